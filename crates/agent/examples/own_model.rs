@@ -3,46 +3,51 @@
 
 use std::sync::Arc;
 
-use switchboard_agent::{Conversation, Event, Opening, Parts};
+use switchboard_agent::{Conversation, ConversationParts, ConversationStart, Event};
 use switchboard_config::ChatSettings;
 use switchboard_host::{Face, Host, Options};
 use switchboard_prompting::{
-    About, Answering, CallForm, Calls, Checking, Delta, Message, Model, Request, Said, Stop, Usage,
+    CallForm, CallMode, ChatMessage, Model, ModelAnswer, ModelAnswerFuture, ModelCheckFuture,
+    ModelDelta, ModelInfo, ModelRequest, StopReason, TokenUsage,
 };
 use switchboard_rules::Pattern;
-use switchboard_store::Sessions;
+use switchboard_store::SessionStore;
 use tokio::sync::mpsc;
 
 /// Asks for the time once, and then repeats what it was told.
-struct Clock(About);
+struct Clock(ModelInfo);
 
 const CALL: &str = "<use_mcp_tool><server_name>builtin</server_name>\
                     <tool_name>time_now</tool_name><arguments>{}</arguments></use_mcp_tool>";
 
 impl Model for Clock {
-    fn about(&self) -> &About {
+    fn info(&self) -> &ModelInfo {
         &self.0
     }
 
-    fn answer<'a>(&'a self, request: &'a Request, heard: &'a mpsc::Sender<Delta>) -> Answering<'a> {
+    fn answer<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        heard: &'a mpsc::Sender<ModelDelta>,
+    ) -> ModelAnswerFuture<'a> {
         Box::pin(async move {
             let text = match request.messages.as_slice() {
-                [_, .., Message::User { text, .. }] => format!("I was told:\n{text}"),
+                [_, .., ChatMessage::User { text, .. }] => format!("I was told:\n{text}"),
                 _ => CALL.to_owned(),
             };
             // Whoever listens hears it as it comes; here it comes at once.
-            heard.send(Delta::Text(text.clone())).await.ok();
-            Ok(Said {
+            heard.send(ModelDelta::Text(text.clone())).await.ok();
+            Ok(ModelAnswer {
                 text,
                 calls: Vec::new(),
-                stop: Stop::End,
-                usage: Usage::default(),
-                kept: None,
+                stop: StopReason::End,
+                usage: TokenUsage::default(),
+                vendor_message: None,
             })
         })
     }
 
-    fn check(&self) -> Checking<'_> {
+    fn check(&self) -> ModelCheckFuture<'_> {
         Box::pin(async { Ok("it ticks".to_owned()) })
     }
 }
@@ -51,24 +56,24 @@ impl Model for Clock {
 pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     let allow = vec![Pattern::new("builtin/time_*")];
-    let host = Host::start(Options { allow, ..Options::alone(folder.path().join("state")) })?;
-    host.settled(None).await;
-    let model = Clock(About {
+    let host = Host::start(Options { allow, ..Options::standalone(folder.path().join("state")) })?;
+    host.wait_settled(None).await;
+    let model = Clock(ModelInfo {
         profile: "clock".to_owned(),
         provider: "own".to_owned(),
         model: "clock".to_owned(),
-        calls: Calls::Text(CallForm::Wrapper),
+        calls: CallMode::Text(CallForm::Wrapper),
         images: false,
         window: 10_000,
     });
-    let parts = Parts {
+    let parts = ConversationParts {
         host: host.clone(),
         model: Arc::new(model),
-        sessions: Sessions::in_memory()?,
+        sessions: SessionStore::in_memory()?,
         settings: ChatSettings::default(),
         face: Face::Library,
     };
-    let opening = Opening::New { name: None, folder: folder.path().to_owned() };
+    let opening = ConversationStart::New { name: None, folder: folder.path().to_owned() };
     let (conversation, mut events) = Conversation::open(parts, opening).await?;
     conversation.say("What time is it?", Vec::new()).await;
     while let Some(event) = events.recv().await {

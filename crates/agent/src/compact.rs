@@ -2,58 +2,59 @@
 
 use std::time::Duration;
 
-use switchboard_prompting::{Message, Request};
+use switchboard_prompting::{ChatMessage, ModelRequest};
 use switchboard_store::SessionId;
-use switchboard_text::shorten;
+use switchboard_text::truncate_middle;
 use tokio::sync::mpsc;
 
-use crate::conversation::Parts;
+use crate::conversation::ConversationParts;
 use crate::request::transcript;
 use crate::system::SUMMARISE;
 
 /// The model may take so long for a summary.
-const LIMIT: Duration = Duration::from_secs(180);
+const SUMMARY_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// Keeps the whole text under `handle`, and finds words that stand for it: the model's, or the
 /// first words of each message if the model cannot be asked. Also tells whether it was kept.
 pub(crate) async fn summary(
-    parts: &Parts,
+    parts: &ConversationParts,
     session: &SessionId,
     handle: &str,
-    messages: &[Message],
+    messages: &[ChatMessage],
 ) -> (String, Option<String>) {
     let whole = transcript(messages);
     // Nothing is lost without it: the steps themselves are kept. Only the model cannot read it again.
     let kept = parts.sessions.keep_text(session, handle, &whole).await.is_ok();
-    let summary = by_model(parts, &whole).await.unwrap_or_else(|| beginnings(messages));
+    let summary = summarise_with_model(parts, &whole).await.unwrap_or_else(|| beginnings(messages));
     (summary, kept.then(|| handle.to_owned()))
 }
 
-async fn by_model(parts: &Parts, whole: &str) -> Option<String> {
+async fn summarise_with_model(parts: &ConversationParts, whole: &str) -> Option<String> {
     // Four bytes make about a token, and half of the window is left for what is written.
-    let room = parts.model.about().window * 2;
-    let text = shorten(whole, room).map_or_else(|| whole.to_owned(), |cut| cut.with_notice(None));
-    let request = Request {
+    let room = parts.model.info().window * 2;
+    let text =
+        truncate_middle(whole, room).map_or_else(|| whole.to_owned(), |cut| cut.with_notice(None));
+    let request = ModelRequest {
         system: SUMMARISE.to_owned(),
-        messages: vec![Message::User { text, images: Vec::new() }],
-        ..Request::default()
+        messages: vec![ChatMessage::User { text, images: Vec::new() }],
+        ..ModelRequest::default()
     };
     let (sender, nobody) = mpsc::channel(1);
     drop(nobody);
-    let answer = tokio::time::timeout(LIMIT, parts.model.answer(&request, &sender)).await;
+    let answer = tokio::time::timeout(SUMMARY_TIMEOUT, parts.model.answer(&request, &sender)).await;
     let text = answer.ok()?.ok()?.text;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 /// The first words of each message, the newest first in line where there is not room for all.
-fn beginnings(messages: &[Message]) -> String {
-    const EACH: usize = 200;
-    const ALL: usize = 6_000;
+fn beginnings(messages: &[ChatMessage]) -> String {
+    const MAX_LINE_CHARS: usize = 200;
+    const MAX_SUMMARY_CHARS: usize = 6_000;
     let mut lines = Vec::new();
-    let mut room = ALL;
+    let mut room = MAX_SUMMARY_CHARS;
     for message in messages.iter().rev() {
         let text = transcript(std::slice::from_ref(message)).replace('\n', " ");
-        let line: String = text.chars().take(EACH).collect();
+        let line: String = text.chars().take(MAX_LINE_CHARS).collect();
         if line.len() > room {
             break;
         }
@@ -70,11 +71,11 @@ mod tests {
 
     #[test]
     fn without_a_model_the_first_words_of_each_message_stand_for_it() {
-        let user = |text: String| Message::User { text, images: Vec::new() };
+        let user = |text: String| ChatMessage::User { text, images: Vec::new() };
         let short = [user("one".to_owned()), user("x".repeat(500))];
         let lines = beginnings(&short);
         assert_eq!(lines, format!("- User: one \n- User: {}", "x".repeat(194)));
-        let many: Vec<Message> =
+        let many: Vec<ChatMessage> =
             (0..100).map(|number| user(format!("{number} {}", "y".repeat(500)))).collect();
         let lines = beginnings(&many);
         assert!(lines.len() < 7_000 && lines.contains("- User: 99 y") && !lines.contains(" 0 y"));

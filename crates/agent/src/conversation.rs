@@ -7,25 +7,27 @@ use switchboard_config::ChatSettings;
 use switchboard_core::{Face, OutcomeKind};
 use switchboard_host::Host;
 use switchboard_prompting::{Image, Model};
-use switchboard_store::{LedgerError, NewSession, SessionError, SessionId, Sessions};
+use switchboard_store::{LedgerError, NewSession, SessionError, SessionId, SessionStore};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::drive::Driver;
+use crate::answer_sources;
+use crate::driver::Driver;
 use crate::event::Event;
-use crate::journal::{Unreadable, entries, kept};
-use crate::read_from;
-use crate::turn::{Decision, Ended, Entry, Input, Limits, State, replay, step, words};
+use crate::journal::{UnreadableStep, decode, encode};
+use crate::turn::{
+    CallEnd, LimitDecision, TurnEntry, TurnInput, TurnLimits, TurnState, replay, step, texts,
+};
 
 /// What a conversation is held with.
 #[derive(Clone)]
-pub struct Parts {
+pub struct ConversationParts {
     /// Runs the calls.
     pub host: Host,
     /// Answers.
     pub model: Arc<dyn Model>,
     /// Keeps every step.
-    pub sessions: Sessions,
+    pub sessions: SessionStore,
     /// How it goes.
     pub settings: ChatSettings,
     /// The face that it is held through.
@@ -34,7 +36,7 @@ pub struct Parts {
 
 /// Whether a conversation begins or goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Opening {
+pub enum ConversationStart {
     /// It begins.
     New {
         /// What its owner calls it.
@@ -54,7 +56,7 @@ pub enum OpenError {
     Sessions(#[from] SessionError),
     /// What was kept cannot be read.
     #[error(transparent)]
-    Unreadable(#[from] Unreadable),
+    Unreadable(#[from] UnreadableStep),
     /// Nobody knows what it read.
     #[error(transparent)]
     Record(#[from] LedgerError),
@@ -64,14 +66,14 @@ pub enum OpenError {
 #[derive(Debug)]
 pub struct Conversation {
     session: SessionId,
-    commands: mpsc::Sender<Command>,
+    commands: mpsc::Sender<DriverCommand>,
     task: JoinHandle<()>,
 }
 
 /// What the task is told.
-pub(crate) enum Command {
+pub(crate) enum DriverCommand {
     Say(String, Vec<Image>),
-    Decide(Decision),
+    Decide(LimitDecision),
     Cancel,
     Retry,
     Undo(oneshot::Sender<bool>),
@@ -85,23 +87,26 @@ impl Conversation {
     /// # Errors
     /// When it cannot be kept, or what was kept cannot be read.
     pub async fn open(
-        parts: Parts,
-        opening: Opening,
+        parts: ConversationParts,
+        opening: ConversationStart,
     ) -> Result<(Self, mpsc::Receiver<Event>), OpenError> {
-        let model = parts.model.about().profile.clone();
+        let model = parts.model.info().profile.clone();
         let (session, kept, held) = match opening {
-            Opening::New { name, folder } => {
+            ConversationStart::New { name, folder } => {
                 let session = parts.sessions.create(NewSession { name, model, folder }).await?;
-                let held = parts.sessions.hold(&session)?;
+                let held = parts.sessions.lock_session(&session)?;
                 (session, Vec::new(), held)
             }
-            Opening::Resume(session) => {
+            ConversationStart::Resume(session) => {
                 // Before anything is read: nobody may add to it from here on.
-                let held = parts.sessions.hold(&session)?;
+                let held = parts.sessions.lock_session(&session)?;
                 let steps = parts.sessions.steps(&session).await?;
                 parts.sessions.set_model(&session, &model).await?;
-                let kept = entries(&steps)?;
-                parts.host.goes_on(session.as_str(), read_from::results(&kept)).await?;
+                let kept = decode(&steps)?;
+                parts
+                    .host
+                    .restore_taint(session.as_str(), answer_sources::answer_sources(&kept))
+                    .await?;
                 (session, kept, held)
             }
         };
@@ -121,22 +126,22 @@ impl Conversation {
 
     /// Says something. While something runs, it waits for the next question to the model.
     pub async fn say(&self, text: impl Into<String>, images: Vec<Image>) {
-        self.tell(Command::Say(text.into(), images)).await;
+        self.send(DriverCommand::Say(text.into(), images)).await;
     }
 
     /// Answers the question whether to go on.
-    pub async fn decide(&self, decision: Decision) {
-        self.tell(Command::Decide(decision)).await;
+    pub async fn decide(&self, decision: LimitDecision) {
+        self.send(DriverCommand::Decide(decision)).await;
     }
 
     /// Gives up what runs.
     pub async fn cancel(&self) {
-        self.tell(Command::Cancel).await;
+        self.send(DriverCommand::Cancel).await;
     }
 
     /// Asks the model once more after it failed.
     pub async fn retry(&self) {
-        self.tell(Command::Retry).await;
+        self.send(DriverCommand::Retry).await;
     }
 
     /// Takes the last turn back: what the person said and all that came of it for the model. Calls
@@ -144,13 +149,13 @@ impl Conversation {
     /// was a turn that could be taken back.
     pub async fn undo(&self) -> bool {
         let (told, answer) = oneshot::channel();
-        self.tell(Command::Undo(told)).await;
+        self.send(DriverCommand::Undo(told)).await;
         answer.await.unwrap_or(false)
     }
 
     /// Goes on with another model.
     pub async fn use_model(&self, model: Arc<dyn Model>) {
-        self.tell(Command::Use(model)).await;
+        self.send(DriverCommand::Use(model)).await;
     }
 
     /// Ends the task; calls that run are given up and recorded.
@@ -161,7 +166,7 @@ impl Conversation {
         task.await.ok();
     }
 
-    async fn tell(&self, command: Command) {
+    async fn send(&self, command: DriverCommand) {
         // A task that has ended has told why.
         self.commands.send(command).await.ok();
     }
@@ -171,19 +176,22 @@ impl Conversation {
 ///
 /// # Errors
 /// When it cannot be found or read.
-pub async fn state_of(sessions: &Sessions, session: &SessionId) -> Result<State, OpenError> {
-    Ok(replay(kept_inputs(sessions, session).await?))
+pub async fn load_state(
+    sessions: &SessionStore,
+    session: &SessionId,
+) -> Result<TurnState, OpenError> {
+    Ok(replay(load_inputs(sessions, session).await?))
 }
 
 /// The inputs of a kept conversation.
 ///
 /// # Errors
 /// When it cannot be found or read.
-pub async fn kept_inputs(
-    sessions: &Sessions,
+pub async fn load_inputs(
+    sessions: &SessionStore,
     session: &SessionId,
-) -> Result<Vec<Entry>, OpenError> {
-    Ok(entries(&sessions.steps(session).await?)?)
+) -> Result<Vec<TurnEntry>, OpenError> {
+    Ok(decode(&sessions.steps(session).await?)?)
 }
 
 /// Begins a new conversation with the first steps of another one.
@@ -194,17 +202,17 @@ pub async fn kept_inputs(
 /// # Errors
 /// When there is no such step, or it cannot be kept.
 pub async fn fork(
-    sessions: &Sessions,
+    sessions: &SessionStore,
     session: &SessionId,
     upto: u64,
     name: Option<String>,
 ) -> Result<SessionId, OpenError> {
     let fork = sessions.fork(session, upto, name).await?;
-    let mut state = state_of(sessions, &fork).await?;
+    let mut state = load_state(sessions, &fork).await?;
     while let Some(slot) = state.running() {
-        let end = Box::new(Ended::not_run(OutcomeKind::Unknown, words::FORKED));
-        let input = Input::Ended { slot, end };
-        let (kind, body) = kept(&input);
+        let end = Box::new(CallEnd::not_run(OutcomeKind::Unknown, texts::FORKED));
+        let input = TurnInput::Ended { slot, end };
+        let (kind, body) = encode(&input);
         sessions.append(&fork, state.number + 1, &kind, body).await?;
         state = step(state, input).0;
     }
@@ -212,6 +220,6 @@ pub async fn fork(
 }
 
 /// The limits for a model under the settings.
-pub(crate) fn limits(settings: &ChatSettings, model: &dyn Model) -> Limits {
-    Limits::of(settings, model.about().window)
+pub(crate) fn limits(settings: &ChatSettings, model: &dyn Model) -> TurnLimits {
+    TurnLimits::from_settings(settings, model.info().window)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 use switchboard_core::OutcomeKind;
-use switchboard_prompting::{Stop, Usage};
+use switchboard_prompting::{StopReason, TokenUsage};
 
 use crate::turn::{Consent, Limit, TurnEnd};
 
@@ -59,9 +59,9 @@ pub enum Event {
     /// The answer is whole.
     Answered {
         /// Why it ended.
-        stop: Stop,
+        stop: StopReason,
         /// What it cost.
-        usage: Usage,
+        usage: TokenUsage,
         /// The step under which it is kept.
         step: u64,
     },
@@ -151,7 +151,7 @@ pub enum Event {
         #[serde(flatten)]
         end: TurnEnd,
         /// What all answers cost together.
-        usage: Usage,
+        usage: TokenUsage,
         /// The last step that is kept.
         step: u64,
         /// How much the person has said by now: words said later begin another turn.
@@ -160,7 +160,7 @@ pub enum Event {
 }
 
 impl Event {
-    pub(crate) fn waiting(delay: Duration, why: String) -> Self {
+    pub(crate) fn backing_off(delay: Duration, why: String) -> Self {
         Self::Waiting { seconds: delay.as_secs_f64(), why }
     }
 }

@@ -3,55 +3,60 @@
 use serde_json::{Value, json};
 use switchboard_store::SessionSummary;
 
-use crate::turn::words::fenced;
-use crate::turn::{Asked, Entry, Input, What, replayed};
+use crate::turn::texts::fence;
+use crate::turn::{TurnCall, TurnCallKind, TurnEntry, TurnInput, without_undone};
 
 /// The conversation as Markdown, for people.
 #[must_use]
-pub fn as_markdown(session: &SessionSummary, entries: Vec<Entry>) -> String {
+pub fn as_markdown(session: &SessionSummary, entries: Vec<TurnEntry>) -> String {
     let title = session.name.as_deref().or(session.opening.as_deref());
     let mut out = format!("# {}\n\n", title.unwrap_or("A conversation").replace('\n', " "));
     out.push_str(&format!(
         "Session `{}`, model `{}`, begun {}.\n",
         session.id, session.model, session.created_at
     ));
-    let mut open = Unanswered::default();
-    for entry in replayed(entries) {
-        if matches!(entry.input, Input::Said { .. } | Input::Answered(_) | Input::NoAnswer(_)) {
+    let mut open = OpenCalls::default();
+    for entry in without_undone(entries) {
+        if matches!(
+            entry.input,
+            TurnInput::Said { .. } | TurnInput::Answered(_) | TurnInput::NoAnswer(_)
+        ) {
             out.push_str(&open.take());
         }
         match entry.input {
-            Input::Said { text, images } => {
+            TurnInput::Said { text, images } => {
                 out.push_str(&format!("\n## User\n\n{text}\n"));
                 if !images.is_empty() {
                     out.push_str(&format!("\n*({} pictures)*\n", images.len()));
                 }
             }
-            Input::Answered(answer) => {
+            TurnInput::Answered(answer) => {
                 out.push_str(&format!("\n## Assistant\n\n{}\n", answer.text.trim_end()));
                 open.asked = answer.asked.into_iter().map(Some).collect();
             }
-            Input::Ended { slot, end } => {
+            TurnInput::Ended { slot, end } => {
                 let asked = open.asked.get_mut(slot).and_then(Option::take);
-                out.push_str(&call(asked.as_ref(), end.outcome.as_str(), &end.text));
+                out.push_str(&call_section(asked.as_ref(), end.outcome.as_str(), &end.text));
             }
-            Input::Compacted { upto, summary, .. } => {
+            TurnInput::Compacted { upto, summary, .. } => {
                 out.push_str(&format!(
                     "\n*The first {upto} messages were cut for the model; in their place:*\n\n{}\n",
-                    quoted(&summary)
+                    blockquote(&summary)
                 ));
             }
-            Input::NoAnswer(failure) => {
+            TurnInput::NoAnswer(failure) => {
                 out.push_str(&format!("\n*The model could not be asked: {}*\n", failure.message));
             }
-            Input::Cancelled(interruption) => {
+            TurnInput::Cancelled(interruption) => {
                 if !interruption.heard.trim().is_empty() {
                     out.push_str(&format!("\n## Assistant\n\n{}\n", interruption.heard));
                 }
                 out.push_str("\n*Stopped by the user.*\n");
             }
-            Input::Began { .. } | Input::Decided { .. } | Input::Retried | Input::Undone { .. } => {
-            }
+            TurnInput::Began { .. }
+            | TurnInput::Decided { .. }
+            | TurnInput::Retried
+            | TurnInput::Undone { .. } => {}
         }
     }
     out.push_str(&open.take());
@@ -60,7 +65,7 @@ pub fn as_markdown(session: &SessionSummary, entries: Vec<Entry>) -> String {
 
 /// The conversation as JSON, with every step as it was kept.
 #[must_use]
-pub fn as_json(session: &SessionSummary, entries: &[Entry]) -> Value {
+pub fn as_json(session: &SessionSummary, entries: &[TurnEntry]) -> Value {
     let steps: Vec<Value> = entries
         .iter()
         .map(|entry| json!({ "number": entry.number, "input": entry.input }))
@@ -79,31 +84,31 @@ pub fn as_json(session: &SessionSummary, entries: &[Entry]) -> Value {
 
 /// What was asked for and has no end yet.
 #[derive(Default)]
-struct Unanswered {
-    asked: Vec<Option<Asked>>,
+struct OpenCalls {
+    asked: Vec<Option<TurnCall>>,
 }
 
-impl Unanswered {
+impl OpenCalls {
     /// Everything that never got an end of its own: mistakes, and what was left out.
     fn take(&mut self) -> String {
         let left = std::mem::take(&mut self.asked).into_iter().flatten();
         left.map(|asked| {
             let text = match &asked.what {
-                What::Mistake { message } => message.clone(),
-                What::Call { .. } | What::Own => "It did not run.".to_owned(),
+                TurnCallKind::Mistake { message } => message.clone(),
+                TurnCallKind::Call { .. } | TurnCallKind::Own => "It did not run.".to_owned(),
             };
-            call(Some(&asked), "not run", &text)
+            call_section(Some(&asked), "not run", &text)
         })
         .collect()
     }
 }
 
-fn call(asked: Option<&Asked>, word: &str, text: &str) -> String {
+fn call_section(asked: Option<&TurnCall>, word: &str, text: &str) -> String {
     let (name, arguments) = match asked.map(|asked| (&asked.what, asked)) {
-        Some((What::Call { server, target, arguments, .. }, _)) => {
+        Some((TurnCallKind::Call { server, target, arguments, .. }, _)) => {
             (format!("{server}/{target}"), arguments.as_str())
         }
-        Some((What::Own | What::Mistake { .. }, asked)) => {
+        Some((TurnCallKind::Own | TurnCallKind::Mistake { .. }, asked)) => {
             (asked.name.clone(), asked.arguments.as_str())
         }
         None => ("call".to_owned(), "{}"),
@@ -112,10 +117,10 @@ fn call(asked: Option<&Asked>, word: &str, text: &str) -> String {
         "\n<details><summary>{}: {word}</summary>\n\n`{}`\n\n{}\n\n</details>\n",
         name.replace('<', "&lt;"),
         arguments.replace('`', "'"),
-        fenced(text)
+        fence(text)
     )
 }
 
-fn quoted(text: &str) -> String {
+fn blockquote(text: &str) -> String {
     text.lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n")
 }

@@ -5,24 +5,26 @@
 //! ([`switchboard_host::parse`]), has every call run along the host's line, and keeps each step
 //! before anything follows from it. A process that dies loses nothing, and no call runs twice.
 
+mod answer_sources;
+mod call_report;
+mod call_runner;
 mod compact;
 mod conversation;
-mod drive;
-mod ended;
+mod driver;
 mod event;
 mod export;
-mod hear;
 mod journal;
 mod notices;
-mod offer;
-mod own;
-mod read_from;
+mod own_tools;
 mod request;
-mod run;
+mod stream;
 mod system;
+mod tool_offer;
 pub mod turn;
 
-pub use conversation::{Conversation, OpenError, Opening, Parts, fork, kept_inputs, state_of};
+pub use conversation::{
+    Conversation, ConversationParts, ConversationStart, OpenError, fork, load_inputs, load_state,
+};
 pub use event::Event;
 pub use export::{as_json, as_markdown};
-pub use journal::Unreadable;
+pub use journal::UnreadableStep;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use switchboard_core::{Event as HostEvent, What};
+use switchboard_core::{Event as HostEvent, EventKind};
 use switchboard_host::Host;
 use switchboard_text::characters::is_hidden;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
@@ -13,35 +13,38 @@ use tokio::sync::{broadcast, mpsc};
 use crate::event::Event;
 
 /// At most so many messages of a server are passed on with one result.
-const MOST: usize = 20;
+const MAX_MESSAGES: usize = 20;
 /// The longest message that is passed on, in characters.
-const LONGEST: usize = 300;
+const MAX_MESSAGE_CHARS: usize = 300;
 /// So many messages are shown in a second; of the others only the number.
-const MOST_A_SECOND: usize = 20;
+const MAX_PER_SECOND: usize = 20;
 
 /// What servers have said since it was last passed on.
 #[derive(Clone, Debug)]
-pub(crate) struct Notices(Arc<Mutex<Heard>>);
+pub(crate) struct ServerNotices(Arc<Mutex<NoticeBuffer>>);
 
 #[derive(Debug)]
-struct Heard {
+struct NoticeBuffer {
     events: broadcast::Receiver<HostEvent>,
-    by_server: BTreeMap<String, Said>,
+    by_server: BTreeMap<String, ServerMessages>,
 }
 
 #[derive(Debug, Default)]
-struct Said {
+struct ServerMessages {
     newest: VecDeque<String>,
     left_out: usize,
 }
 
-impl Notices {
+impl ServerNotices {
     /// Listens from here on, and shows what is said until nobody hears the events any more.
     pub(crate) fn watch(host: &Host, events: mpsc::Sender<Event>) -> Self {
-        let mut said = host.events().watch_but_calls();
-        let heard = Heard { events: host.events().watch_but_calls(), by_server: BTreeMap::new() };
+        let mut said = host.events().watch_without_calls();
+        let heard = NoticeBuffer {
+            events: host.events().watch_without_calls(),
+            by_server: BTreeMap::new(),
+        };
         tokio::spawn(async move {
-            let mut pace = Pace::new();
+            let mut pace = NoticeRateLimit::new();
             loop {
                 let event = tokio::select! {
                     event = said.recv() => event,
@@ -49,7 +52,7 @@ impl Notices {
                 };
                 let (server, level, text) = match event {
                     Ok(event) => match event.what {
-                        What::ServerSaid { server, level, text, .. } => (server, level, text),
+                        EventKind::ServerSaid { server, level, text, .. } => (server, level, text),
                         _ => continue,
                     },
                     Err(RecvError::Lagged(_)) => continue,
@@ -69,7 +72,7 @@ impl Notices {
     pub(crate) fn take(&self, server: &str) -> Option<String> {
         let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         heard.catch_up();
-        let Said { newest, left_out } = heard.by_server.remove(server)?;
+        let ServerMessages { newest, left_out } = heard.by_server.remove(server)?;
         let lines: Vec<String> = newest.into();
         let before = match left_out {
             0 => String::new(),
@@ -79,13 +82,13 @@ impl Notices {
     }
 }
 
-impl Heard {
+impl NoticeBuffer {
     /// Takes in what was told meanwhile.
     fn catch_up(&mut self) {
         loop {
             match self.events.try_recv() {
                 Ok(event) => {
-                    if let What::ServerSaid { server, level, text, .. } = event.what {
+                    if let EventKind::ServerSaid { server, level, text, .. } = event.what {
                         self.by_server.entry(server).or_default().add(&level, &text);
                     }
                 }
@@ -96,12 +99,12 @@ impl Heard {
     }
 }
 
-impl Said {
+impl ServerMessages {
     fn add(&mut self, level: &str, text: &str) {
         // One line each, so that a message cannot pass for several.
         let plain = |c: char| if c.is_control() { ' ' } else { c };
-        let shown = text.chars().map(plain).filter(|c| !is_hidden(*c)).take(LONGEST);
-        if self.newest.len() == MOST {
+        let shown = text.chars().map(plain).filter(|c| !is_hidden(*c)).take(MAX_MESSAGE_CHARS);
+        if self.newest.len() == MAX_MESSAGES {
             self.newest.pop_front();
             self.left_out += 1;
         }
@@ -110,13 +113,13 @@ impl Said {
 }
 
 /// Lets only so many messages through in a second.
-struct Pace {
+struct NoticeRateLimit {
     since: Instant,
     shown: usize,
     left_out: usize,
 }
 
-impl Pace {
+impl NoticeRateLimit {
     fn new() -> Self {
         Self { since: Instant::now(), shown: 0, left_out: 0 }
     }
@@ -130,7 +133,7 @@ impl Pace {
             }
             *self = Self::new();
         }
-        if self.shown < MOST_A_SECOND {
+        if self.shown < MAX_PER_SECOND {
             self.shown += 1;
             through.push(event);
         } else {
@@ -147,10 +150,10 @@ mod tests {
     #[test]
     fn only_the_newest_messages_are_passed_on_once_and_each_in_a_line() {
         let events = switchboard_core::Events::default();
-        let heard = Heard { events: events.watch(), by_server: BTreeMap::new() };
-        let notices = Notices(Arc::new(Mutex::new(heard)));
+        let heard = NoticeBuffer { events: events.watch(), by_server: BTreeMap::new() };
+        let notices = ServerNotices(Arc::new(Mutex::new(heard)));
         for number in 0..22 {
-            events.tell(|| What::ServerSaid {
+            events.emit(|| EventKind::ServerSaid {
                 server: "s".to_owned(),
                 level: "info".to_owned(),
                 text: format!("line {number}\nmore"),
@@ -166,9 +169,9 @@ mod tests {
 
     #[test]
     fn a_flood_is_not_shown() {
-        let mut pace = Pace::new();
+        let mut pace = NoticeRateLimit::new();
         let event = || Event::Warning { text: "x".to_owned(), hint: None };
         let shown: usize = (0..1_000).map(|_| pace.let_through(event()).len()).sum();
-        assert!(shown <= 2 * MOST_A_SECOND + 1, "{shown}");
+        assert!(shown <= 2 * MAX_PER_SECOND + 1, "{shown}");
     }
 }

@@ -14,7 +14,7 @@ unless a result shows it.
 ";
 
 /// The system prompt: our words, the user's standing instructions, and what the servers offer.
-pub(crate) fn prompt(servers: &str, instructions: Option<&str>) -> String {
+pub(crate) fn system_prompt(servers: &str, instructions: Option<&str>) -> String {
     let mut out = String::from(OPENING);
     if let Some(instructions) = instructions.map(str::trim).filter(|text| !text.is_empty()) {
         out.push_str("\nThe person's standing instructions:\n");

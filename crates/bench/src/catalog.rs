@@ -7,15 +7,15 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
-use switchboard_catalog::{Catalog, Checks, Fleet, Lease, Offers, Server, Status};
+use switchboard_catalog::{Catalog, CheckCache, Fleet, Lease, Offers, Server, ServerStatus};
 use switchboard_core::{ProposedCall, ServerId};
 use switchboard_wire::Json;
-use switchboard_wire::list::Item;
+use switchboard_wire::list::ListedItem;
 
 use crate::child;
-use crate::failure::Result;
-use crate::report::{Section, Table, Target, number};
-use crate::server::{Made, definitions, questions};
+use crate::error::Result;
+use crate::report::{PerformanceTarget, ReportSection, Table, number};
+use crate::server::{MadeTool, definitions, questions};
 use crate::statistics::median;
 
 const SERVERS: u64 = 25;
@@ -25,7 +25,7 @@ const QUESTIONS: usize = 50;
 const REPEATS: usize = 9;
 
 #[derive(Deserialize, Serialize)]
-struct Found {
+struct CatalogTimes {
     tools: usize,
     lease_us: f64,
     resolve_us: f64,
@@ -38,32 +38,33 @@ struct Found {
 /// Makes the tools up, searches and leases them, and prints how long that took.
 pub(crate) fn measure() -> Result<()> {
     let fleet = Arc::new(fleet()?);
-    let checks = Arc::new(Checks::default());
+    let checks = Arc::new(CheckCache::default());
     // What a lease costs after a change: the catalog is made anew.
-    let lease =
-        || Lease::new(Arc::clone(&fleet), Arc::new(Catalog::of(&fleet)), Arc::clone(&checks));
-    let lease_us = median((0..REPEATS).map(|_| timed(lease).0)) * 1e6;
+    let lease = || {
+        Lease::new(Arc::clone(&fleet), Arc::new(Catalog::from_fleet(&fleet)), Arc::clone(&checks))
+    };
+    let lease_us = median((0..REPEATS).map(|_| time(lease).0)) * 1e6;
     let lease = lease();
     let catalog = lease.catalog();
-    let names_ms = timed(|| catalog.names()).0 * 1e3;
-    let index_ms = timed(|| catalog.search("anything", 10)).0 * 1e3;
+    let names_ms = time(|| catalog.names()).0 * 1e3;
+    let index_ms = time(|| catalog.search("anything", 10)).0 * 1e3;
     let mut times = Vec::new();
     for question in questions(QUESTIONS) {
         let ask = || catalog.search(&question, 10).len();
         if ask() == 0 {
             return Err(format!("nothing was found for `{question}`").into());
         }
-        times.push(median((0..REPEATS).map(|_| timed(ask).0)) * 1e3);
+        times.push(median((0..REPEATS).map(|_| time(ask).0)) * 1e3);
     }
     let resolve = || {
-        let arguments = Json::trusted(r#"{"text":"x"}"#.to_owned());
+        let arguments = Json::from_trusted(r#"{"text":"x"}"#.to_owned());
         lease.resolve(ProposedCall::tool("made24", "echo", arguments)).is_ok()
     };
     if !resolve() {
         return Err("`echo` is not in the catalog".into());
     }
-    let resolve_us = median((0..1_000).map(|_| timed(resolve).0)) * 1e6;
-    let found = Found {
+    let resolve_us = median((0..1_000).map(|_| time(resolve).0)) * 1e6;
+    let found = CatalogTimes {
         tools: catalog.len(),
         lease_us,
         resolve_us,
@@ -76,7 +77,7 @@ pub(crate) fn measure() -> Result<()> {
     Ok(())
 }
 
-fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
+fn time<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let started = Instant::now();
     let done = std::hint::black_box(work());
     (started.elapsed().as_secs_f64(), done)
@@ -86,12 +87,13 @@ fn fleet() -> Result<Fleet> {
     let mut servers = BTreeMap::new();
     for number in 0..SERVERS {
         let id = ServerId::new(&format!("made{number}"))?;
-        let tools: Result<Vec<Item>> = definitions(TOOLS, number).into_iter().map(item).collect();
+        let tools: Result<Vec<ListedItem>> =
+            definitions(TOOLS, number).into_iter().map(item).collect();
         let offers = Offers::new(tools?, Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let server = Server {
             id: id.clone(),
             config: None,
-            status: Status::Ready,
+            status: ServerStatus::Ready,
             instances: Vec::new(),
             offers: Arc::new(offers),
             agreement: None,
@@ -101,17 +103,17 @@ fn fleet() -> Result<Fleet> {
     Ok(Fleet { servers, edition: 1, ..Fleet::default() })
 }
 
-fn item(made: Made) -> Result<Item> {
-    Ok(Item { key: made.name.into(), raw: RawValue::from_string(made.definition)? })
+fn item(made: MadeTool) -> Result<ListedItem> {
+    Ok(ListedItem { key: made.name.into(), raw: RawValue::from_string(made.definition)? })
 }
 
 /// Measures in processes of their own, and reports.
-pub(crate) async fn section(passes: usize) -> Result<Section> {
-    let mut found: Vec<Found> = Vec::new();
+pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
+    let mut found: Vec<CatalogTimes> = Vec::new();
     for _ in 0..passes {
-        found.push(child::measured("catalog").await?);
+        found.push(child::measure_in_child("catalog").await?);
     }
-    let middle = |of: fn(&Found) -> f64| median(found.iter().map(of));
+    let middle = |of: fn(&CatalogTimes) -> f64| median(found.iter().map(of));
     let lease = middle(|found| found.lease_us);
     let worst = middle(|found| found.search_worst_ms);
     let row = vec![
@@ -124,7 +126,7 @@ pub(crate) async fn section(passes: usize) -> Result<Section> {
     ];
     let head =
         vec!["lease µs", "resolve µs", "names ms", "index ms", "search p50 ms", "worst search ms"];
-    Ok(Section {
+    Ok(ReportSection {
         title: "catalog".to_owned(),
         note: format!(
             "{SERVERS} servers with {TOOLS} tools each; {QUESTIONS} questions, each the middle of \
@@ -132,8 +134,13 @@ pub(crate) async fn section(passes: usize) -> Result<Section> {
         ),
         table: Table { head, rows: vec![row] },
         targets: vec![
-            Target::at_most("the worst search among 50,000 tools", 5.0, worst, " ms"),
-            Target::at_most("a lease of 50,000 tools after a change", 1_000.0, lease, " µs"),
+            PerformanceTarget::at_most("the worst search among 50,000 tools", 5.0, worst, " ms"),
+            PerformanceTarget::at_most(
+                "a lease of 50,000 tools after a change",
+                1_000.0,
+                lease,
+                " µs",
+            ),
         ],
         measured: json!(found),
     })

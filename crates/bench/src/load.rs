@@ -4,19 +4,19 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::failure::Result;
+use crate::command_words::CommandWords;
+use crate::error::Result;
 use crate::meter;
-use crate::words::Words;
 
 /// A client that makes one kind of call over and over.
-pub(crate) trait Client: Clone + Send + Sync + 'static {
+pub(crate) trait LoadClient: Clone + Send + Sync + 'static {
     /// Makes the call and returns how many bytes the result has.
     fn call(&self) -> impl Future<Output = Result<usize>> + Send;
 }
 
 /// What to ask of a client, over and over.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Load {
+pub(crate) struct CallLoad {
     /// Bytes of text, there and back.
     pub(crate) bytes: usize,
     /// Calls that are under way at the same time.
@@ -25,7 +25,7 @@ pub(crate) struct Load {
 
 /// What came of a load.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub(crate) struct Measured {
+pub(crate) struct LoadResult {
     /// Calls that were counted.
     pub(crate) calls: u64,
     /// Half of the calls took less, in microseconds.
@@ -38,10 +38,10 @@ pub(crate) struct Measured {
     pub(crate) cpu: f64,
 }
 
-impl Load {
-    pub(crate) fn from_words(words: &mut Words) -> Result<Self> {
-        let in_flight = words.needed::<usize>("--in-flight")?.max(1);
-        Ok(Self { bytes: words.needed("--bytes")?, in_flight })
+impl CallLoad {
+    pub(crate) fn from_words(words: &mut CommandWords) -> Result<Self> {
+        let in_flight = words.required::<usize>("--in-flight")?.max(1);
+        Ok(Self { bytes: words.required("--bytes")?, in_flight })
     }
 
     pub(crate) fn to_words(self) -> [String; 4] {
@@ -52,7 +52,7 @@ impl Load {
 
 /// Reads for how many milliseconds to call, does so, prints what came of it, and so on until the
 /// input ends.
-pub(crate) async fn obey(client: &impl Client, load: Load) -> Result<()> {
+pub(crate) async fn serve_load(client: &impl LoadClient, load: CallLoad) -> Result<()> {
     loop {
         let read = tokio::task::spawn_blocking(|| std::io::stdin().lines().next().transpose());
         let Some(line) = read.await?? else { return Ok(()) };
@@ -62,7 +62,11 @@ pub(crate) async fn obey(client: &impl Client, load: Load) -> Result<()> {
 }
 
 /// Calls for a while and says what came of it.
-pub(crate) async fn run(client: &impl Client, load: Load, length: Duration) -> Result<Measured> {
+pub(crate) async fn run(
+    client: &impl LoadClient,
+    load: CallLoad,
+    length: Duration,
+) -> Result<LoadResult> {
     let started = Instant::now();
     let end = started + length;
     let used = meter::processor_time();
@@ -78,7 +82,7 @@ pub(crate) async fn run(client: &impl Client, load: Load, length: Duration) -> R
     let used = meter::processor_time().saturating_sub(used);
     times.sort_unstable();
     let calls = times.len() as f64;
-    Ok(Measured {
+    Ok(LoadResult {
         calls: times.len() as u64,
         p50: percentile(&times, 50),
         p99: percentile(&times, 99),
@@ -87,7 +91,7 @@ pub(crate) async fn run(client: &impl Client, load: Load, length: Duration) -> R
     })
 }
 
-async fn caller(client: impl Client, bytes: usize, end: Instant) -> Result<Vec<Duration>> {
+async fn caller(client: impl LoadClient, bytes: usize, end: Instant) -> Result<Vec<Duration>> {
     let mut times = Vec::with_capacity(1_024);
     let mut now = Instant::now();
     // One call at least, so that there is always something to report.

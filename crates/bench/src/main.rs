@@ -9,8 +9,9 @@ mod calls;
 mod catalog;
 mod child;
 mod client;
+mod command_words;
 mod console;
-mod failure;
+mod error;
 mod forward;
 mod gateway;
 mod load;
@@ -27,12 +28,11 @@ mod soak;
 mod start;
 mod statistics;
 mod suite;
-mod words;
 
 use std::process::ExitCode;
 
-use failure::Result;
-use words::Words;
+use command_words::CommandWords;
+use error::Result;
 
 /// The allocator of the shipped program, for every contestant that is Rust.
 #[global_allocator]
@@ -72,7 +72,7 @@ Parts of itself that it starts: raw-server stdio|http, client <contestant>, meas
 forward, load-client.";
 
 fn main() -> ExitCode {
-    match dispatch(Words::new(std::env::args().skip(1))) {
+    match dispatch(CommandWords::new(std::env::args().skip(1))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("{failure}");
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn dispatch(mut words: Words) -> Result<()> {
+fn dispatch(mut words: CommandWords) -> Result<()> {
     if words.switch("--help") || words.switch("-h") {
         println!("{HELP}");
         return Ok(());

@@ -6,10 +6,10 @@ use switchboard_host::Recording;
 use tempfile::TempDir;
 
 use crate::child;
-use crate::client::{Server, ready, start_host};
-use crate::failure::Result;
+use crate::client::{EngineServer, require_ready, start_host};
+use crate::error::Result;
 use crate::meter;
-use crate::report::{Section, Table, Target, number};
+use crate::report::{PerformanceTarget, ReportSection, Table, number};
 use crate::statistics::median;
 
 const SERVERS: usize = 100;
@@ -27,10 +27,10 @@ pub(crate) async fn measure() -> Result<()> {
     let before_mb = resident();
     let home = TempDir::new()?;
     let words = || vec!["--tools".to_owned(), TOOLS.to_string()];
-    let servers = (0..SERVERS).map(|_| Server::Stdio(words()));
+    let servers = (0..SERVERS).map(|_| EngineServer::Stdio(words()));
     let host = start_host(home.path(), servers, Recording::On)?;
-    host.settled(None).await;
-    ready(&host, SERVERS)?;
+    host.wait_settled(None).await;
+    require_ready(&host, SERVERS)?;
     let lease = host.lease();
     let tools = lease.catalog().len();
     if tools != SERVERS * TOOLS {
@@ -51,10 +51,10 @@ fn resident() -> f64 {
 }
 
 /// Measures in processes of their own, and reports.
-pub(crate) async fn section(passes: usize) -> Result<Section> {
+pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
     let mut found: Vec<Resident> = Vec::new();
     for _ in 0..passes {
-        found.push(child::measured("memory").await?);
+        found.push(child::measure_in_child("memory").await?);
     }
     let middle = |of: fn(&Resident) -> f64| median(found.iter().map(of));
     let ready = middle(|resident| resident.ready_mb);
@@ -63,7 +63,7 @@ pub(crate) async fn section(passes: usize) -> Result<Section> {
         number(ready),
         number(middle(|resident| resident.searched_mb)),
     ];
-    Ok(Section {
+    Ok(ReportSection {
         title: "memory".to_owned(),
         note: format!(
             "{SERVERS} ready stdio servers with {TOOLS} tools each, the ledger on; resident memory \
@@ -71,7 +71,7 @@ pub(crate) async fn section(passes: usize) -> Result<Section> {
              small process of its own."
         ),
         table: Table { head: vec!["before", "all ready", "and searched once"], rows: vec![row] },
-        targets: vec![Target::at_most(
+        targets: vec![PerformanceTarget::at_most(
             "memory with 100 servers and 2,000 tools",
             40.0,
             ready,

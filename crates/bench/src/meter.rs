@@ -19,7 +19,8 @@ pub(crate) fn processor_time() -> Duration {
 /// Does the work and gives back the processor seconds it took; where there is no such clock, the
 /// seconds that passed.
 pub(crate) fn spent<T>(work: impl FnOnce() -> T) -> (f64, T) {
-    let (started, before) = (Instant::now(), processor_time());
+    let started = Instant::now();
+    let before = processor_time();
     let done = work();
     let used = processor_time().saturating_sub(before);
     let took = if used.is_zero() { started.elapsed() } else { used };

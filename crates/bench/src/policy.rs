@@ -7,12 +7,12 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use switchboard_core::{Caller, Target, TargetKind};
-use switchboard_policy::{Facts, Policy, SessionFacts, risk_of};
-use switchboard_rules::{Level, Policies, policy_from_text};
+use switchboard_policy::{Policy, PolicyFacts, SessionFacts, assess_risk};
+use switchboard_rules::{Policies, PolicyLevel, policy_from_text};
 
 use crate::child;
-use crate::failure::Result;
-use crate::report::{Section, Table, Target as Wanted, number};
+use crate::error::Result;
+use crate::report::{PerformanceTarget as Wanted, ReportSection, Table, number};
 use crate::statistics::median;
 
 const RULES: usize = 1_000;
@@ -20,7 +20,7 @@ const DECISIONS: u32 = 2_000;
 const REPEATS: usize = 9;
 
 #[derive(Deserialize, Serialize)]
-struct Found {
+struct PolicyTimes {
     plain_us: f64,
     condition_us: f64,
     risk_us: f64,
@@ -32,22 +32,23 @@ pub(crate) fn measure() -> Result<()> {
     let file: Arc<Path> = Path::new("policy.json").into();
     let text = json!({ "rules": rules() }).to_string();
     let begun = Instant::now();
-    let policy = policy_from_text(Level::Enterprise, &file, &text)?;
-    let policy = Policy::of(&Policies { files: vec![policy], broken: None });
+    let policy = policy_from_text(PolicyLevel::Enterprise, &file, &text)?;
+    let policy = Policy::new(&Policies { files: vec![policy], broken: None });
     let load_ms = begun.elapsed().as_secs_f64() * 1e3;
-    let (caller, session) = (Caller::person(), SessionFacts::default());
+    let caller = Caller::person();
+    let session = SessionFacts::default();
     let arguments = r#"{"path":"/data/a.txt","amount":12,"text":"some words"}"#;
     let decide = |name: &str| {
         let target = Target::new(TargetKind::Tool, "server9", name);
-        let facts = Facts::without_definition(&target, arguments, None, &caller, &session);
-        timed(|| policy.ruling(&facts).is_some())
+        let facts = PolicyFacts::without_definition(&target, arguments, None, &caller, &session);
+        decision_micros(|| policy.ruling(&facts).is_some())
     };
     let target = Target::new(TargetKind::Tool, "server9", "tool");
-    let facts = Facts::without_definition(&target, arguments, None, &caller, &session);
-    let found = Found {
+    let facts = PolicyFacts::without_definition(&target, arguments, None, &caller, &session);
+    let found = PolicyTimes {
         plain_us: median((0..REPEATS).map(|_| decide("other"))),
         condition_us: median((0..REPEATS).map(|_| decide("when9"))),
-        risk_us: median((0..REPEATS).map(|_| timed(|| risk_of(&facts).score > 0))),
+        risk_us: median((0..REPEATS).map(|_| decision_micros(|| assess_risk(&facts).score > 0))),
         load_ms,
     };
     println!("{}", serde_json::to_string(&found)?);
@@ -71,7 +72,7 @@ fn rules() -> Vec<Value> {
 }
 
 /// The microseconds of one decision, over many of them.
-fn timed(mut decide: impl FnMut() -> bool) -> f64 {
+fn decision_micros(mut decide: impl FnMut() -> bool) -> f64 {
     let begun = Instant::now();
     for _ in 0..DECISIONS {
         std::hint::black_box(decide());
@@ -80,12 +81,12 @@ fn timed(mut decide: impl FnMut() -> bool) -> f64 {
 }
 
 /// Measures in processes of their own, and reports.
-pub(crate) async fn section(passes: usize) -> Result<Section> {
-    let mut found: Vec<Found> = Vec::new();
+pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
+    let mut found: Vec<PolicyTimes> = Vec::new();
     for _ in 0..passes {
-        found.push(child::measured("policy").await?);
+        found.push(child::measure_in_child("policy").await?);
     }
-    let middle = |of: fn(&Found) -> f64| median(found.iter().map(of));
+    let middle = |of: fn(&PolicyTimes) -> f64| median(found.iter().map(of));
     let plain = middle(|found| found.plain_us);
     let row = vec![
         number(plain),
@@ -94,7 +95,7 @@ pub(crate) async fn section(passes: usize) -> Result<Section> {
         number(middle(|found| found.load_ms)),
     ];
     let head = vec!["decision µs", "with a condition µs", "risk µs", "load ms"];
-    Ok(Section {
+    Ok(ReportSection {
         title: "policy".to_owned(),
         note: format!(
             "{RULES} rules; a tool that 200 of them could cover by their stars, and one with a \

@@ -7,14 +7,14 @@ use serde_json::Value;
 
 /// One part of the report.
 #[derive(Serialize)]
-pub(crate) struct Section {
+pub(crate) struct ReportSection {
     pub(crate) title: String,
     /// What the numbers mean, in a sentence or two.
     #[serde(skip)]
     pub(crate) note: String,
     #[serde(skip)]
     pub(crate) table: Table,
-    pub(crate) targets: Vec<Target>,
+    pub(crate) targets: Vec<PerformanceTarget>,
     /// Every number that was measured.
     pub(crate) measured: Value,
 }
@@ -28,14 +28,14 @@ pub(crate) struct Table {
 
 /// What is promised, and what was found.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Target {
+pub(crate) struct PerformanceTarget {
     pub(crate) what: String,
     pub(crate) wanted: String,
     pub(crate) found: String,
     pub(crate) met: bool,
 }
 
-impl Target {
+impl PerformanceTarget {
     /// A number that must not be larger than the limit.
     pub(crate) fn at_most(what: impl Into<String>, limit: f64, found: f64, unit: &str) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl Target {
 }
 
 /// The sections as Markdown.
-pub(crate) fn markdown(sections: &[Section]) -> String {
+pub(crate) fn markdown(sections: &[ReportSection]) -> String {
     let mut text = String::new();
     for section in sections {
         // Writing to a `String` cannot fail.
@@ -106,7 +106,7 @@ pub(crate) fn number(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Section, Table, Target, markdown, number};
+    use super::{PerformanceTarget, ReportSection, Table, markdown, number};
 
     #[test]
     fn numbers_have_three_digits_or_so() {
@@ -116,18 +116,18 @@ mod tests {
 
     #[test]
     fn a_target_that_was_not_measured_is_missed() {
-        assert!(!Target::at_most("x", 1.0, f64::NAN, "").met);
-        assert!(!Target::at_least("x", 1.0, f64::NAN, "").met);
-        assert!(Target::at_most("x", 1.0, 1.0, "").met);
+        assert!(!PerformanceTarget::at_most("x", 1.0, f64::NAN, "").met);
+        assert!(!PerformanceTarget::at_least("x", 1.0, f64::NAN, "").met);
+        assert!(PerformanceTarget::at_most("x", 1.0, 1.0, "").met);
     }
 
     #[test]
     fn a_section_is_a_heading_a_note_and_tables() {
-        let section = Section {
+        let section = ReportSection {
             title: "start".to_owned(),
             note: "How long.".to_owned(),
             table: Table { head: vec!["a", "b"], rows: vec![vec!["1".to_owned(), "2".to_owned()]] },
-            targets: vec![Target::at_most("start", 1.1, 1.05, "x")],
+            targets: vec![PerformanceTarget::at_most("start", 1.1, 1.05, "x")],
             measured: serde_json::Value::Null,
         };
         let expected = "## start\n\nHow long.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n\

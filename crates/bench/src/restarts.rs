@@ -3,25 +3,25 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use switchboard_catalog::Status;
+use switchboard_catalog::ServerStatus;
 use switchboard_core::ServerId;
-use switchboard_fleet::Command as Order;
+use switchboard_fleet::SupervisorCommand as Order;
 use switchboard_host::{Host, Recording};
 use tempfile::TempDir;
 
-use crate::client::{Server, ready, start_kept_host};
-use crate::failure::Result;
+use crate::client::{EngineServer, require_ready, start_kept_host};
+use crate::command_words::CommandWords;
+use crate::error::Result;
 use crate::meter;
-use crate::words::Words;
 
 /// What is there before the first tenth of the cycles is over is not counted: caches fill.
 const WARM_UP: usize = 10;
 /// How often the state is printed.
-const MARKS: usize = 10;
+const PROGRESS_LINES: usize = 10;
 /// How long one start may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long what ended may take to be seen as gone.
-const TO_SETTLE: Duration = Duration::from_secs(10);
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What this process holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,30 +33,30 @@ struct Holdings {
 }
 
 /// Restarts as often as wanted, prints what is held on the way, and fails if it grows.
-pub(crate) async fn run(mut words: Words) -> Result<()> {
+pub(crate) async fn run(mut words: CommandWords) -> Result<()> {
     let cycles: usize = words.option("--cycles")?.unwrap_or(10_000);
     let growth: u32 = words.option("--growth")?.unwrap_or(5);
     words.end()?;
     let home = TempDir::new()?;
-    let host = start_kept_host(home.path(), [Server::Stdio(Vec::new())], Recording::On)?;
-    host.settled(None).await;
-    ready(&host, 1)?;
+    let host = start_kept_host(home.path(), [EngineServer::Stdio(Vec::new())], Recording::On)?;
+    host.wait_settled(None).await;
+    require_ready(&host, 1)?;
     let began = Instant::now();
     println!("| restarts | open files | threads | zombies | resident MB |");
     println!("|---|---|---|---|---|");
-    let mark = (cycles / MARKS).max(1);
+    let mark = (cycles / PROGRESS_LINES).max(1);
     let mut warm = None;
     for number in 1..=cycles {
         restart(&host).await?;
         if number % mark == 0 {
-            println!("| {number} | {} |", held()?);
+            println!("| {number} | {} |", current_holdings()?);
         }
         if number == (cycles / WARM_UP).max(1) {
-            warm = Some(settled(None).await?);
+            warm = Some(settled_holdings(None).await?);
         }
     }
     let warm = warm.ok_or("no cycle was asked for")?;
-    let last = settled(Some(warm)).await?;
+    let last = settled_holdings(Some(warm)).await?;
     host.stop().await;
     let seconds = began.elapsed().as_secs_f64();
     let each = seconds * 1e3 / cycles as f64;
@@ -75,9 +75,9 @@ async fn restart(host: &Host) -> Result<()> {
     let id = ServerId::new("raw0")?;
     let mut changes = host.fleet().changes();
     host.command(Order::Restart(id.clone())).await;
-    for wanted in [Status::Starting, Status::Ready] {
+    for wanted in [ServerStatus::Starting, ServerStatus::Ready] {
         while changes.load().servers.get(&id).map(|server| &server.status) != Some(&wanted) {
-            let changed = tokio::time::timeout(PATIENCE, changes.changed()).await;
+            let changed = tokio::time::timeout(START_TIMEOUT, changes.changed()).await;
             changed.map_err(|_| format!("the server is not {} in time", wanted.word()))?;
         }
     }
@@ -85,9 +85,9 @@ async fn restart(host: &Host) -> Result<()> {
 }
 
 /// What is held once what ended is gone: as little as `before`, or the least that was seen.
-async fn settled(before: Option<Holdings>) -> Result<Holdings> {
-    let end = Instant::now() + TO_SETTLE;
-    let mut least = held()?;
+async fn settled_holdings(before: Option<Holdings>) -> Result<Holdings> {
+    let end = Instant::now() + SETTLE_TIMEOUT;
+    let mut least = current_holdings()?;
     while Instant::now() < end {
         let is_settled = before
             .is_some_and(|before| least.files <= before.files && least.threads <= before.threads);
@@ -95,7 +95,7 @@ async fn settled(before: Option<Holdings>) -> Result<Holdings> {
             break;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
-        let now = held()?;
+        let now = current_holdings()?;
         least = Holdings {
             files: least.files.min(now.files),
             threads: least.threads.min(now.threads),
@@ -106,7 +106,7 @@ async fn settled(before: Option<Holdings>) -> Result<Holdings> {
     Ok(least)
 }
 
-fn held() -> Result<Holdings> {
+fn current_holdings() -> Result<Holdings> {
     let count = |folder: &str| std::fs::read_dir(folder).map(Iterator::count);
     Ok(Holdings {
         files: count("/proc/self/fd")?,

@@ -6,10 +6,12 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
-use switchboard_scan::{Finding, Kind, Severity, scan_definition, scan_text, verdict};
+use switchboard_scan::{
+    DefinitionKind, ScanFinding, Severity, overall_severity, scan_definition, scan_text,
+};
 
-use crate::failure::Result;
-use crate::report::{Section, Table, Target, number};
+use crate::error::Result;
+use crate::report::{PerformanceTarget, ReportSection, Table, number};
 use crate::statistics::median;
 
 /// Our own definitions, one per line.
@@ -19,7 +21,7 @@ const BENIGN: &str = include_str!("../../scan/tests/data/benign.jsonl");
 const REPEATS: usize = 9;
 
 #[derive(Serialize)]
-struct Row {
+struct ScanRow {
     what: String,
     definitions: usize,
     held: usize,
@@ -39,36 +41,46 @@ enum Sample {
 }
 
 impl Sample {
-    fn scan(&self) -> Vec<Finding> {
+    fn scan(&self) -> Vec<ScanFinding> {
         match self {
-            Self::Definition(text) => scan_definition(Kind::Tool, text),
+            Self::Definition(text) => scan_definition(DefinitionKind::Tool, text),
             Self::Text(text) => scan_text("", text),
         }
     }
 }
 
 /// Scans our own definitions, those of a catalog if one is given, and attacks of others.
-pub(crate) fn section(catalog: Option<&Path>, corpora: &[PathBuf]) -> Result<Section> {
+pub(crate) fn section(catalog: Option<&Path>, corpora: &[PathBuf]) -> Result<ReportSection> {
     let lines = |text: &str| -> Vec<Sample> {
         text.lines().map(|line| Sample::Definition(line.to_owned())).collect()
     };
     let mut rows = vec![
-        scanned("poisoned, our own", &lines(POISONED)),
-        scanned("harmless, our own", &lines(BENIGN)),
+        scan_samples("poisoned, our own", &lines(POISONED)),
+        scan_samples("harmless, our own", &lines(BENIGN)),
     ];
     for file in corpora {
-        rows.push(scanned(&file.display().to_string(), &samples(file)?));
+        rows.push(scan_samples(&file.display().to_string(), &samples(file)?));
     }
     let mut targets = Vec::new();
     if let Some(file) = catalog {
-        let row = scanned(&file.display().to_string(), &definitions(file)?);
+        let row = scan_samples(&file.display().to_string(), &definitions(file)?);
         let share = |count: usize| 100.0 * count as f64 / row.definitions.max(1) as f64;
-        targets.push(Target::at_most("held of the catalog", 0.5, share(row.held), " %"));
-        targets.push(Target::at_most("asked about of the catalog", 3.0, share(row.asked), " %"));
+        targets.push(PerformanceTarget::at_most("held of the catalog", 0.5, share(row.held), " %"));
+        targets.push(PerformanceTarget::at_most(
+            "asked about of the catalog",
+            3.0,
+            share(row.asked),
+            " %",
+        ));
         rows.push(row);
     }
     let slowest = rows.iter().map(|row| row.mean_us).fold(0.0, f64::max);
-    targets.push(Target::at_most("a definition takes on average", 100.0, slowest, " µs"));
+    targets.push(PerformanceTarget::at_most(
+        "a definition takes on average",
+        100.0,
+        slowest,
+        " µs",
+    ));
     let shown = rows.iter().map(|row| {
         let mut cells = vec![row.what.clone()];
         let counts = [row.definitions, row.held, row.asked, row.noted];
@@ -76,7 +88,7 @@ pub(crate) fn section(catalog: Option<&Path>, corpora: &[PathBuf]) -> Result<Sec
         cells.extend([row.mean_us, row.worst_us].map(number));
         cells
     });
-    Ok(Section {
+    Ok(ReportSection {
         title: "scan".to_owned(),
         note: format!("Every definition {REPEATS} times; the middle time counts."),
         table: Table {
@@ -96,9 +108,9 @@ pub(crate) fn section(catalog: Option<&Path>, corpora: &[PathBuf]) -> Result<Sec
     })
 }
 
-fn scanned(what: &str, samples: &[Sample]) -> Row {
+fn scan_samples(what: &str, samples: &[Sample]) -> ScanRow {
     let count = |severity: Severity| {
-        let found = samples.iter().map(|sample| verdict(&sample.scan()));
+        let found = samples.iter().map(|sample| overall_severity(&sample.scan()));
         found.filter(|found| *found == Some(severity)).count()
     };
     let [held, asked, noted] = [Severity::Block, Severity::Ask, Severity::Inform].map(count);
@@ -110,7 +122,7 @@ fn scanned(what: &str, samples: &[Sample]) -> Row {
         }))
     };
     let times: Vec<f64> = samples.iter().map(time).collect();
-    Row {
+    ScanRow {
         what: what.to_owned(),
         definitions: samples.len(),
         held,
@@ -124,11 +136,11 @@ fn scanned(what: &str, samples: &[Sample]) -> Row {
 /// One JSON object per line: `{"text": …}` is a text, anything else a definition.
 fn samples(file: &Path) -> Result<Vec<Sample>> {
     #[derive(Deserialize)]
-    struct Spoken {
+    struct TextSample {
         text: String,
     }
-    let sample = |line: &str| match serde_json::from_str::<Spoken>(line) {
-        Ok(Spoken { text }) => Sample::Text(text),
+    let sample = |line: &str| match serde_json::from_str::<TextSample>(line) {
+        Ok(TextSample { text }) => Sample::Text(text),
         Err(_) => Sample::Definition(line.to_owned()),
     };
     Ok(read(file)?.lines().filter(|line| !line.trim().is_empty()).map(sample).collect())
@@ -138,10 +150,10 @@ fn samples(file: &Path) -> Result<Vec<Sample>> {
 /// definition per line.
 fn definitions(file: &Path) -> Result<Vec<Sample>> {
     #[derive(Deserialize)]
-    struct Server {
+    struct CatalogServer {
         tools: Vec<Box<RawValue>>,
     }
-    match serde_json::from_str::<Vec<Server>>(&read(file)?) {
+    match serde_json::from_str::<Vec<CatalogServer>>(&read(file)?) {
         Ok(servers) => {
             let tools = servers.iter().flat_map(|server| &server.tools);
             Ok(tools.map(|tool| Sample::Definition(tool.get().to_owned())).collect())

@@ -1,14 +1,14 @@
 //! `soak`: the gateway under load while its servers are killed, and whether all accounts agree.
 
-use crate::failure::Result;
-use crate::words::Words;
+use crate::command_words::CommandWords;
+use crate::error::Result;
 
 /// Reads the plan, carries it out and prints the report; a fault is a failure.
 #[cfg(unix)]
-pub(crate) async fn run(mut words: Words) -> Result<()> {
+pub(crate) async fn run(mut words: CommandWords) -> Result<()> {
     use std::time::Duration;
 
-    use switchboard_testkit::soak::{Plan, run};
+    use switchboard_testkit::soak::{SoakPlan, run};
 
     let seconds = match words.option("--seconds")? {
         Some(seconds) => seconds,
@@ -16,7 +16,7 @@ pub(crate) async fn run(mut words: Words) -> Result<()> {
     };
     let kills = usize::try_from(seconds / 2)?;
     let growth: u32 = words.option("--growth")?.unwrap_or(20);
-    let plan = Plan {
+    let plan = SoakPlan {
         program: std::env::current_exe()?.with_file_name("switchboard"),
         clients: words.option("--clients")?.unwrap_or(1_000),
         servers: words.option("--servers")?.unwrap_or(100),
@@ -30,11 +30,11 @@ pub(crate) async fn run(mut words: Words) -> Result<()> {
     words.end()?;
     let report = run(&plan).await?;
     println!("{report}");
-    if report.passed() { Ok(()) } else { Err("the accounts do not agree".into()) }
+    if report.has_passed() { Ok(()) } else { Err("the accounts do not agree".into()) }
 }
 
 /// Servers are found and killed as Unix has it.
 #[cfg(not(unix))]
-pub(crate) async fn run(_words: Words) -> Result<()> {
+pub(crate) async fn run(_words: CommandWords) -> Result<()> {
     Err("a soak needs Unix".into())
 }

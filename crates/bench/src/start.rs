@@ -8,16 +8,16 @@ use switchboard_host::Recording;
 use tempfile::TempDir;
 
 use crate::child;
-use crate::client::{Server, ready, start_bare, start_host};
-use crate::failure::Result;
-use crate::report::{Section, Table, Target, number};
+use crate::client::{EngineServer, require_ready, start_bare, start_host};
+use crate::error::Result;
+use crate::report::{PerformanceTarget, ReportSection, Table, number};
 use crate::statistics::median;
 
 /// How long the slowest server takes before it answers.
-const SLOWEST: u64 = 1_000;
+const SLOWEST_MS: u64 = 1_000;
 
 #[derive(Deserialize, Serialize)]
-struct Started {
+struct StartTimes {
     alone_ms: f64,
     all_ms: f64,
     bare_ms: f64,
@@ -25,55 +25,61 @@ struct Started {
 
 /// Starts the slowest server alone and then with the others; prints how long that took.
 pub(crate) async fn measure() -> Result<()> {
-    let alone_ms = until_ready(&[SLOWEST]).await?;
+    let alone_ms = until_ready(&[SLOWEST_MS]).await?;
     let mut delays: Vec<u64> = (0..19).map(|number| 100 + number * 400 / 18).collect();
-    delays.push(SLOWEST);
+    delays.push(SLOWEST_MS);
     let all_ms = until_ready(&delays).await?;
     let started = Instant::now();
-    start_bare(delays.iter().map(words).collect()).await?;
+    start_bare(delays.iter().map(server_words).collect()).await?;
     let bare_ms = started.elapsed().as_secs_f64() * 1e3;
-    println!("{}", serde_json::to_string(&Started { alone_ms, all_ms, bare_ms })?);
+    println!("{}", serde_json::to_string(&StartTimes { alone_ms, all_ms, bare_ms })?);
     Ok(())
 }
 
-fn words(delay: &u64) -> Vec<String> {
+fn server_words(delay: &u64) -> Vec<String> {
     vec!["--delay-ms".to_owned(), delay.to_string()]
 }
 
 async fn until_ready(delays: &[u64]) -> Result<f64> {
     let home = TempDir::new()?;
-    let servers: Vec<Server<'_>> = delays.iter().map(words).map(Server::Stdio).collect();
+    let servers: Vec<EngineServer<'_>> =
+        delays.iter().map(server_words).map(EngineServer::Stdio).collect();
     let started = Instant::now();
     let host = start_host(home.path(), servers, Recording::On)?;
-    host.settled(None).await;
+    host.wait_settled(None).await;
     let milliseconds = started.elapsed().as_secs_f64() * 1e3;
-    ready(&host, delays.len())?;
+    require_ready(&host, delays.len())?;
     host.stop().await;
     Ok(milliseconds)
 }
 
 /// Measures in processes of their own, and reports.
-pub(crate) async fn section(passes: usize) -> Result<Section> {
-    let mut found: Vec<Started> = Vec::new();
+pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
+    let mut found: Vec<StartTimes> = Vec::new();
     for _ in 0..passes {
-        found.push(child::measured("start").await?);
+        found.push(child::measure_in_child("start").await?);
     }
     let ratio = median(found.iter().map(|started| started.all_ms / started.alone_ms));
     let alone = median(found.iter().map(|started| started.alone_ms));
     let all = median(found.iter().map(|started| started.all_ms));
     let bare = median(found.iter().map(|started| started.bare_ms));
     let row = vec![number(alone), number(all), number(ratio), number(bare)];
-    Ok(Section {
+    Ok(ReportSection {
         title: "start".to_owned(),
         note: format!(
             "Twenty stdio servers that answer after 100 to 500 ms, and one of them after \
-             {SLOWEST} ms; milliseconds until all are ready, median of {passes}."
+             {SLOWEST_MS} ms; milliseconds until all are ready, median of {passes}."
         ),
         table: Table {
             head: vec!["the slowest alone", "all twenty", "ratio", "all twenty by the floor"],
             rows: vec![row],
         },
-        targets: vec![Target::at_most("twenty servers to the slowest alone", 1.1, ratio, "x")],
+        targets: vec![PerformanceTarget::at_most(
+            "twenty servers to the slowest alone",
+            1.1,
+            ratio,
+            "x",
+        )],
         measured: json!(found),
     })
 }

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::calls::{self, Plan};
-use crate::failure::Result;
-use crate::gateway::{self, Wish};
-use crate::parser::Anchor;
-use crate::report::{Section, markdown};
-use crate::words::Words;
+use crate::calls::{self, CallPlan};
+use crate::command_words::CommandWords;
+use crate::error::Result;
+use crate::gateway::{self, PeerOptions};
+use crate::parser::AnchorChoice;
+use crate::report::{ReportSection, markdown};
 use crate::{catalog, console, memory, parser, policy, prompt, scan, start};
 
 const PARTS: [&str; 10] = [
@@ -18,7 +18,7 @@ const PARTS: [&str; 10] = [
 ];
 
 /// Measures one part in this process and prints the numbers.
-pub(crate) async fn measure(mut words: Words) -> Result<()> {
+pub(crate) async fn measure(mut words: CommandWords) -> Result<()> {
     let part = words.next().unwrap_or_default();
     words.end()?;
     match part.as_str() {
@@ -26,14 +26,14 @@ pub(crate) async fn measure(mut words: Words) -> Result<()> {
         "memory" => memory::measure().await,
         "catalog" => catalog::measure(),
         "policy" => policy::measure(),
-        "parser" => parser::measure(Anchor::LeftOut),
-        "parser-and-anchor" => parser::measure(Anchor::Measured),
+        "parser" => parser::measure(AnchorChoice::LeftOut),
+        "parser-and-anchor" => parser::measure(AnchorChoice::Measured),
         other => Err(format!("`{other}` cannot be measured so").into()),
     }
 }
 
 /// Measures what is wanted and prints the report.
-pub(crate) async fn run(mut options: Words) -> Result<()> {
+pub(crate) async fn run(mut options: CommandWords) -> Result<()> {
     let quick = options.switch("--quick");
     let as_json = options.switch("--json");
     let passes: Option<usize> = options.option("--passes")?;
@@ -45,7 +45,7 @@ pub(crate) async fn run(mut options: Words) -> Result<()> {
     while let Some(file) = options.option("--corpus")? {
         corpora.push(file);
     }
-    let wish = Wish::from_words(&mut options);
+    let wish = PeerOptions::from_words(&mut options);
     let part = options.next().unwrap_or_else(|| "all".to_owned());
     options.end()?;
     if part != "all" && !PARTS.contains(&part.as_str()) {
@@ -61,7 +61,7 @@ pub(crate) async fn run(mut options: Words) -> Result<()> {
     }
     if part == "console" {
         let calls = rows.unwrap_or(if quick { 50_000 } else { 1_000_000 });
-        let plan = console::Plan { calls, passes: turns.min(5), testenv };
+        let plan = console::ConsolePlan { calls, passes: turns.min(5), testenv };
         show(&[console::section(plan).await?], as_json, turns.min(5));
         return Ok(());
     }
@@ -72,7 +72,7 @@ pub(crate) async fn run(mut options: Words) -> Result<()> {
 
     let mut sections = Vec::new();
     if wanted("calls") {
-        let plan = Plan { passes: turns, milliseconds, quick, testenv: testenv.clone() };
+        let plan = CallPlan { passes: turns, milliseconds, quick, testenv: testenv.clone() };
         let rows = calls::run(&plan).await?;
         sections.append(&mut calls::sections(&rows));
     }
@@ -102,14 +102,14 @@ pub(crate) async fn run(mut options: Words) -> Result<()> {
     }
     if wanted("prompt") {
         eprintln!("prompt");
-        let plan = prompt::Plan { catalog: catalog_file, testenv, repeats: passes * 3 };
+        let plan = prompt::PromptPlan { catalog: catalog_file, testenv, repeats: passes * 3 };
         sections.append(&mut prompt::sections(&plan).await?);
     }
     show(&sections, as_json, turns);
     Ok(())
 }
 
-fn show(sections: &[Section], as_json: bool, passes: usize) {
+fn show(sections: &[ReportSection], as_json: bool, passes: usize) {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     if as_json {
         println!("{}", json!({ "cores": cores, "passes": passes, "sections": sections }));

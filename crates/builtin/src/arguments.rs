@@ -5,68 +5,68 @@ use std::ops::RangeInclusive;
 use serde_json::{Map, Value};
 
 use crate::display_text;
-use crate::error::Refusal;
+use crate::error::ToolRefusal;
 
 /// The arguments of one call.
 #[derive(Debug)]
-pub(crate) struct Arguments {
+pub(crate) struct ToolArguments {
     values: Map<String, Value>,
 }
 
-impl Arguments {
+impl ToolArguments {
     /// Takes the arguments if the tool knows every one of them.
-    pub(crate) fn checked(values: Map<String, Value>, known: &[&str]) -> Result<Self, Refusal> {
+    pub(crate) fn parse(values: Map<String, Value>, known: &[&str]) -> Result<Self, ToolRefusal> {
         match values.keys().find(|name| !known.contains(&name.as_str())) {
             None => Ok(Self { values }),
             Some(name) => {
                 let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-                Err(Refusal::parameter(name, "is not known")
-                    .hint(format!("this tool takes {}", names.join(", "))))
+                Err(ToolRefusal::parameter(name, "is not known")
+                    .with_hint(format!("this tool takes {}", names.join(", "))))
             }
         }
     }
 
     /// A text that has to be there.
-    pub(crate) fn text(&self, name: &str) -> Result<&str, Refusal> {
+    pub(crate) fn text(&self, name: &str) -> Result<&str, ToolRefusal> {
         self.optional_text(name)?
-            .ok_or_else(|| Refusal::parameter(name, "is missing; it is required and is a text"))
+            .ok_or_else(|| ToolRefusal::parameter(name, "is missing; it is required and is a text"))
     }
 
     /// A text that may be left out.
-    pub(crate) fn optional_text(&self, name: &str) -> Result<Option<&str>, Refusal> {
-        match self.given(name) {
+    pub(crate) fn optional_text(&self, name: &str) -> Result<Option<&str>, ToolRefusal> {
+        match self.get(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(wrong(name, "must be a text", other)),
+            Some(other) => Err(wrong_value(name, "must be a text", other)),
         }
     }
 
     /// A whole number within limits, or what to take when it was left out.
-    pub(crate) fn whole(
+    pub(crate) fn whole_number(
         &self,
         name: &str,
         within: RangeInclusive<u64>,
         otherwise: u64,
-    ) -> Result<u64, Refusal> {
-        let Some(value) = self.given(name) else { return Ok(otherwise) };
+    ) -> Result<u64, ToolRefusal> {
+        let Some(value) = self.get(name) else { return Ok(otherwise) };
         as_whole(value).filter(|number| within.contains(number)).ok_or_else(|| {
             let rule =
                 format!("must be a whole number from {} to {}", within.start(), within.end());
-            wrong(name, &rule, value)
+            wrong_value(name, &rule, value)
         })
     }
 
     /// A switch that is off unless it was turned on.
-    pub(crate) fn flag(&self, name: &str) -> Result<bool, Refusal> {
-        match self.given(name) {
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, ToolRefusal> {
+        match self.get(name) {
             None => Ok(false),
             Some(Value::Bool(on)) => Ok(*on),
-            Some(other) => Err(wrong(name, "must be true or false", other)),
+            Some(other) => Err(wrong_value(name, "must be true or false", other)),
         }
     }
 
     /// Models write null for what they leave out, so null counts as left out.
-    fn given(&self, name: &str) -> Option<&Value> {
+    fn get(&self, name: &str) -> Option<&Value> {
         self.values.get(name).filter(|value| !value.is_null())
     }
 }
@@ -81,24 +81,24 @@ fn as_whole(value: &Value) -> Option<u64> {
     })
 }
 
-fn wrong(name: &str, rule: &str, value: &Value) -> Refusal {
+fn wrong_value(name: &str, rule: &str, value: &Value) -> ToolRefusal {
     let got = match value {
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "an object".to_owned(),
         other => format!("`{}`", display_text::brief(&other.to_string())),
     };
-    Refusal::parameter(name, &format!("{rule}, not {got}"))
+    ToolRefusal::parameter(name, &format!("{rule}, not {got}"))
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::Arguments;
+    use super::ToolArguments;
 
-    fn arguments(value: Value) -> Arguments {
+    fn arguments(value: Value) -> ToolArguments {
         let Value::Object(values) = value else { panic!("cases are objects") };
-        Arguments { values }
+        ToolArguments { values }
     }
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
             (json!("3"), Err("parameter `n` must be a whole number from 1 to 9, not `\"3\"`")),
             (json!([3]), Err("parameter `n` must be a whole number from 1 to 9, not a list")),
         ] {
-            let got = arguments(json!({ "n": value })).whole("n", 1..=9, 7);
+            let got = arguments(json!({ "n": value })).whole_number("n", 1..=9, 7);
             assert_eq!(got.map_err(|refusal| refusal.message), expected.map_err(str::to_owned));
         }
     }

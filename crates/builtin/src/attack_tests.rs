@@ -5,7 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::server::Builtin;
-use crate::test_folder::{SECRET, TestFolder, ask, call, clock, error_of, structured_of, text_of};
+use crate::test_folder::{
+    SECRET, TestFolder, ask, call, clock, error_text, result_text, structured_content,
+};
 
 /// Everything that takes a path, asked for the same one; each answer as text.
 async fn through_every_door(server: &Builtin, path: &str) -> Vec<(&'static str, String)> {
@@ -26,7 +28,7 @@ async fn through_every_door(server: &Builtin, path: &str) -> Vec<(&'static str, 
     for (door, method, params) in doors {
         let answer = tokio::time::timeout(Duration::from_secs(20), ask(server, method, params));
         let answer = match answer.await.unwrap_or_else(|_| panic!("{door} hangs on {path:?}")) {
-            Ok(result) if result["isError"] == json!(true) => text_of(&result),
+            Ok(result) if result["isError"] == json!(true) => result_text(&result),
             Ok(result) => panic!("{door} let {path:?} through: {result}"),
             Err(error) => error.message,
         };
@@ -98,7 +100,7 @@ async fn odd_paths_are_refused_and_nothing_panics() {
         (long_name.as_str(), "could not be read"),
     ] {
         let result = call(&server, "files_read", json!({ "path": path })).await;
-        let answer = error_of(&result);
+        let answer = error_text(&result);
         assert!(answer.contains(because), "{path:?} says: {answer}");
         assert!(!answer.contains(SECRET));
     }
@@ -137,9 +139,9 @@ async fn links_that_lead_out_are_refused_without_telling_what_is_there() {
     }
     // Walking past the links does not follow them either.
     let found = call(&server, "files_search", json!({ "pattern": SECRET })).await;
-    assert_eq!(structured_of(&found)["matches"], json!([]));
+    assert_eq!(structured_content(&found)["matches"], json!([]));
     let listed = call(&server, "files_list", json!({ "depth": 8 })).await;
-    assert!(!text_of(&listed).contains("secret.txt"), "{listed}");
+    assert!(!result_text(&listed).contains("secret.txt"), "{listed}");
 }
 
 #[cfg(unix)]
@@ -153,7 +155,7 @@ async fn links_that_stay_inside_are_followed() {
         [("alias", "one\ntwo Needle\nthree\n"), ("absolute/code.rs", "fn needle() {}\n")]
     {
         let result = call(&server, "files_read", json!({ "path": path })).await;
-        assert_eq!((text_of(&result).as_str(), &result["isError"]), (expected, &json!(false)));
+        assert_eq!((result_text(&result).as_str(), &result["isError"]), (expected, &json!(false)));
     }
 }
 
@@ -167,14 +169,14 @@ async fn a_root_that_is_a_link_can_be_named_either_way() {
     assert_eq!(server.roots().collect::<Vec<_>>(), [folder.shared.as_path()]);
     for path in [alias.join("hello.txt"), folder.shared.join("hello.txt")] {
         let result = call(&server, "files_read", json!({ "path": path })).await;
-        assert_eq!(text_of(&result), "one\ntwo Needle\nthree\n");
+        assert_eq!(result_text(&result), "one\ntwo Needle\nthree\n");
     }
     // Turning the link elsewhere later moves nothing.
     std::fs::remove_file(&alias).unwrap();
     std::os::unix::fs::symlink(folder.parent.join("outside"), &alias).unwrap();
     let path = alias.join("secret.txt");
     let result = call(&server, "files_read", json!({ "path": path })).await;
-    assert!(error_of(&result).contains("there is no"), "{result}");
+    assert!(error_text(&result).contains("there is no"), "{result}");
 }
 
 #[cfg(unix)]
@@ -183,17 +185,17 @@ async fn a_link_slipped_in_after_the_check_is_not_followed() {
     use std::path::PathBuf;
 
     use crate::beneath;
-    use crate::roots::Place;
+    use crate::roots::RootedPath;
 
     let folder = TestFolder::new();
     folder.link("to_secret", folder.parent.join("secret.txt"));
     folder.link("to_outside", folder.parent.join("outside"));
     for relative in ["to_secret", "to_outside/secret.txt", "../secret.txt"] {
-        let place = Place { root: folder.shared.clone(), relative: PathBuf::from(relative) };
+        let place = RootedPath { root: folder.shared.clone(), relative: PathBuf::from(relative) };
         assert!(beneath::open_file(&place).is_err(), "{relative}");
     }
     for relative in ["to_outside", "..", "sub/.."] {
-        let place = Place { root: folder.shared.clone(), relative: PathBuf::from(relative) };
+        let place = RootedPath { root: folder.shared.clone(), relative: PathBuf::from(relative) };
         assert!(beneath::read_folder(&place, 10).is_err(), "{relative}");
     }
 }
@@ -222,7 +224,7 @@ async fn pipes_and_sockets_are_refused_without_waiting() {
     let walk = call(&server, "files_search", json!({ "pattern": "Needle" }));
     let found = tokio::time::timeout(Duration::from_secs(20), walk).await.unwrap();
     let expected = json!([{ "path": "hello.txt", "line": 2, "text": "two Needle" }]);
-    assert_eq!(structured_of(&found)["matches"], expected);
+    assert_eq!(structured_content(&found)["matches"], expected);
 }
 
 #[cfg(target_os = "linux")]
@@ -231,7 +233,7 @@ async fn sharing_everything_does_not_share_what_the_kernel_shows() {
     let server = Builtin::new(vec!["/".into()], clock);
     for path in ["/proc/self/environ", "proc/self/status", "/dev/zero", "/sys/kernel"] {
         let result = call(&server, "files_read", json!({ "path": path })).await;
-        assert!(error_of(&result).contains(OUTSIDE), "{result}");
+        assert!(error_text(&result).contains(OUTSIDE), "{result}");
     }
 }
 
@@ -246,7 +248,7 @@ async fn names_that_are_not_unicode_are_shown_and_searched() {
     std::fs::write(folder.shared.join(name), "odd one out\n").unwrap();
     folder.write("two\nlines.txt", "odd one out\n");
     let server = folder.server();
-    let listed = text_of(&call(&server, "files_list", json!({})).await);
+    let listed = result_text(&call(&server, "files_list", json!({})).await);
     for line in [
         "bad\u{fffd}.txt (12 bytes) (the name is not UTF-8, so it cannot be asked for)",
         "two\\u{a}lines.txt (12 bytes)",
@@ -254,14 +256,14 @@ async fn names_that_are_not_unicode_are_shown_and_searched() {
         assert!(listed.lines().any(|listed| listed == line), "{listed}");
     }
     let found =
-        structured_of(&call(&server, "files_search", json!({ "pattern": "odd one" })).await);
+        structured_content(&call(&server, "files_search", json!({ "pattern": "odd one" })).await);
     let expected = json!([
         { "path": "bad\u{fffd}.txt", "line": 1, "text": "odd one out" },
         { "path": "two\nlines.txt", "line": 1, "text": "odd one out" }
     ]);
     assert_eq!(found["matches"], expected);
     let result = call(&server, "files_read", json!({ "path": "bad\u{fffd}.txt" })).await;
-    assert!(error_of(&result).contains("there is no"));
+    assert!(error_text(&result).contains("there is no"));
 }
 
 #[tokio::test]
@@ -280,7 +282,7 @@ async fn huge_files_are_neither_held_nor_sent_whole() {
     let result = call(&server, "files_read", json!({ "path": "sparse" })).await;
     let expected = "`sparse` is not plain text (binary, 1099511627776 bytes), \
         so its content is not shown.";
-    assert_eq!(text_of(&result), expected);
+    assert_eq!(result_text(&result), expected);
 
     let result = call(&server, "files_read", json!({ "path": "long.txt" })).await;
     assert_eq!(result["content"][0]["text"].as_str().unwrap().len(), 256 * 1024);
@@ -294,13 +296,13 @@ async fn huge_files_are_neither_held_nor_sent_whole() {
 
     let result = call(&server, "files_read", json!({ "path": "large.png" })).await;
     assert_eq!(
-        text_of(&result),
+        result_text(&result),
         "`large.png` is a picture (image/png) of 1048577 bytes; \
         only pictures up to 1048576 bytes are shown."
     );
 
     let found = call(&server, "files_search", json!({ "pattern": "é" })).await;
-    let found = structured_of(&found);
+    let found = structured_content(&found);
     assert_eq!(found["matches"][0]["text"], format!("{}…", "é".repeat(240)));
     assert_eq!(found["complete"], false);
     let notes = json!([
@@ -332,14 +334,14 @@ async fn answers_stay_bounded_when_names_and_lines_are_long() {
     folder.write("wide.txt", format!("{}\n", "😀".repeat(240)).repeat(500));
     let server = folder.server();
     let listed = call(&server, "files_list", json!({ "path": below })).await;
-    let size = text_of(&listed).len();
+    let size = result_text(&listed).len();
     assert!((200_000..300_000).contains(&size), "{size} bytes");
-    assert_eq!(structured_of(&listed)["complete"], false);
+    assert_eq!(structured_content(&listed)["complete"], false);
     let arguments = json!({ "pattern": "😀", "limit": 500 });
     let found = call(&server, "files_search", arguments).await;
-    let size = text_of(&found).len();
+    let size = result_text(&found).len();
     assert!((200_000..300_000).contains(&size), "{size} bytes");
-    let notes = &structured_of(&found)["notes"];
+    let notes = &structured_content(&found)["notes"];
     assert_eq!(notes[0], "the answer is full; narrow the search down");
 }
 
@@ -350,11 +352,11 @@ async fn a_folder_of_thousands_is_cut_and_says_so() {
         folder.write(&format!("f{number:04}"), "needle\n");
     }
     let server = folder.server();
-    let listed = structured_of(&call(&server, "files_list", json!({})).await);
+    let listed = structured_content(&call(&server, "files_list", json!({})).await);
     assert_eq!(listed["entries"].as_array().unwrap().len(), 1000);
     assert_eq!(listed["complete"], false);
     let arguments = json!({ "pattern": "needle", "limit": 500 });
-    let found = structured_of(&call(&server, "files_search", arguments).await);
+    let found = structured_content(&call(&server, "files_search", arguments).await);
     assert_eq!(found["matches"].as_array().unwrap().len(), 500);
     assert_eq!(found["complete"], false);
     assert_eq!(found["notes"][0], "there are more matches than `limit`");

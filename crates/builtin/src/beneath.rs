@@ -8,19 +8,19 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 
-use crate::roots::Place;
+use crate::roots::RootedPath;
 
 /// What a folder holds at one name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct FolderEntry {
     pub(crate) name: OsString,
-    pub(crate) kind: Kind,
+    pub(crate) kind: EntryKind,
     pub(crate) size: u64,
 }
 
 /// What sort of thing a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum EntryKind {
     File,
     Folder,
     Link,
@@ -30,41 +30,41 @@ pub(crate) enum Kind {
 
 /// The entries of a folder, by name; `whole` is false when there were more.
 #[derive(Debug)]
-pub(crate) struct Folder {
-    pub(crate) entries: Vec<Entry>,
+pub(crate) struct FolderListing {
+    pub(crate) entries: Vec<FolderEntry>,
     pub(crate) whole: bool,
 }
 
 /// Opens a regular file for reading; anything else is refused without being opened.
-pub(crate) fn open_file(place: &Place) -> io::Result<File> {
+pub(crate) fn open_file(place: &RootedPath) -> io::Result<File> {
     let file = platform::open_file(place)?;
     match file.metadata()?.is_file() {
         true => Ok(file),
-        false => Err(not_regular(Kind::Other)),
+        false => Err(not_regular(EntryKind::Other)),
     }
 }
 
 /// Reads the names in a folder, at most `most` of them.
-pub(crate) fn read_folder(place: &Place, most: usize) -> io::Result<Folder> {
+pub(crate) fn read_folder(place: &RootedPath, most: usize) -> io::Result<FolderListing> {
     let mut folder = platform::read_folder(place, most)?;
     folder.entries.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(folder)
 }
 
 /// What is at the place now.
-pub(crate) fn kind_of(place: &Place) -> io::Result<Kind> {
-    let about = place.joined().symlink_metadata()?.file_type();
+pub(crate) fn entry_kind(place: &RootedPath) -> io::Result<EntryKind> {
+    let about = place.to_path().symlink_metadata()?.file_type();
     Ok(match (about.is_file(), about.is_dir(), about.is_symlink()) {
-        (true, ..) => Kind::File,
-        (_, true, _) => Kind::Folder,
-        (.., true) => Kind::Link,
-        _ => Kind::Other,
+        (true, ..) => EntryKind::File,
+        (_, true, _) => EntryKind::Folder,
+        (.., true) => EntryKind::Link,
+        _ => EntryKind::Other,
     })
 }
 
-fn not_regular(kind: Kind) -> io::Error {
+fn not_regular(kind: EntryKind) -> io::Error {
     match kind {
-        Kind::Folder => io::ErrorKind::IsADirectory.into(),
+        EntryKind::Folder => io::ErrorKind::IsADirectory.into(),
         _ => io::ErrorKind::InvalidInput.into(),
     }
 }
@@ -81,16 +81,16 @@ mod platform {
     use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, open, openat, statat};
     use rustix::path::Arg;
 
-    use super::{Entry, Folder, Kind, not_regular};
-    use crate::roots::Place;
+    use super::{EntryKind, FolderEntry, FolderListing, not_regular};
+    use crate::roots::RootedPath;
 
-    pub(crate) fn open_file(place: &Place) -> io::Result<File> {
-        let name = place.relative.file_name().ok_or_else(|| not_regular(Kind::Folder))?;
+    pub(crate) fn open_file(place: &RootedPath) -> io::Result<File> {
+        let name = place.relative.file_name().ok_or_else(|| not_regular(EntryKind::Folder))?;
         let parent = place.relative.parent().unwrap_or(Path::new(""));
         let parent = descend(&place.root, parent)?;
         // Opening some devices does something, so the kind is known before.
-        match look(&parent, name)? {
-            (Kind::File, _) => {}
+        match stat_entry(&parent, name)? {
+            (EntryKind::File, _) => {}
             (kind, _) => return Err(not_regular(kind)),
         }
         let how =
@@ -98,7 +98,7 @@ mod platform {
         Ok(File::from(openat(&parent, name, how, Mode::empty())?))
     }
 
-    pub(crate) fn read_folder(place: &Place, most: usize) -> io::Result<Folder> {
+    pub(crate) fn read_folder(place: &RootedPath, most: usize) -> io::Result<FolderListing> {
         let folder = descend(&place.root, &place.relative)?;
         let mut entries = Vec::new();
         for entry in Dir::read_from(&folder)? {
@@ -108,14 +108,14 @@ mod platform {
                 continue;
             }
             if entries.len() >= most {
-                return Ok(Folder { entries, whole: false });
+                return Ok(FolderListing { entries, whole: false });
             }
             // What is gone by now was deleted while we looked.
-            if let Ok((kind, size)) = look(&folder, entry.file_name()) {
-                entries.push(Entry { name: name.to_owned(), kind, size });
+            if let Ok((kind, size)) = stat_entry(&folder, entry.file_name()) {
+                entries.push(FolderEntry { name: name.to_owned(), kind, size });
             }
         }
-        Ok(Folder { entries, whole: true })
+        Ok(FolderListing { entries, whole: true })
     }
 
     fn descend(root: &Path, relative: &Path) -> io::Result<OwnedFd> {
@@ -130,13 +130,13 @@ mod platform {
         Ok(folder)
     }
 
-    fn look(folder: impl AsFd, name: impl Arg) -> io::Result<(Kind, u64)> {
+    fn stat_entry(folder: impl AsFd, name: impl Arg) -> io::Result<(EntryKind, u64)> {
         let about = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let kind = match FileType::from_raw_mode(about.st_mode) {
-            FileType::RegularFile => Kind::File,
-            FileType::Directory => Kind::Folder,
-            FileType::Symlink => Kind::Link,
-            _ => Kind::Other,
+            FileType::RegularFile => EntryKind::File,
+            FileType::Directory => EntryKind::Folder,
+            FileType::Symlink => EntryKind::Link,
+            _ => EntryKind::Other,
         };
         Ok((kind, u64::try_from(about.st_size).unwrap_or(0)))
     }
@@ -147,13 +147,13 @@ mod platform {
     use std::fs::File;
     use std::{fs, io};
 
-    use super::{Entry, Folder, Kind, not_regular};
-    use crate::roots::Place;
+    use super::{EntryKind, FolderEntry, FolderListing, not_regular};
+    use crate::roots::RootedPath;
 
-    pub(crate) fn open_file(place: &Place) -> io::Result<File> {
+    pub(crate) fn open_file(place: &RootedPath) -> io::Result<File> {
         let path = place.joined();
         match kind(&path.symlink_metadata()?) {
-            Kind::File => options().open(path),
+            EntryKind::File => options().open(path),
             other => Err(not_regular(other)),
         }
     }
@@ -171,27 +171,28 @@ mod platform {
         options
     }
 
-    pub(crate) fn read_folder(place: &Place, most: usize) -> io::Result<Folder> {
+    pub(crate) fn read_folder(place: &RootedPath, most: usize) -> io::Result<FolderListing> {
         let mut entries = Vec::new();
         for entry in fs::read_dir(place.joined())? {
             let entry = entry?;
             if entries.len() >= most {
-                return Ok(Folder { entries, whole: false });
+                return Ok(FolderListing { entries, whole: false });
             }
             if let Ok(about) = entry.metadata() {
-                let (kind, size) = (kind(&about), about.len());
-                entries.push(Entry { name: entry.file_name(), kind, size });
+                let kind = kind(&about);
+                let size = about.len();
+                entries.push(FolderEntry { name: entry.file_name(), kind, size });
             }
         }
-        Ok(Folder { entries, whole: true })
+        Ok(FolderListing { entries, whole: true })
     }
 
-    fn kind(about: &fs::Metadata) -> Kind {
+    fn kind(about: &fs::Metadata) -> EntryKind {
         match about.file_type() {
-            kind if kind.is_symlink() => Kind::Link,
-            kind if kind.is_dir() => Kind::Folder,
-            kind if kind.is_file() => Kind::File,
-            _ => Kind::Other,
+            kind if kind.is_symlink() => EntryKind::Link,
+            kind if kind.is_dir() => EntryKind::Folder,
+            kind if kind.is_file() => EntryKind::File,
+            _ => EntryKind::Other,
         }
     }
 }

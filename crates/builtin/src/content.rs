@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use crate::error::Refusal;
+use crate::error::ToolRefusal;
 
 /// The result of a tool that ran.
 #[derive(Debug, Default, PartialEq)]
@@ -16,26 +16,26 @@ pub(crate) struct ToolResult {
 
 impl ToolResult {
     pub(crate) fn text(text: impl Into<String>) -> Self {
-        Self::default().and_text(text)
+        Self::default().with_text(text)
     }
 
     /// A picture, which clients show and models see.
     pub(crate) fn image(bytes: &[u8], mime_type: &str) -> Self {
-        let image = json!({ "type": "image", "data": encoded(bytes), "mimeType": mime_type });
+        let image = json!({ "type": "image", "data": to_base64(bytes), "mimeType": mime_type });
         Self { content: vec![image], ..Self::default() }
     }
 
     /// The refusal as a result, so that the model reads it and can do better.
-    pub(crate) fn refused(refusal: &Refusal) -> Self {
+    pub(crate) fn from_refusal(refusal: &ToolRefusal) -> Self {
         Self { is_error: true, ..Self::text(refusal.full_text()) }
     }
 
-    pub(crate) fn and_text(mut self, text: impl Into<String>) -> Self {
+    pub(crate) fn with_text(mut self, text: impl Into<String>) -> Self {
         self.content.push(json!({ "type": "text", "text": text.into() }));
         self
     }
 
-    pub(crate) fn and_structured(mut self, value: Value) -> Self {
+    pub(crate) fn with_structured(mut self, value: Value) -> Self {
         self.structured = Some(value);
         self
     }
@@ -53,6 +53,6 @@ impl ToolResult {
 }
 
 /// The bytes as base64, as the protocol carries them.
-pub(crate) fn encoded(bytes: &[u8]) -> String {
+pub(crate) fn to_base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }

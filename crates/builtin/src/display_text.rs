@@ -1,6 +1,6 @@
 //! Makes names safe to put into a sentence: no control codes, no invisible characters, no novels.
 
-const BRIEF: usize = 200;
+const MAX_BRIEF_CHARS: usize = 200;
 
 /// The text with everything escaped that could move a cursor, fake a line or hide.
 pub(crate) fn printable(text: &str) -> String {
@@ -17,7 +17,7 @@ pub(crate) fn printable(text: &str) -> String {
 
 /// The printable text, cut to a length that fits into an error message.
 pub(crate) fn brief(text: &str) -> String {
-    let mut out: String = text.chars().take(BRIEF).collect();
+    let mut out: String = text.chars().take(MAX_BRIEF_CHARS).collect();
     if out.len() < text.len() {
         out.push('…');
     }

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::arguments::Arguments;
+use crate::arguments::ToolArguments;
 use crate::content::ToolResult;
-use crate::error::Refusal;
+use crate::error::ToolRefusal;
 use crate::tools;
 
-const MOST_TIMES: u64 = 100;
-const MOST_BYTES: usize = 256 * 1024;
+const MAX_TIMES: u64 = 100;
+const MAX_BYTES: usize = 256 * 1024;
 
 pub(crate) fn definition() -> Value {
     json!({
@@ -20,23 +20,25 @@ pub(crate) fn definition() -> Value {
             "properties": {
                 "text": { "type": "string", "description": "The text to give back." },
                 "times": {
-                    "type": "integer", "minimum": 1, "maximum": MOST_TIMES, "default": 1,
+                    "type": "integer", "minimum": 1, "maximum": MAX_TIMES, "default": 1,
                     "description": "How often to repeat it, one line each."
                 }
             },
             "required": ["text"],
             "additionalProperties": false
         },
-        "annotations": tools::read_only("Echo")
+        "annotations": tools::read_only_annotations("Echo")
     })
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ToolResult, Refusal> {
+pub(crate) fn run(arguments: &ToolArguments) -> Result<ToolResult, ToolRefusal> {
     let text = arguments.text("text")?;
-    let times = usize::try_from(arguments.whole("times", 1..=MOST_TIMES, 1)?).unwrap_or(1);
-    if text.len().saturating_add(1).saturating_mul(times) > MOST_BYTES {
-        let problem = format!("repeated {times} times is longer than {MOST_BYTES} bytes");
-        return Err(Refusal::parameter("text", &problem).hint("shorten `text` or lower `times`"));
+    let times = usize::try_from(arguments.whole_number("times", 1..=MAX_TIMES, 1)?).unwrap_or(1);
+    if text.len().saturating_add(1).saturating_mul(times) > MAX_BYTES {
+        let problem = format!("repeated {times} times is longer than {MAX_BYTES} bytes");
+        return Err(
+            ToolRefusal::parameter("text", &problem).with_hint("shorten `text` or lower `times`")
+        );
     }
     Ok(ToolResult::text(vec![text; times].join("\n")))
 }

@@ -9,7 +9,7 @@ use crate::display_text;
 /// A JSON-RPC error, for requests that are wrong rather than calls that failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
-pub struct RpcError {
+pub struct BuiltinRpcError {
     /// The JSON-RPC error code.
     pub code: i64,
     /// One sentence for a person.
@@ -18,12 +18,12 @@ pub struct RpcError {
     pub data: Option<Value>,
 }
 
-impl RpcError {
+impl BuiltinRpcError {
     pub(crate) fn unknown_method(method: &str) -> Self {
         Self::new(-32601, format!("there is no method `{}`", display_text::brief(method)))
     }
 
-    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+    pub(crate) fn invalid_params(message: impl Into<String>) -> Self {
         Self::new(-32602, message)
     }
 
@@ -55,14 +55,14 @@ impl RpcError {
 /// Why a tool did not do what it was asked, in words a model can act on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub(crate) struct Refusal {
+pub(crate) struct ToolRefusal {
     pub message: String,
     pub hint: Option<String>,
     /// Whether the thing asked for does not exist, which the protocol has its own code for.
     pub missing: bool,
 }
 
-impl Refusal {
+impl ToolRefusal {
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), hint: None, missing: false }
     }
@@ -74,23 +74,23 @@ impl Refusal {
 
     pub(crate) fn missing(path: &str) -> Self {
         let mut refusal = Self::new(format!("there is no `{}`", display_text::brief(path)))
-            .hint("look around with `files_list`");
+            .with_hint("look around with `files_list`");
         refusal.missing = true;
         refusal
     }
 
     /// What the operating system said about a path that passed the checks.
-    pub(crate) fn disk(path: &str, problem: &io::Error) -> Self {
+    pub(crate) fn from_io_error(path: &str, problem: &io::Error) -> Self {
         let name = display_text::brief(path);
         match problem.kind() {
             io::ErrorKind::NotFound => Self::missing(path),
             io::ErrorKind::IsADirectory => Self::new(format!("`{name}` is a folder"))
-                .hint("list it with `files_list`, or name a file in it"),
+                .with_hint("list it with `files_list`, or name a file in it"),
             io::ErrorKind::NotADirectory => Self::new(format!("`{name}` is not a folder"))
-                .hint("read it with `files_read` if it is a file"),
+                .with_hint("read it with `files_read` if it is a file"),
             io::ErrorKind::InvalidInput => {
                 Self::new(format!("`{name}` is a device, pipe or socket"))
-                    .hint("only regular files are opened")
+                    .with_hint("only regular files are opened")
             }
             io::ErrorKind::PermissionDenied => {
                 Self::new(format!("`{name}` may not be read: permission denied"))
@@ -99,7 +99,7 @@ impl Refusal {
         }
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }

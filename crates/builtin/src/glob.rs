@@ -1,20 +1,20 @@
 //! Patterns for file names: `*`, `?`, `**` and `{a,b}`, matched in time linear in the name.
 
-use crate::error::Refusal;
+use crate::error::ToolRefusal;
 
-const LONGEST: usize = 256;
-const MOST_ALTERNATIVES: usize = 64;
+const MAX_PATTERN_BYTES: usize = 256;
+const MAX_ALTERNATIVES: usize = 64;
 
 /// A pattern ready to be held against paths.
 #[derive(Debug)]
-pub(crate) struct Glob {
-    alternatives: Vec<Vec<Token>>,
+pub(crate) struct FileGlob {
+    alternatives: Vec<Vec<GlobToken>>,
     /// A pattern without `/` is about the name alone, wherever the file is.
     name_only: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token {
+enum GlobToken {
     Exactly(char),
     /// `?`
     One,
@@ -26,10 +26,10 @@ enum Token {
     Folders,
 }
 
-impl Glob {
-    pub(crate) fn new(pattern: &str) -> Result<Self, Refusal> {
-        let wrong = |problem| Err(Refusal::parameter("glob", problem));
-        if pattern.is_empty() || pattern.len() > LONGEST {
+impl FileGlob {
+    pub(crate) fn new(pattern: &str) -> Result<Self, ToolRefusal> {
+        let wrong = |problem| Err(ToolRefusal::parameter("glob", problem));
+        if pattern.is_empty() || pattern.len() > MAX_PATTERN_BYTES {
             return wrong("must have 1 to 256 bytes");
         }
         if pattern.contains(['[', ']', '\\']) {
@@ -48,9 +48,9 @@ impl Glob {
             expanded = expanded
                 .iter()
                 .flat_map(|start| inside.split(',').map(move |one| format!("{start}{before}{one}")))
-                .take(MOST_ALTERNATIVES + 1)
+                .take(MAX_ALTERNATIVES + 1)
                 .collect();
-            if expanded.len() > MOST_ALTERNATIVES {
+            if expanded.len() > MAX_ALTERNATIVES {
                 return wrong("stands for more than 64 patterns");
             }
             rest = after;
@@ -58,7 +58,8 @@ impl Glob {
         if rest.contains('}') {
             return wrong("has a `}` without `{`");
         }
-        let alternatives = expanded.iter().map(|start| tokens(&format!("{start}{rest}"))).collect();
+        let alternatives =
+            expanded.iter().map(|start| parse_tokens(&format!("{start}{rest}"))).collect();
         Ok(Self { alternatives, name_only: !pattern.contains('/') })
     }
 
@@ -68,32 +69,32 @@ impl Glob {
             true => path.rsplit('/').next().unwrap_or(path),
             false => path,
         };
-        self.alternatives.iter().any(|tokens| fits(tokens, subject))
+        self.alternatives.iter().any(|tokens| matches_tokens(tokens, subject))
     }
 }
 
-fn tokens(pattern: &str) -> Vec<Token> {
+fn parse_tokens(pattern: &str) -> Vec<GlobToken> {
     let mut out = Vec::new();
     let mut characters = pattern.chars().peekable();
     let mut at_start = true;
     while let Some(character) = characters.next() {
         let begins_name = std::mem::replace(&mut at_start, character == '/');
         out.push(match character {
-            '?' => Token::One,
-            '*' if characters.next_if_eq(&'*').is_none() => Token::Some,
+            '?' => GlobToken::One,
+            '*' if characters.next_if_eq(&'*').is_none() => GlobToken::Some,
             '*' if begins_name && characters.next_if_eq(&'/').is_some() => {
                 at_start = true;
-                Token::Folders
+                GlobToken::Folders
             }
-            '*' => Token::Any,
-            other => Token::Exactly(other),
+            '*' => GlobToken::Any,
+            other => GlobToken::Exactly(other),
         });
     }
     out
 }
 
 /// Follows all ways through the pattern at once, so that no pattern takes exponential time.
-fn fits(tokens: &[Token], subject: &str) -> bool {
+fn matches_tokens(tokens: &[GlobToken], subject: &str) -> bool {
     let mut alive = vec![false; tokens.len() + 1];
     enter(&mut alive, tokens, 0);
     for character in subject.chars() {
@@ -103,11 +104,13 @@ fn fits(tokens: &[Token], subject: &str) -> bool {
                 continue;
             }
             match token {
-                Token::Exactly(wanted) if *wanted == character => enter(&mut next, tokens, at + 1),
-                Token::One if character != '/' => enter(&mut next, tokens, at + 1),
-                Token::Some if character != '/' => enter(&mut next, tokens, at),
-                Token::Any => enter(&mut next, tokens, at),
-                Token::Folders => {
+                GlobToken::Exactly(wanted) if *wanted == character => {
+                    enter(&mut next, tokens, at + 1);
+                }
+                GlobToken::One if character != '/' => enter(&mut next, tokens, at + 1),
+                GlobToken::Some if character != '/' => enter(&mut next, tokens, at),
+                GlobToken::Any => enter(&mut next, tokens, at),
+                GlobToken::Folders => {
                     stay(&mut next, at);
                     if character == '/' {
                         enter(&mut next, tokens, at + 1);
@@ -122,9 +125,10 @@ fn fits(tokens: &[Token], subject: &str) -> bool {
 }
 
 /// Marks a position and those reachable from it without a character.
-fn enter(alive: &mut [bool], tokens: &[Token], at: usize) {
+fn enter(alive: &mut [bool], tokens: &[GlobToken], at: usize) {
     stay(alive, at);
-    let optional = |token: &Token| matches!(token, Token::Some | Token::Any | Token::Folders);
+    let optional =
+        |token: &GlobToken| matches!(token, GlobToken::Some | GlobToken::Any | GlobToken::Folders);
     let free = tokens.iter().skip(at).take_while(|token| optional(token)).count();
     for further in at..=at + free {
         stay(alive, further);
@@ -141,7 +145,7 @@ fn stay(alive: &mut [bool], at: usize) {
 mod tests {
     use proptest::prelude::proptest;
 
-    use super::Glob;
+    use super::FileGlob;
 
     #[test]
     fn patterns_match_what_people_mean_by_them() {
@@ -166,7 +170,7 @@ mod tests {
             ("?", "", false),
             ("*", "", true),
         ] {
-            let glob = Glob::new(pattern).unwrap();
+            let glob = FileGlob::new(pattern).unwrap();
             assert_eq!(glob.matches(path), expected, "{pattern} on {path}");
         }
     }
@@ -174,21 +178,21 @@ mod tests {
     #[test]
     fn patterns_that_cannot_be_meant_are_refused() {
         for pattern in ["", "[a]", "a{b", "a}b", "{a,{b}}", "a\\b", &"{a,b}".repeat(7)] {
-            let refusal = Glob::new(pattern).unwrap_err();
+            let refusal = FileGlob::new(pattern).unwrap_err();
             assert!(refusal.message.starts_with("parameter `glob` "), "{pattern}: {refusal}");
         }
     }
 
     #[test]
     fn a_pattern_made_to_be_slow_is_not() {
-        let glob = Glob::new(&"*a".repeat(100)).unwrap();
+        let glob = FileGlob::new(&"*a".repeat(100)).unwrap();
         assert!(!glob.matches(&format!("{}b", "a".repeat(4000))));
     }
 
     proptest! {
         #[test]
         fn a_plain_name_matches_itself_and_nothing_longer(name in "[a-z0-9_. é-]{1,20}") {
-            let glob = Glob::new(&name).unwrap();
+            let glob = FileGlob::new(&name).unwrap();
             assert!(glob.matches(&name));
             let longer = format!("{name}x");
             assert!(!glob.matches(&longer));

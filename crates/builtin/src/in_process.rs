@@ -7,9 +7,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::content::ToolResult;
-use crate::error::{Refusal, RpcError};
-use crate::request::{Era, LEGACY, MODERN, Request};
-use crate::server::{Reply, one};
+use crate::error::{BuiltinRpcError, ToolRefusal};
+use crate::request::{BuiltinRequest, LEGACY_REVISIONS, MODERN_REVISION, RequestEra};
+use crate::server::{BuiltinReply, single_member};
 
 /// A server without a process or an address: its tools are functions of the program that embeds us.
 ///
@@ -30,20 +30,20 @@ use crate::server::{Reply, one};
 pub struct InProcess {
     identity: Value,
     instructions: Option<String>,
-    tools: Vec<Own>,
+    tools: Vec<InProcessTool>,
 }
 
 /// A tool at work: what it gives, or why it failed, for whoever called it.
 ///
 /// A text is given as text. Anything else is given as JSON text, and an object as structured content
 /// beside it.
-pub(crate) type Working = Pin<Box<dyn Future<Output = Result<Value, String>> + Send>>;
+pub(crate) type ToolFuture = Pin<Box<dyn Future<Output = Result<Value, String>> + Send>>;
 
 #[derive(Clone)]
-struct Own {
+struct InProcessTool {
     name: String,
     definition: Value,
-    run: Arc<dyn Fn(Value) -> Working + Send + Sync>,
+    run: Arc<dyn Fn(Value) -> ToolFuture + Send + Sync>,
 }
 
 impl InProcess {
@@ -84,49 +84,60 @@ impl InProcess {
     {
         let name = definition.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
         self.tools.retain(|tool| tool.name != name);
-        self.tools.push(Own { name, definition, run: Arc::new(move |given| Box::pin(run(given))) });
+        self.tools.push(InProcessTool {
+            name,
+            definition,
+            run: Arc::new(move |given| Box::pin(run(given))),
+        });
         self
     }
 
     /// Answers one request with the JSON text of its result.
-    pub async fn answer(&self, method: &str, params: Option<&str>) -> Result<String, RpcError> {
-        let mut request = Request::parse(method, params)?;
+    pub async fn answer(
+        &self,
+        method: &str,
+        params: Option<&str>,
+    ) -> Result<String, BuiltinRpcError> {
+        let mut request = BuiltinRequest::parse(method, params)?;
         let reply = match (method, request.era) {
             ("initialize", _) => {
                 let asked = request.text("protocolVersion")?;
-                let [newest, ..] = LEGACY;
-                let revision = LEGACY.into_iter().find(|known| *known == asked).unwrap_or(newest);
+                let [newest, ..] = LEGACY_REVISIONS;
+                let revision =
+                    LEGACY_REVISIONS.into_iter().find(|known| *known == asked).unwrap_or(newest);
                 let mut body = self.self_description();
                 body.insert("protocolVersion".to_owned(), json!(revision));
                 body.insert("serverInfo".to_owned(), self.identity.clone());
-                Reply::new(body)
+                BuiltinReply::new(body)
             }
-            ("server/discover", Era::Modern) => {
+            ("server/discover", RequestEra::Modern) => {
                 let mut body = self.self_description();
-                body.insert("supportedVersions".to_owned(), json!([MODERN]));
-                Reply::private(body, 0)
+                body.insert("supportedVersions".to_owned(), json!([MODERN_REVISION]));
+                BuiltinReply::private(body, 0)
             }
-            ("ping", Era::Legacy) => Reply::new(Map::new()),
+            ("ping", RequestEra::Legacy) => BuiltinReply::new(Map::new()),
             ("tools/list", _) => {
                 request.refuse_cursor()?;
                 let tools = self.tools.iter().map(|tool| tool.definition.clone()).collect();
-                Reply::private(one("tools", tools), 0)
+                BuiltinReply::private(single_member("tools", tools), 0)
             }
             ("tools/call", _) => {
                 let name = request.text("name")?;
                 let tool = self.tools.iter().find(|tool| tool.name == name);
-                let tool = tool.ok_or_else(|| RpcError::invalid("there is no such tool"))?;
+                let tool =
+                    tool.ok_or_else(|| BuiltinRpcError::invalid_params("there is no such tool"))?;
                 let working = (tool.run)(Value::Object(request.arguments()?));
-                Reply::new(result(working.await).into_body())
+                BuiltinReply::new(to_tool_result(working.await).into_body())
             }
-            _ => return Err(RpcError::unknown_method(method)),
+            _ => return Err(BuiltinRpcError::unknown_method(method)),
         };
-        serde_json::to_string(&reply.dressed(request.era, &self.identity))
-            .map_err(|problem| RpcError::internal(format!("the result has no JSON: {problem}")))
+        serde_json::to_string(&reply.into_result(request.era, &self.identity)).map_err(|problem| {
+            BuiltinRpcError::internal(format!("the result has no JSON: {problem}"))
+        })
     }
 
     fn self_description(&self) -> Map<String, Value> {
-        let mut body = one("capabilities", json!({"tools": {}}));
+        let mut body = single_member("capabilities", json!({"tools": {}}));
         if let Some(text) = &self.instructions {
             body.insert("instructions".to_owned(), json!(text));
         }
@@ -134,14 +145,14 @@ impl InProcess {
     }
 }
 
-fn result(given: Result<Value, String>) -> ToolResult {
+fn to_tool_result(given: Result<Value, String>) -> ToolResult {
     match given {
         Ok(Value::String(text)) => ToolResult::text(text),
         Ok(object @ Value::Object(_)) => {
-            ToolResult::text(object.to_string()).and_structured(object)
+            ToolResult::text(object.to_string()).with_structured(object)
         }
         Ok(other) => ToolResult::text(other.to_string()),
-        Err(why) => ToolResult::refused(&Refusal::new(why)),
+        Err(why) => ToolResult::from_refusal(&ToolRefusal::new(why)),
     }
 }
 
@@ -171,7 +182,7 @@ mod tests {
             .with_tool("fail", "Fails.", schema, |_| async { Err("on fire".to_owned()) })
     }
 
-    async fn asked(method: &str, params: Value) -> Value {
+    async fn ask(method: &str, params: Value) -> Value {
         let answer = server().answer(method, Some(&params.to_string())).await;
         match answer {
             Ok(text) => serde_json::from_str(&text).unwrap(),
@@ -182,7 +193,7 @@ mod tests {
     #[tokio::test]
     async fn a_server_of_the_program_introduces_itself_in_both_eras() {
         assert_eq!(
-            asked("initialize", json!({"protocolVersion": "2025-06-18"})).await,
+            ask("initialize", json!({"protocolVersion": "2025-06-18"})).await,
             json!({
                 "capabilities": {"tools": {}}, "instructions": "Be kind.",
                 "protocolVersion": "2025-06-18", "serverInfo": {"name": "own", "version": "1.2"},
@@ -192,13 +203,13 @@ mod tests {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {},
         });
-        let told = asked("server/discover", json!({"_meta": meta})).await;
+        let told = ask("server/discover", json!({"_meta": meta})).await;
         assert_eq!(told["supportedVersions"], json!(["2026-07-28"]));
         assert_eq!(
             told["_meta"]["io.modelcontextprotocol/serverInfo"],
             json!({"name": "own", "version": "1.2"})
         );
-        assert_eq!(asked("resources/list", json!({})).await, json!(-32601));
+        assert_eq!(ask("resources/list", json!({})).await, json!(-32601));
     }
 
     #[tokio::test]
@@ -213,12 +224,12 @@ mod tests {
             ),
         ] {
             let params = json!({"name": "give", "arguments": {"it": it}});
-            assert_eq!(asked("tools/call", params).await, expected);
+            assert_eq!(ask("tools/call", params).await, expected);
         }
         assert_eq!(
-            asked("tools/call", json!({"name": "fail"})).await,
+            ask("tools/call", json!({"name": "fail"})).await,
             json!({"content": text("on fire"), "isError": true})
         );
-        assert_eq!(asked("tools/call", json!({"name": "gone"})).await, json!(-32602));
+        assert_eq!(ask("tools/call", json!({"name": "gone"})).await, json!(-32602));
     }
 }

@@ -37,6 +37,6 @@ mod tools_tests;
 mod walk;
 mod zones;
 
-pub use error::RpcError;
+pub use error::BuiltinRpcError;
 pub use in_process::InProcess;
 pub use server::Builtin;

@@ -9,14 +9,14 @@ const CHUNK: usize = 64 * 1024;
 
 /// How much may be read before giving up.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Budget {
+pub(crate) struct ReadBudget {
     pub(crate) bytes: u64,
     pub(crate) until: Instant,
 }
 
 /// What reading one more line came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum LineStep {
     /// A line, with its line end if it has one.
     Line,
     /// The beginning of a line that is longer than asked for.
@@ -28,15 +28,15 @@ pub(crate) enum Step {
 
 /// A file seen as lines.
 #[derive(Debug)]
-pub(crate) struct Lines<R> {
+pub(crate) struct BudgetedLines<R> {
     reader: BufReader<R>,
-    budget: Budget,
+    budget: ReadBudget,
     line: Vec<u8>,
     scanned: u64,
 }
 
-impl<R: Read> Lines<R> {
-    pub(crate) fn new(source: R, budget: Budget) -> Self {
+impl<R: Read> BudgetedLines<R> {
+    pub(crate) fn new(source: R, budget: ReadBudget) -> Self {
         let reader = BufReader::with_capacity(CHUNK, source);
         Self { reader, budget, line: Vec::new(), scanned: 0 }
     }
@@ -47,14 +47,15 @@ impl<R: Read> Lines<R> {
     }
 
     /// How many bytes were read so far.
-    pub(crate) fn scanned(&self) -> u64 {
+    pub(crate) fn bytes_read(&self) -> u64 {
         self.scanned
     }
 
     /// Reads the next line and keeps at most `keep` bytes of it.
-    pub(crate) fn advance(&mut self, keep: usize) -> io::Result<Step> {
+    pub(crate) fn advance(&mut self, keep: usize) -> io::Result<LineStep> {
         self.line.clear();
-        let (mut any, mut cut) = (false, false);
+        let mut any = false;
+        let mut cut = false;
         loop {
             let spent = self.scanned >= self.budget.bytes || Instant::now() >= self.budget.until;
             let chunk = self.reader.fill_buf()?;
@@ -62,7 +63,7 @@ impl<R: Read> Lines<R> {
                 break;
             }
             if spent {
-                return Ok(Step::Exhausted);
+                return Ok(LineStep::Exhausted);
             }
             any = true;
             let end = chunk.iter().position(|byte| *byte == b'\n');
@@ -78,9 +79,9 @@ impl<R: Read> Lines<R> {
             }
         }
         Ok(match (any, cut) {
-            (false, _) => Step::End,
-            (true, false) => Step::Line,
-            (true, true) => Step::CutLine,
+            (false, _) => LineStep::End,
+            (true, false) => LineStep::Line,
+            (true, true) => LineStep::CutLine,
         })
     }
 }
@@ -91,48 +92,48 @@ mod tests {
 
     use proptest::prelude::{any, proptest};
 
-    use super::{Budget, Lines, Step};
+    use super::{BudgetedLines, LineStep, ReadBudget};
 
-    fn plenty(bytes: u64) -> Budget {
-        Budget { bytes, until: Instant::now() + Duration::from_mins(10) }
+    fn plenty(bytes: u64) -> ReadBudget {
+        ReadBudget { bytes, until: Instant::now() + Duration::from_mins(10) }
     }
 
     #[test]
     fn lines_are_cut_where_asked_and_the_rest_is_passed_over() {
-        let mut lines = Lines::new(&b"short\nmuch too long\nend"[..], plenty(1000));
+        let mut lines = BudgetedLines::new(&b"short\nmuch too long\nend"[..], plenty(1000));
         let mut seen = Vec::new();
         loop {
             let step = lines.advance(6).unwrap();
             seen.push((step, String::from_utf8(lines.line().to_vec()).unwrap()));
-            if step == Step::End {
+            if step == LineStep::End {
                 break;
             }
         }
         assert_eq!(
             seen,
             [
-                (Step::Line, "short\n".to_owned()),
-                (Step::CutLine, "much t".to_owned()),
-                (Step::Line, "end".to_owned()),
-                (Step::End, String::new()),
+                (LineStep::Line, "short\n".to_owned()),
+                (LineStep::CutLine, "much t".to_owned()),
+                (LineStep::Line, "end".to_owned()),
+                (LineStep::End, String::new()),
             ]
         );
     }
 
     #[test]
     fn a_line_without_end_stops_at_the_budget() {
-        let mut lines = Lines::new(std::io::repeat(b'a'), plenty(1_000_000));
-        assert_eq!(lines.advance(10).unwrap(), Step::Exhausted);
-        assert!(lines.scanned() < 1_100_000, "read {}", lines.scanned());
+        let mut lines = BudgetedLines::new(std::io::repeat(b'a'), plenty(1_000_000));
+        assert_eq!(lines.advance(10).unwrap(), LineStep::Exhausted);
+        assert!(lines.bytes_read() < 1_100_000, "read {}", lines.bytes_read());
     }
 
     proptest! {
         #[test]
         fn lines_put_together_are_the_file(bytes: Vec<u8>, repeat in any::<u8>()) {
             let file = bytes.repeat(usize::from(repeat));
-            let mut lines = Lines::new(file.as_slice(), plenty(u64::MAX));
+            let mut lines = BudgetedLines::new(file.as_slice(), plenty(u64::MAX));
             let mut together = Vec::new();
-            while lines.advance(usize::MAX).unwrap() == Step::Line {
+            while lines.advance(usize::MAX).unwrap() == LineStep::Line {
                 together.extend_from_slice(lines.line());
             }
             assert_eq!(together, file);

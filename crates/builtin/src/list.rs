@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::arguments::Arguments;
-use crate::beneath::Kind;
+use crate::arguments::ToolArguments;
+use crate::beneath::EntryKind;
 use crate::content::ToolResult;
-use crate::error::Refusal;
+use crate::error::ToolRefusal;
 use crate::roots::Roots;
-use crate::server::{Surroundings, one};
-use crate::walk::{Found, Reach, Stop};
+use crate::server::{ToolContext, single_member};
+use crate::walk::{WalkEnd, WalkEntry, WalkLimits};
 use crate::{display_text, tools, walk};
 
-const DEEPEST: u64 = 8;
-const MOST_ENTRIES: usize = 1000;
-const MOST_NAME_BYTES: usize = 256 * 1024;
-const LONGEST: Duration = Duration::from_secs(5);
+const MAX_DEPTH: u64 = 8;
+const MAX_ENTRIES: usize = 1000;
+const MAX_NAME_BYTES: usize = 256 * 1024;
+const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 pub(crate) fn definition() -> Value {
     json!({
@@ -35,7 +35,7 @@ pub(crate) fn definition() -> Value {
                         Left out: the shared folders themselves."
                 },
                 "depth": {
-                    "type": "integer", "minimum": 1, "maximum": DEEPEST, "default": 1,
+                    "type": "integer", "minimum": 1, "maximum": MAX_DEPTH, "default": 1,
                     "description": "How many levels down; 1 is the folder alone."
                 },
                 "hidden": {
@@ -66,52 +66,55 @@ pub(crate) fn definition() -> Value {
             "required": ["entries", "complete"],
             "additionalProperties": false
         },
-        "annotations": tools::read_only("List files")
+        "annotations": tools::read_only_annotations("List files")
     })
 }
 
 /// What was found so far, as text and as values.
 #[derive(Default)]
-struct Listing {
+struct ListOutput {
     lines: Vec<(String, String)>,
     entries: Vec<(String, Value)>,
     bytes: usize,
 }
 
-pub(crate) fn run(around: &Surroundings, arguments: &Arguments) -> Result<ToolResult, Refusal> {
-    let depth = arguments.whole("depth", 1..=DEEPEST, 1)?;
+pub(crate) fn run(
+    around: &ToolContext,
+    arguments: &ToolArguments,
+) -> Result<ToolResult, ToolRefusal> {
+    let depth = arguments.whole_number("depth", 1..=MAX_DEPTH, 1)?;
     let hidden = arguments.flag("hidden")?;
-    let reach = Reach { depth, hidden, until: Instant::now() + LONGEST };
-    let mut listing = Listing::default();
+    let reach = WalkLimits { depth, hidden, until: Instant::now() + TIME_LIMIT };
+    let mut listing = ListOutput::default();
     let mut complete = true;
-    for start in around.roots.starts(arguments.optional_text("path")?)? {
+    for start in around.roots.start_places(arguments.optional_text("path")?)? {
         let stop = walk::walk(&around.roots, &start, reach, &mut |found| {
             listing.add(&around.roots, &found)
         })?;
-        complete &= stop == Stop::Never;
+        complete &= stop == WalkEnd::Never;
     }
     Ok(listing.into_result(complete))
 }
 
-impl Listing {
-    fn add(&mut self, roots: &Roots, found: &Found<'_>) -> ControlFlow<()> {
-        if self.entries.len() >= MOST_ENTRIES || self.bytes >= MOST_NAME_BYTES {
+impl ListOutput {
+    fn add(&mut self, roots: &Roots, found: &WalkEntry<'_>) -> ControlFlow<()> {
+        if self.entries.len() >= MAX_ENTRIES || self.bytes >= MAX_NAME_BYTES {
             return ControlFlow::Break(());
         }
-        let path = roots.name_of(&found.place);
+        let path = roots.display_name(&found.place);
         self.bytes = self.bytes.saturating_add(path.len());
         let size = found.entry.size;
         let mut line = display_text::printable(&path);
-        let mut value = one("path", json!(path));
-        value.insert("kind".to_owned(), json!(word(found.entry.kind)));
+        let mut value = single_member("path", json!(path));
+        value.insert("kind".to_owned(), json!(kind_name(found.entry.kind)));
         match found.entry.kind {
-            Kind::File => {
+            EntryKind::File => {
                 let _infallible = write!(line, " ({size} bytes)");
                 value.insert("size".to_owned(), json!(size));
             }
-            Kind::Folder => line.push('/'),
-            Kind::Link => line.push_str(" (link)"),
-            Kind::Other => line.push_str(" (device, pipe or socket)"),
+            EntryKind::Folder => line.push('/'),
+            EntryKind::Link => line.push_str(" (link)"),
+            EntryKind::Other => line.push_str(" (device, pipe or socket)"),
         }
         if found.entry.name.to_str().is_none() {
             line.push_str(" (the name is not UTF-8, so it cannot be asked for)");
@@ -134,15 +137,15 @@ impl Listing {
         }
         let entries: Vec<Value> = self.entries.into_iter().map(|(_, value)| value).collect();
         ToolResult::text(text.join("\n"))
-            .and_structured(json!({ "entries": entries, "complete": complete }))
+            .with_structured(json!({ "entries": entries, "complete": complete }))
     }
 }
 
-fn word(kind: Kind) -> &'static str {
+fn kind_name(kind: EntryKind) -> &'static str {
     match kind {
-        Kind::File => "file",
-        Kind::Folder => "folder",
-        Kind::Link => "link",
-        Kind::Other => "other",
+        EntryKind::File => "file",
+        EntryKind::Folder => "folder",
+        EntryKind::Link => "link",
+        EntryKind::Other => "other",
     }
 }

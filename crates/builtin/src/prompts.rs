@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 use switchboard_files::file_uri;
 
-use crate::arguments::Arguments;
-use crate::error::{Refusal, RpcError};
-use crate::server::{Reply, Surroundings};
+use crate::arguments::ToolArguments;
+use crate::error::{BuiltinRpcError, ToolRefusal};
+use crate::server::{BuiltinReply, ToolContext};
 use crate::{display_text, resources};
 
 const NAME: &str = "summarize_file";
@@ -27,29 +27,33 @@ pub(crate) fn list() -> Value {
 
 /// Answers `prompts/get`.
 pub(crate) fn get(
-    around: &Surroundings,
+    around: &ToolContext,
     name: &str,
     arguments: Map<String, Value>,
-) -> Result<Reply, RpcError> {
+) -> Result<BuiltinReply, BuiltinRpcError> {
     if name != NAME {
-        return Err(RpcError::invalid(format!(
+        return Err(BuiltinRpcError::invalid_params(format!(
             "there is no prompt `{}`",
             display_text::brief(name)
         )));
     }
-    let messages =
-        summarize(around, arguments).map_err(|refusal| RpcError::invalid(refusal.full_text()))?;
+    let messages = summarize(around, arguments)
+        .map_err(|refusal| BuiltinRpcError::invalid_params(refusal.full_text()))?;
     let body = [("description", json!(DESCRIPTION)), ("messages", messages)];
-    Ok(Reply::new(body.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()))
+    Ok(BuiltinReply::new(body.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()))
 }
 
-fn summarize(around: &Surroundings, arguments: Map<String, Value>) -> Result<Value, Refusal> {
-    let arguments = Arguments::checked(arguments, &["path"])?;
+fn summarize(around: &ToolContext, arguments: Map<String, Value>) -> Result<Value, ToolRefusal> {
+    let arguments = ToolArguments::parse(arguments, &["path"])?;
     let path = arguments.text("path")?;
     let place = around.roots.resolve(path)?;
-    let resource = resources::embedded(&place, path, &file_uri::from_path(&place.full()))?;
+    let resource =
+        resources::embed_resource(&place, path, &file_uri::from_path(&place.display_path()))?;
     if resource.get("text").is_none() {
-        return Err(Refusal::new(format!("`{}` is not a text file", display_text::brief(path))));
+        return Err(ToolRefusal::new(format!(
+            "`{}` is not a text file",
+            display_text::brief(path)
+        )));
     }
     let request = format!(
         "Summarize the file `{}` that follows: what it is for, its main points, and anything \

@@ -11,9 +11,9 @@ use std::path::{Component, Path, PathBuf};
 use switchboard_files::normal_path;
 
 use crate::display_text;
-use crate::error::Refusal;
+use crate::error::ToolRefusal;
 
-const LONGEST_PATH: usize = 4096;
+const MAX_PATH_BYTES: usize = 4096;
 
 /// Folders the kernel fills: a root of `/` does not mean these, which hold secrets and devices.
 #[cfg(unix)]
@@ -24,29 +24,29 @@ const KERNEL_FOLDERS: [&str; 0] = [];
 /// The folders that may be looked at.
 #[derive(Debug)]
 pub(crate) struct Roots {
-    roots: Vec<Root>,
+    roots: Vec<SharedRoot>,
 }
 
 #[derive(Debug)]
-struct Root {
+struct SharedRoot {
     /// As it was configured, made absolute: callers may write paths this way.
-    given: PathBuf,
+    configured: PathBuf,
     /// With links resolved once, at the start: swapping a link later moves nothing.
     real: PathBuf,
 }
 
 /// A place that passed the checks: a folder that is shared and the way down from there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct RootedPath {
     pub(crate) root: PathBuf,
     /// Without links and without `..`; empty for the root itself.
     pub(crate) relative: PathBuf,
 }
 
-impl Place {
+impl RootedPath {
     /// The full path, for telling it to somebody; opening goes through `beneath`.
-    pub(crate) fn full(&self) -> PathBuf {
-        normal_path::plain(self.joined())
+    pub(crate) fn display_path(&self) -> PathBuf {
+        normal_path::simplify(self.to_path())
     }
 
     /// Whether no name has a colon, after which Windows takes the rest for a part of the file: such a
@@ -65,7 +65,7 @@ impl Place {
     }
 
     /// The full path, for opening it.
-    pub(crate) fn joined(&self) -> PathBuf {
+    pub(crate) fn to_path(&self) -> PathBuf {
         match self.relative.as_os_str().is_empty() {
             true => self.root.clone(),
             false => self.root.join(&self.relative),
@@ -75,12 +75,12 @@ impl Place {
 
 impl Roots {
     pub(crate) fn new(folders: Vec<PathBuf>) -> Self {
-        let mut roots: Vec<Root> = Vec::new();
+        let mut roots: Vec<SharedRoot> = Vec::new();
         for folder in folders {
             let Ok(given) = std::path::absolute(&folder) else { continue };
             let Ok(real) = given.canonicalize() else { continue };
             if real.is_dir() && !roots.iter().any(|root| root.real == real) {
-                roots.push(Root { given: folded(&given), real });
+                roots.push(SharedRoot { configured: normalize(&given), real });
             }
         }
         Self { roots }
@@ -91,10 +91,10 @@ impl Roots {
     }
 
     /// One sentence on what may be read, without a full stop.
-    pub(crate) fn allowed(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let names: Vec<String> = self
             .folders()
-            .map(|folder| normal_path::plain(folder.to_owned()))
+            .map(|folder| normal_path::simplify(folder.to_owned()))
             .map(|folder| format!("`{}`", display_text::printable(&folder.to_string_lossy())))
             .collect();
         match names.as_slice() {
@@ -105,57 +105,57 @@ impl Roots {
     }
 
     /// How a place is written in results: short where that is unambiguous.
-    pub(crate) fn name_of(&self, place: &Place) -> String {
+    pub(crate) fn display_name(&self, place: &RootedPath) -> String {
         let path = match self.roots.len() {
             1 if place.relative.as_os_str().is_empty() => PathBuf::from("."),
             1 => place.relative.clone(),
-            _ => place.full(),
+            _ => place.display_path(),
         };
         path.to_string_lossy().into_owned()
     }
 
     /// The places a walk starts from when no path was named.
-    pub(crate) fn starts(&self, path: Option<&str>) -> Result<Vec<Place>, Refusal> {
+    pub(crate) fn start_places(&self, path: Option<&str>) -> Result<Vec<RootedPath>, ToolRefusal> {
         match path {
             Some(path) if !path.is_empty() => Ok(vec![self.resolve(path)?]),
-            _ if self.roots.is_empty() => Err(Refusal::new(self.allowed())),
+            _ if self.roots.is_empty() => Err(ToolRefusal::new(self.describe())),
             _ => Ok(self
                 .folders()
-                .map(|root| Place { root: root.to_owned(), relative: PathBuf::new() })
+                .map(|root| RootedPath { root: root.to_owned(), relative: PathBuf::new() })
                 .collect()),
         }
     }
 
     /// The place a path means, with all links resolved.
-    pub(crate) fn resolve(&self, path: &str) -> Result<Place, Refusal> {
+    pub(crate) fn resolve(&self, path: &str) -> Result<RootedPath, ToolRefusal> {
         if path.contains('\0') {
-            return Err(Refusal::parameter("path", "contains a NUL character"));
+            return Err(ToolRefusal::parameter("path", "contains a NUL character"));
         }
-        if path.len() > LONGEST_PATH {
-            return Err(Refusal::parameter("path", "is longer than 4096 bytes"));
+        if path.len() > MAX_PATH_BYTES {
+            return Err(ToolRefusal::parameter("path", "is longer than 4096 bytes"));
         }
         let candidate = self
             .candidate(Path::new(&*native(path)))
-            .filter(Place::names_whole_files)
+            .filter(RootedPath::names_whole_files)
             .ok_or_else(|| self.outside(path))?;
-        match candidate.joined().canonicalize() {
-            Ok(real) => self.place_of(&real).ok_or_else(|| self.outside(path)),
-            Err(_) if !self.stops_inside(&candidate) => Err(self.outside(path)),
+        match candidate.to_path().canonicalize() {
+            Ok(real) => self.locate(&real).ok_or_else(|| self.outside(path)),
+            Err(_) if !self.ends_inside(&candidate) => Err(self.outside(path)),
             Err(problem) if problem.kind() == io::ErrorKind::NotADirectory => {
-                Err(Refusal::missing(path))
+                Err(ToolRefusal::missing(path))
             }
-            Err(problem) => Err(Refusal::disk(path, &problem)),
+            Err(problem) => Err(ToolRefusal::from_io_error(path, &problem)),
         }
     }
 
     /// Where the text alone says the path leads; nothing if that is outside.
-    fn candidate(&self, path: &Path) -> Option<Place> {
+    fn candidate(&self, path: &Path) -> Option<RootedPath> {
         if path.is_absolute() {
-            let path = folded(path);
+            let path = normalize(path);
             return self.roots.iter().find_map(|root| {
                 let relative =
-                    path.strip_prefix(&root.real).or_else(|_| path.strip_prefix(&root.given));
-                Some(Place { root: root.real.clone(), relative: relative.ok()?.to_owned() })
+                    path.strip_prefix(&root.real).or_else(|_| path.strip_prefix(&root.configured));
+                Some(RootedPath { root: root.real.clone(), relative: relative.ok()?.to_owned() })
             });
         }
         let mut relative = PathBuf::new();
@@ -167,20 +167,21 @@ impl Roots {
                 _ => return None,
             }
         }
-        let in_root = |root: &Root| Place { root: root.real.clone(), relative: relative.clone() };
-        let places: Vec<Place> = self.roots.iter().map(in_root).collect();
-        let existing = places.iter().find(|place| place.joined().symlink_metadata().is_ok());
+        let in_root =
+            |root: &SharedRoot| RootedPath { root: root.real.clone(), relative: relative.clone() };
+        let places: Vec<RootedPath> = self.roots.iter().map(in_root).collect();
+        let existing = places.iter().find(|place| place.to_path().symlink_metadata().is_ok());
         existing.or(places.first()).cloned()
     }
 
     /// The root a resolved path lies in.
-    fn place_of(&self, real: &Path) -> Option<Place> {
+    fn locate(&self, real: &Path) -> Option<RootedPath> {
         self.folders().find_map(|root| {
             let relative = real.strip_prefix(root).ok()?;
             let kernel = KERNEL_FOLDERS
                 .iter()
                 .any(|folder| real.starts_with(folder) && !root.starts_with(folder));
-            (!kernel).then(|| Place { root: root.to_owned(), relative: relative.to_owned() })
+            (!kernel).then(|| RootedPath { root: root.to_owned(), relative: relative.to_owned() })
         })
     }
 
@@ -188,22 +189,25 @@ impl Roots {
     ///
     /// A link that leads nowhere is answered like one that leads outside: the difference would
     /// tell what exists there.
-    fn stops_inside(&self, candidate: &Place) -> bool {
-        let full = candidate.joined();
+    fn ends_inside(&self, candidate: &RootedPath) -> bool {
+        let full = candidate.to_path();
         for known in full.ancestors() {
             if known.symlink_metadata().is_ok_and(|about| about.is_symlink()) {
-                return known.canonicalize().is_ok_and(|real| self.place_of(&real).is_some());
+                return known.canonicalize().is_ok_and(|real| self.locate(&real).is_some());
             }
             if let Ok(real) = known.canonicalize() {
-                return self.place_of(&real).is_some();
+                return self.locate(&real).is_some();
             }
         }
         false
     }
 
-    fn outside(&self, path: &str) -> Refusal {
-        Refusal::new(format!("`{}` is not inside the shared folders", display_text::brief(path)))
-            .hint(self.allowed())
+    fn outside(&self, path: &str) -> ToolRefusal {
+        ToolRefusal::new(format!(
+            "`{}` is not inside the shared folders",
+            display_text::brief(path)
+        ))
+        .with_hint(self.describe())
     }
 }
 
@@ -214,7 +218,7 @@ fn native(path: &str) -> Cow<'_, str> {
 }
 
 /// The path with `.` and `..` taken out by reading alone.
-fn folded(path: &Path) -> PathBuf {
+fn normalize(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {

@@ -5,32 +5,32 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::arguments::Arguments;
-use crate::beneath::Kind;
+use crate::arguments::ToolArguments;
+use crate::beneath::EntryKind;
 use crate::content::ToolResult;
-use crate::error::Refusal;
-use crate::glob::Glob;
-use crate::lines::{Budget, Step};
-use crate::read::Opened;
-use crate::roots::{Place, Roots};
-use crate::server::Surroundings;
-use crate::sniff::Nature;
-use crate::walk::{Reach, Stop};
+use crate::error::ToolRefusal;
+use crate::glob::FileGlob;
+use crate::lines::{LineStep, ReadBudget};
+use crate::read::OpenedFile;
+use crate::roots::{RootedPath, Roots};
+use crate::server::ToolContext;
+use crate::sniff::ContentKind;
+use crate::walk::{WalkEnd, WalkLimits};
 use crate::{beneath, display_text, tools, walk};
 
-const MOST_MATCHES: u64 = 500;
-const USUAL_MATCHES: u64 = 100;
-const MOST_FILES: u64 = 20_000;
-const MOST_BYTES: u64 = 256 * 1024 * 1024;
-const MOST_OUTPUT: usize = 256 * 1024;
-const LONGEST_PATTERN: usize = 1000;
+const MAX_MATCHES: u64 = 500;
+const DEFAULT_MATCHES: u64 = 100;
+const MAX_FILES: u64 = 20_000;
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
+const MAX_OUTPUT_BYTES: usize = 256 * 1024;
+const MAX_PATTERN_BYTES: usize = 1000;
 /// As much of a line as is looked at.
-const MOST_OF_LINE: usize = 64 * 1024;
+const MAX_LINE_BYTES: usize = 64 * 1024;
 /// As many characters of a line as are shown, and how many of them before the match.
-const SHOWN: usize = 240;
-const SHOWN_BEFORE: usize = 80;
-const DEEPEST: u64 = 64;
-const LONGEST: Duration = Duration::from_secs(5);
+const EXCERPT_CHARS: usize = 240;
+const EXCERPT_CHARS_BEFORE: usize = 80;
+const MAX_DEPTH: u64 = 64;
+const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 pub(crate) fn definition() -> Value {
     json!({
@@ -60,15 +60,15 @@ pub(crate) fn definition() -> Value {
                     "description": "Whether `A` also finds `a`."
                 },
                 "limit": {
-                    "type": "integer", "minimum": 1, "maximum": MOST_MATCHES,
-                    "default": USUAL_MATCHES, "description": "How many lines to give at most."
+                    "type": "integer", "minimum": 1, "maximum": MAX_MATCHES,
+                    "default": DEFAULT_MATCHES, "description": "How many lines to give at most."
                 }
             },
             "required": ["pattern"],
             "additionalProperties": false
         },
         "outputSchema": output_schema(),
-        "annotations": tools::read_only("Search files")
+        "annotations": tools::read_only_annotations("Search files")
     })
 }
 
@@ -103,27 +103,32 @@ fn output_schema() -> Value {
     })
 }
 
-pub(crate) fn run(around: &Surroundings, arguments: &Arguments) -> Result<ToolResult, Refusal> {
+pub(crate) fn run(
+    around: &ToolContext,
+    arguments: &ToolArguments,
+) -> Result<ToolResult, ToolRefusal> {
     let mut search = Search::new(&around.roots, arguments)?;
-    for start in around.roots.starts(arguments.optional_text("path")?)? {
+    for start in around.roots.start_places(arguments.optional_text("path")?)? {
         if search.stopped.is_some() {
             break;
         }
-        let name = around.roots.name_of(&start);
-        let kind = beneath::kind_of(&start).map_err(|problem| Refusal::disk(&name, &problem))?;
-        if kind != Kind::Folder {
+        let name = around.roots.display_name(&start);
+        let kind = beneath::entry_kind(&start)
+            .map_err(|problem| ToolRefusal::from_io_error(&name, &problem))?;
+        if kind != EntryKind::Folder {
             // A file named outright is searched whatever the glob says, or the reason is told.
-            let opened = Opened::new(&start).map_err(|problem| Refusal::disk(&name, &problem))?;
+            let opened = OpenedFile::new(&start)
+                .map_err(|problem| ToolRefusal::from_io_error(&name, &problem))?;
             let _over = search.file(&start, opened);
             continue;
         }
-        let reach = Reach { depth: DEEPEST, hidden: true, until: search.until };
+        let reach = WalkLimits { depth: MAX_DEPTH, hidden: true, until: search.until };
         let stop = walk::walk(&around.roots, &start, reach, &mut |found| {
             let path = found.relative.to_string_lossy();
-            if found.entry.kind != Kind::File || !search.wants(&path) {
+            if found.entry.kind != EntryKind::File || !search.wants(&path) {
                 return ControlFlow::Continue(());
             }
-            match Opened::new(&found.place) {
+            match OpenedFile::new(&found.place) {
                 Ok(opened) => search.file(&found.place, opened),
                 Err(_) => {
                     search.unreadable += 1;
@@ -132,8 +137,8 @@ pub(crate) fn run(around: &Surroundings, arguments: &Arguments) -> Result<ToolRe
             }
         })?;
         match stop {
-            Stop::Never | Stop::Visitor => {}
-            Stop::TooMany | Stop::TooLate => search.stop(TOO_MUCH),
+            WalkEnd::Never | WalkEnd::Visitor => {}
+            WalkEnd::TooMany | WalkEnd::TooLate => search.stop(TOO_MUCH),
         }
     }
     Ok(search.into_result())
@@ -146,7 +151,7 @@ struct Search<'a> {
     roots: &'a Roots,
     pattern: String,
     ignore_case: bool,
-    glob: Option<Glob>,
+    glob: Option<FileGlob>,
     limit: usize,
     until: Instant,
     matches: Vec<(String, u64, String)>,
@@ -160,24 +165,24 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(roots: &'a Roots, arguments: &Arguments) -> Result<Self, Refusal> {
+    fn new(roots: &'a Roots, arguments: &ToolArguments) -> Result<Self, ToolRefusal> {
         let pattern = arguments.text("pattern")?;
-        if pattern.is_empty() || pattern.len() > LONGEST_PATTERN {
-            return Err(Refusal::parameter("pattern", "must have 1 to 1000 bytes"));
+        if pattern.is_empty() || pattern.len() > MAX_PATTERN_BYTES {
+            return Err(ToolRefusal::parameter("pattern", "must have 1 to 1000 bytes"));
         }
         if pattern.contains(['\n', '\r']) {
-            let refusal = Refusal::parameter("pattern", "has a line break");
-            return Err(refusal.hint("lines are searched one by one"));
+            let refusal = ToolRefusal::parameter("pattern", "has a line break");
+            return Err(refusal.with_hint("lines are searched one by one"));
         }
         let ignore_case = arguments.flag("ignore_case")?;
-        let limit = arguments.whole("limit", 1..=MOST_MATCHES, USUAL_MATCHES)?;
+        let limit = arguments.whole_number("limit", 1..=MAX_MATCHES, DEFAULT_MATCHES)?;
         Ok(Self {
             roots,
             pattern: if ignore_case { pattern.to_lowercase() } else { pattern.to_owned() },
             ignore_case,
-            glob: arguments.optional_text("glob")?.map(Glob::new).transpose()?,
+            glob: arguments.optional_text("glob")?.map(FileGlob::new).transpose()?,
             limit: usize::try_from(limit).unwrap_or(usize::MAX),
-            until: Instant::now() + LONGEST,
+            until: Instant::now() + TIME_LIMIT,
             matches: Vec::new(),
             output: 0,
             files: 0,
@@ -198,46 +203,46 @@ impl<'a> Search<'a> {
         self.stopped.get_or_insert(reason);
     }
 
-    fn file(&mut self, place: &Place, opened: Opened) -> ControlFlow<()> {
-        if opened.nature != Nature::Text {
+    fn file(&mut self, place: &RootedPath, opened: OpenedFile) -> ControlFlow<()> {
+        if opened.nature != ContentKind::Text {
             self.binary += 1;
             return ControlFlow::Continue(());
         }
-        if self.files >= MOST_FILES {
+        if self.files >= MAX_FILES {
             self.stop(TOO_MUCH);
             return ControlFlow::Break(());
         }
         self.files += 1;
-        let bytes = MOST_BYTES.saturating_sub(self.bytes);
-        let mut lines = opened.lines(Budget { bytes, until: self.until });
+        let bytes = MAX_BYTES.saturating_sub(self.bytes);
+        let mut lines = opened.lines(ReadBudget { bytes, until: self.until });
         let mut number = 0;
         let flow = loop {
-            match lines.advance(MOST_OF_LINE) {
-                Ok(Step::End) => break ControlFlow::Continue(()),
-                Ok(Step::Exhausted) => {
+            match lines.advance(MAX_LINE_BYTES) {
+                Ok(LineStep::End) => break ControlFlow::Continue(()),
+                Ok(LineStep::Exhausted) => {
                     self.stop(TOO_MUCH);
                     break ControlFlow::Break(());
                 }
-                Ok(Step::Line) => {}
-                Ok(Step::CutLine) => self.long_lines += 1,
+                Ok(LineStep::Line) => {}
+                Ok(LineStep::CutLine) => self.long_lines += 1,
                 Err(_) => {
                     self.unreadable += 1;
                     break ControlFlow::Continue(());
                 }
             }
             number += 1;
-            if let Some(excerpt) = self.hit(lines.line())
-                && self.keep(place, number, excerpt).is_break()
+            if let Some(excerpt) = self.find_match(lines.line())
+                && self.add_match(place, number, excerpt).is_break()
             {
                 break ControlFlow::Break(());
             }
         };
-        self.bytes = self.bytes.saturating_add(lines.scanned());
+        self.bytes = self.bytes.saturating_add(lines.bytes_read());
         flow
     }
 
     /// The part of the line to show, if the line has the pattern.
-    fn hit(&self, line: &[u8]) -> Option<String> {
+    fn find_match(&self, line: &[u8]) -> Option<String> {
         let line = String::from_utf8_lossy(line);
         let line = line.trim_end_matches(['\n', '\r']);
         if !self.ignore_case {
@@ -247,14 +252,14 @@ impl<'a> Search<'a> {
         lower.find(&self.pattern).map(|at| excerpt(line, characters_before(&lower, at)))
     }
 
-    fn keep(&mut self, place: &Place, number: u64, excerpt: String) -> ControlFlow<()> {
+    fn add_match(&mut self, place: &RootedPath, number: u64, excerpt: String) -> ControlFlow<()> {
         if self.matches.len() >= self.limit {
             self.stop("there are more matches than `limit`");
             return ControlFlow::Break(());
         }
-        let path = self.roots.name_of(place);
+        let path = self.roots.display_name(place);
         self.output = self.output.saturating_add(path.len() + excerpt.len());
-        if self.output > MOST_OUTPUT {
+        if self.output > MAX_OUTPUT_BYTES {
             self.stop("the answer is full; narrow the search down");
             return ControlFlow::Break(());
         }
@@ -288,7 +293,7 @@ impl<'a> Search<'a> {
             .map(|(path, line, text)| json!({ "path": path, "line": line, "text": text }))
             .collect();
         let complete = self.stopped.is_none() && self.unreadable == 0 && self.long_lines == 0;
-        ToolResult::text(text.join("\n")).and_structured(json!({
+        ToolResult::text(text.join("\n")).with_structured(json!({
             "matches": matches, "files": self.files, "complete": complete, "notes": notes
         }))
     }
@@ -300,13 +305,13 @@ fn characters_before(text: &str, at: usize) -> usize {
 
 /// The line, or the surroundings of the match in a long one.
 fn excerpt(line: &str, at: usize) -> String {
-    if line.chars().nth(SHOWN).is_none() {
+    if line.chars().nth(EXCERPT_CHARS).is_none() {
         return line.to_owned();
     }
-    let start = at.saturating_sub(SHOWN_BEFORE);
+    let start = at.saturating_sub(EXCERPT_CHARS_BEFORE);
     let mut rest = line.chars().skip(start);
     let mut out = if start > 0 { "…".to_owned() } else { String::new() };
-    out.extend(rest.by_ref().take(SHOWN));
+    out.extend(rest.by_ref().take(EXCERPT_CHARS));
     if rest.next().is_some() {
         out.push('…');
     }

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::error::RpcError;
+use crate::error::BuiltinRpcError;
 use crate::server::Builtin;
-use crate::test_folder::{TestFolder, ask, call, clock, structured_of};
+use crate::test_folder::{TestFolder, ask, call, clock, structured_content};
 
 fn bare() -> Builtin {
     Builtin::new(Vec::new(), clock)
@@ -18,7 +18,7 @@ fn modern(mut params: Value) -> Value {
     params
 }
 
-async fn code_of(server: &Builtin, method: &str, params: Value) -> i64 {
+async fn error_code(server: &Builtin, method: &str, params: Value) -> i64 {
     ask(server, method, params.clone()).await.expect_err(&format!("{method} {params}")).code
 }
 
@@ -113,7 +113,7 @@ async fn a_revision_that_is_not_spoken_is_answered_with_those_that_are() {
             "io.modelcontextprotocol/clientCapabilities": {}
         } });
         let error = ask(&bare(), "tools/list", params).await.unwrap_err();
-        let expected = RpcError {
+        let expected = BuiltinRpcError {
             code: -32022,
             message: format!("revision `{requested}` is not supported"),
             data: Some(json!({ "supported": ["2026-07-28"], "requested": requested })),
@@ -155,7 +155,7 @@ async fn wrong_requests_are_protocol_errors() {
         ("resources/read", json!({ "uri": "switchboard://builtin/other" }), -32002),
         ("resources/read", modern(json!({ "uri": "switchboard://builtin/other" })), -32602),
     ] {
-        assert_eq!(code_of(&bare(), method, params.clone()).await, code, "{method} {params}");
+        assert_eq!(error_code(&bare(), method, params.clone()).await, code, "{method} {params}");
     }
     let error = bare().answer("tools/list", Some("{")).await.unwrap_err();
     assert_eq!(error.code, -32602);
@@ -221,7 +221,7 @@ async fn structured_results_keep_the_promise_of_their_schema() {
         let asked = jsonschema::validator_for(&definition["inputSchema"]).unwrap();
         assert!(asked.is_valid(&arguments), "{tool} {arguments}");
         let promised = jsonschema::validator_for(&definition["outputSchema"]).unwrap();
-        let result = structured_of(&call(&server, tool, arguments).await);
+        let result = structured_content(&call(&server, tool, arguments).await);
         assert!(promised.is_valid(&result), "{tool}: {result}");
     }
 }
@@ -268,7 +268,7 @@ async fn resources_are_the_help_and_the_files() {
     ] {
         let error = ask(&server, "resources/read", json!({ "uri": uri })).await.unwrap_err();
         assert_eq!((error.code, error.data), (legacy_code, Some(json!({ "uri": uri }))), "{uri}");
-        let code = code_of(&server, "resources/read", modern(json!({ "uri": uri }))).await;
+        let code = error_code(&server, "resources/read", modern(json!({ "uri": uri }))).await;
         assert_eq!(code, -32602, "{uri}");
     }
 }

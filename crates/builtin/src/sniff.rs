@@ -1,11 +1,11 @@
 //! Tells from the first bytes of a file whether it is text, a picture or something else.
 
 /// How many bytes decide.
-pub(crate) const HEAD: usize = 8 * 1024;
+pub(crate) const HEAD_BYTES: usize = 8 * 1024;
 
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Nature {
+pub(crate) enum ContentKind {
     Text,
     /// A picture of this MIME type.
     Image(&'static str),
@@ -33,40 +33,40 @@ const BINARIES: [(&[u8], &str); 9] = [
 ];
 
 /// Judges a file by its head.
-pub(crate) fn nature(head: &[u8]) -> Nature {
+pub(crate) fn detect(head: &[u8]) -> ContentKind {
     let begins = |(magic, word): &(&[u8], &'static str)| head.starts_with(magic).then_some(*word);
     if let Some(mime_type) = IMAGES.iter().find_map(begins) {
-        return Nature::Image(mime_type);
+        return ContentKind::Image(mime_type);
     }
     if head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP") {
-        return Nature::Image("image/webp");
+        return ContentKind::Image("image/webp");
     }
     if let Some(word) = BINARIES.iter().find_map(begins) {
-        return Nature::Binary(word);
+        return ContentKind::Binary(word);
     }
-    if head.contains(&0) { Nature::Binary("binary") } else { Nature::Text }
+    if head.contains(&0) { ContentKind::Binary("binary") } else { ContentKind::Text }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Nature, nature};
+    use super::{ContentKind, detect};
 
     #[test]
     fn the_first_bytes_tell_what_a_file_is() {
         for (head, expected) in [
-            (&b""[..], Nature::Text),
-            (b"# Title\n", Nature::Text),
-            ("日本語".as_bytes(), Nature::Text),
-            (b"caf\xe9 in Latin-1", Nature::Text),
-            (b"\x89PNG\r\n\x1a\n\0\0", Nature::Image("image/png")),
-            (b"\xff\xd8\xff\xe0", Nature::Image("image/jpeg")),
-            (b"RIFF\x10\0\0\0WEBPVP8 ", Nature::Image("image/webp")),
-            (b"RIFF\x10\0\0\0WAVEfmt ", Nature::Binary("binary")),
-            (b"%PDF-1.7", Nature::Binary("a PDF document")),
-            (b"\xff\xfea\0", Nature::Binary("text in UTF-16")),
-            (b"text\0text", Nature::Binary("binary")),
+            (&b""[..], ContentKind::Text),
+            (b"# Title\n", ContentKind::Text),
+            ("日本語".as_bytes(), ContentKind::Text),
+            (b"caf\xe9 in Latin-1", ContentKind::Text),
+            (b"\x89PNG\r\n\x1a\n\0\0", ContentKind::Image("image/png")),
+            (b"\xff\xd8\xff\xe0", ContentKind::Image("image/jpeg")),
+            (b"RIFF\x10\0\0\0WEBPVP8 ", ContentKind::Image("image/webp")),
+            (b"RIFF\x10\0\0\0WAVEfmt ", ContentKind::Binary("binary")),
+            (b"%PDF-1.7", ContentKind::Binary("a PDF document")),
+            (b"\xff\xfea\0", ContentKind::Binary("text in UTF-16")),
+            (b"text\0text", ContentKind::Binary("binary")),
         ] {
-            assert_eq!(nature(head), expected, "{head:?}");
+            assert_eq!(detect(head), expected, "{head:?}");
         }
     }
 }

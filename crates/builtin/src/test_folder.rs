@@ -7,7 +7,7 @@ use jiff::Zoned;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::error::RpcError;
+use crate::error::BuiltinRpcError;
 use crate::server::Builtin;
 
 /// In every file that must never be shown.
@@ -69,7 +69,11 @@ impl TestFolder {
 }
 
 /// Asks as a legacy client would and reads the JSON.
-pub(crate) async fn ask(server: &Builtin, method: &str, params: Value) -> Result<Value, RpcError> {
+pub(crate) async fn ask(
+    server: &Builtin,
+    method: &str,
+    params: Value,
+) -> Result<Value, BuiltinRpcError> {
     let text = server.answer(method, Some(&params.to_string())).await?;
     Ok(serde_json::from_str(&text).unwrap())
 }
@@ -81,20 +85,20 @@ pub(crate) async fn call(server: &Builtin, tool: &str, arguments: Value) -> Valu
 }
 
 /// All text in a tool result, one block per line.
-pub(crate) fn text_of(result: &Value) -> String {
+pub(crate) fn result_text(result: &Value) -> String {
     let blocks = result["content"].as_array().unwrap();
     let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
     texts.join("\n")
 }
 
 /// The message of a result that has to be an error.
-pub(crate) fn error_of(result: &Value) -> String {
+pub(crate) fn error_text(result: &Value) -> String {
     assert_eq!(result["isError"], json!(true), "not an error: {result}");
-    text_of(result)
+    result_text(result)
 }
 
 /// The structured half of a result that has to be a success.
-pub(crate) fn structured_of(result: &Value) -> Value {
+pub(crate) fn structured_content(result: &Value) -> Value {
     assert_eq!(result["isError"], json!(false), "an error: {result}");
     result["structuredContent"].clone()
 }

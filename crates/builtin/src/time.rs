@@ -6,13 +6,13 @@ use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{Timestamp, Zoned};
 use serde_json::{Value, json};
 
-use crate::arguments::Arguments;
+use crate::arguments::ToolArguments;
 use crate::content::ToolResult;
-use crate::error::Refusal;
-use crate::server::Surroundings;
+use crate::error::ToolRefusal;
+use crate::server::ToolContext;
 use crate::{display_text, tools, zones};
 
-const LONGEST_TIME: usize = 100;
+const MAX_TIME_BYTES: usize = 100;
 
 pub(crate) fn now_definition() -> Value {
     json!({
@@ -25,7 +25,7 @@ pub(crate) fn now_definition() -> Value {
             "additionalProperties": false
         },
         "outputSchema": moment_schema(),
-        "annotations": tools::read_only("Current time")
+        "annotations": tools::read_only_annotations("Current time")
     })
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn convert_definition() -> Value {
             "required": ["from", "to", "difference"],
             "additionalProperties": false
         },
-        "annotations": tools::read_only("Convert a time")
+        "annotations": tools::read_only_annotations("Convert a time")
     })
 }
 
@@ -88,50 +88,59 @@ fn moment_schema() -> Value {
     })
 }
 
-pub(crate) fn now(around: &Surroundings, arguments: &Arguments) -> Result<ToolResult, Refusal> {
+pub(crate) fn now(
+    around: &ToolContext,
+    arguments: &ToolArguments,
+) -> Result<ToolResult, ToolRefusal> {
     let mut now = whole_second((around.clock)());
     if let Some(name) = arguments.optional_text("timezone")? {
         now = now.with_time_zone(zones::find("timezone", name)?);
     }
-    Ok(ToolResult::text(in_words(&now)).and_structured(moment(&now)))
+    Ok(ToolResult::text(in_words(&now)).with_structured(moment_json(&now)))
 }
 
-pub(crate) fn convert(around: &Surroundings, arguments: &Arguments) -> Result<ToolResult, Refusal> {
+pub(crate) fn convert(
+    around: &ToolContext,
+    arguments: &ToolArguments,
+) -> Result<ToolResult, ToolRefusal> {
     let now = (around.clock)();
     let from = arguments.optional_text("from")?;
     let from = from.map(|name| zones::find("from", name)).transpose()?;
     let to = zones::find("to", arguments.text("to")?)?;
-    let (source, note) = understood(arguments.text("time")?, from, &now)?;
+    let (source, note) = parse_time(arguments.text("time")?, from, &now)?;
     let target = source.with_time_zone(to);
     let seconds = target.offset().seconds() - source.offset().seconds();
-    let difference = signed(seconds);
+    let difference = format_offset(seconds);
     let mut text = format!("{} is {} ({difference})", in_words(&source), in_words(&target));
     let mut value = json!({
-        "from": moment(&source), "to": moment(&target), "difference": difference
+        "from": moment_json(&source), "to": moment_json(&target), "difference": difference
     });
     if let (Some(note), Some(members)) = (note, value.as_object_mut()) {
         text = format!("{text}\nnote: {note}");
         members.insert("note".to_owned(), json!(note));
     }
-    Ok(ToolResult::text(text).and_structured(value))
+    Ok(ToolResult::text(text).with_structured(value))
 }
 
 /// The moment a text means, and a remark where the clocks make it doubtful.
-fn understood(
+fn parse_time(
     text: &str,
     from: Option<TimeZone>,
     now: &Zoned,
-) -> Result<(Zoned, Option<String>), Refusal> {
+) -> Result<(Zoned, Option<String>), ToolRefusal> {
     let text = text.trim();
     let unclear = || {
-        Refusal::parameter("time", &format!("is not understood: `{}`", display_text::brief(text)))
-            .hint("write `15:30`, `2026-03-01 15:30` or `2026-03-01T15:30:00+01:00`")
+        ToolRefusal::parameter(
+            "time",
+            &format!("is not understood: `{}`", display_text::brief(text)),
+        )
+        .with_hint("write `15:30`, `2026-03-01 15:30` or `2026-03-01T15:30:00+01:00`")
     };
     let too_far = || {
-        Refusal::parameter("time", &format!("is too far away: `{}`", display_text::brief(text)))
-            .hint("times from -009999-01-03 to 9999-12-30 can be converted")
+        ToolRefusal::parameter("time", &format!("is too far away: `{}`", display_text::brief(text)))
+            .with_hint("times from -009999-01-03 to 9999-12-30 can be converted")
     };
-    if text.len() > LONGEST_TIME {
+    if text.len() > MAX_TIME_BYTES {
         return Err(unclear());
     }
     // A zone in brackets is easily ignored by whoever reads only the rest, so it comes first.
@@ -140,7 +149,7 @@ fn understood(
         return Ok((from.map_or(written.clone(), |zone| written.with_time_zone(zone)), None));
     }
     if let Ok(moment) = text.parse::<Timestamp>() {
-        let zone = from.unwrap_or_else(|| offset_of(text));
+        let zone = from.unwrap_or_else(|| written_offset(text));
         return Ok((moment.to_zoned(zone), None));
     }
     if Pieces::parse(text).is_ok_and(|pieces| pieces.offset().is_some() && pieces.time().is_some())
@@ -183,7 +192,7 @@ fn time_of_day(text: &str) -> Option<Time> {
 }
 
 /// The offset an RFC 3339 time was written with, as a zone.
-fn offset_of(text: &str) -> TimeZone {
+fn written_offset(text: &str) -> TimeZone {
     let offset = Pieces::parse(text).ok().and_then(|pieces| pieces.to_numeric_offset());
     offset.map_or(TimeZone::UTC, TimeZone::fixed)
 }
@@ -193,7 +202,7 @@ fn whole_second(at: Zoned) -> Zoned {
     at.with().subsec_nanosecond(0).build().unwrap_or(at)
 }
 
-fn moment(at: &Zoned) -> Value {
+fn moment_json(at: &Zoned) -> Value {
     json!({
         "iso": at.strftime("%Y-%m-%dT%H:%M:%S%.f%:z").to_string(),
         "timezone": zone_name(at),
@@ -214,7 +223,7 @@ fn zone_name(at: &Zoned) -> String {
     }
 }
 
-fn signed(seconds: i32) -> String {
+fn format_offset(seconds: i32) -> String {
     let sign = if seconds < 0 { '-' } else { '+' };
     let minutes = seconds.unsigned_abs() / 60;
     format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::server::Builtin;
-use crate::test_folder::{call, clock, error_of, structured_of};
+use crate::test_folder::{call, clock, error_text, structured_content};
 
 fn bare() -> Builtin {
     Builtin::new(Vec::new(), clock)
@@ -34,7 +34,7 @@ async fn the_time_is_told_in_the_zone_asked_for() {
             }),
         ),
     ] {
-        assert_eq!(structured_of(&call(&bare(), "time_now", arguments).await), expected);
+        assert_eq!(structured_content(&call(&bare(), "time_now", arguments).await), expected);
     }
 }
 
@@ -68,7 +68,7 @@ const CONVERSIONS: [(&str, &str); 8] = [
     ),
 ];
 
-fn asked(case: &str) -> Value {
+fn case_arguments(case: &str) -> Value {
     let [time, from, to] = *case.split('|').collect::<Vec<_>>() else { panic!("{case}") };
     match from {
         "" => json!({ "time": time, "to": to }),
@@ -76,7 +76,7 @@ fn asked(case: &str) -> Value {
     }
 }
 
-fn answered(result: &Value) -> String {
+fn result_line(result: &Value) -> String {
     let part = |pointer| result.pointer(pointer).and_then(Value::as_str).unwrap();
     format!("{}|{}|{}", part("/from/iso"), part("/to/iso"), part("/difference"))
 }
@@ -84,8 +84,8 @@ fn answered(result: &Value) -> String {
 #[tokio::test]
 async fn times_are_converted_between_zones() {
     for (case, expected) in CONVERSIONS {
-        let result = structured_of(&call(&bare(), "time_convert", asked(case)).await);
-        assert_eq!(answered(&result), expected, "{case}");
+        let result = structured_content(&call(&bare(), "time_convert", case_arguments(case)).await);
+        assert_eq!(result_line(&result), expected, "{case}");
         assert_eq!(result.get("note"), None, "{case}");
     }
 }
@@ -105,8 +105,8 @@ async fn times_that_a_change_of_clocks_makes_doubtful_come_with_a_note() {
             "clocks in Europe/Berlin show 2026-10-25T02:30:00 twice; the first was taken",
         ),
     ] {
-        let result = structured_of(&call(&bare(), "time_convert", asked(case)).await);
-        assert_eq!((answered(&result).as_str(), &result["note"]), (expected, &json!(note)));
+        let result = structured_content(&call(&bare(), "time_convert", case_arguments(case)).await);
+        assert_eq!((result_line(&result).as_str(), &result["note"]), (expected, &json!(note)));
     }
 }
 
@@ -129,7 +129,7 @@ async fn times_that_are_not_understood_are_not_guessed() {
         long.as_str(),
     ] {
         let result = call(&bare(), "time_convert", json!({ "time": time, "to": "UTC" })).await;
-        assert!(error_of(&result).starts_with("parameter `time` is not understood"), "{time}");
+        assert!(error_text(&result).starts_with("parameter `time` is not understood"), "{time}");
     }
 }
 

@@ -2,53 +2,53 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::arguments::Arguments;
+use crate::arguments::ToolArguments;
 use crate::content::ToolResult;
-use crate::error::{Refusal, RpcError};
-use crate::server::{Reply, Surroundings};
+use crate::error::{BuiltinRpcError, ToolRefusal};
+use crate::server::{BuiltinReply, ToolContext};
 use crate::{display_text, echo, list, read, search, time};
 
 /// One tool: what it says about itself and what it does.
 #[derive(Clone, Copy)]
-pub(crate) struct Tool {
+pub(crate) struct BuiltinTool {
     name: &'static str,
     definition: fn() -> Value,
-    run: fn(&Surroundings, &Arguments) -> Result<ToolResult, Refusal>,
+    run: fn(&ToolContext, &ToolArguments) -> Result<ToolResult, ToolRefusal>,
 }
 
 /// Sorted by name, so that the list is the same each time.
-const TOOLS: [Tool; 6] = [
-    Tool { name: "echo", definition: echo::definition, run: |_, given| echo::run(given) },
-    Tool { name: "files_list", definition: list::definition, run: list::run },
-    Tool { name: "files_read", definition: read::definition, run: read::run },
-    Tool { name: "files_search", definition: search::definition, run: search::run },
-    Tool { name: "time_convert", definition: time::convert_definition, run: time::convert },
-    Tool { name: "time_now", definition: time::now_definition, run: time::now },
+const TOOLS: [BuiltinTool; 6] = [
+    BuiltinTool { name: "echo", definition: echo::definition, run: |_, given| echo::run(given) },
+    BuiltinTool { name: "files_list", definition: list::definition, run: list::run },
+    BuiltinTool { name: "files_read", definition: read::definition, run: read::run },
+    BuiltinTool { name: "files_search", definition: search::definition, run: search::run },
+    BuiltinTool { name: "time_convert", definition: time::convert_definition, run: time::convert },
+    BuiltinTool { name: "time_now", definition: time::now_definition, run: time::now },
 ];
 
-impl Tool {
+impl BuiltinTool {
     /// Runs the tool; whatever goes wrong from here on is a result.
-    pub(crate) fn call(self, around: &Surroundings, arguments: Map<String, Value>) -> Reply {
+    pub(crate) fn call(self, around: &ToolContext, arguments: Map<String, Value>) -> BuiltinReply {
         let result = self
-            .checked(arguments)
+            .check_arguments(arguments)
             .and_then(|arguments| (self.run)(around, &arguments))
-            .unwrap_or_else(|refusal| ToolResult::refused(&refusal));
-        Reply::new(result.into_body())
+            .unwrap_or_else(|refusal| ToolResult::from_refusal(&refusal));
+        BuiltinReply::new(result.into_body())
     }
 
     /// The schema that is shown is the one that is held.
-    fn checked(self, arguments: Map<String, Value>) -> Result<Arguments, Refusal> {
+    fn check_arguments(self, arguments: Map<String, Value>) -> Result<ToolArguments, ToolRefusal> {
         let definition = (self.definition)();
         let known = definition.pointer("/inputSchema/properties").and_then(Value::as_object);
         let known: Vec<&str> = known.into_iter().flat_map(Map::keys).map(String::as_str).collect();
-        Arguments::checked(arguments, &known)
+        ToolArguments::parse(arguments, &known)
     }
 }
 
 /// The tool of that name.
-pub(crate) fn find(name: &str) -> Result<Tool, RpcError> {
+pub(crate) fn find(name: &str) -> Result<BuiltinTool, BuiltinRpcError> {
     TOOLS.into_iter().find(|tool| tool.name == name).ok_or_else(|| {
-        RpcError::invalid(format!(
+        BuiltinRpcError::invalid_params(format!(
             "there is no tool `{}`; see `tools/list`",
             display_text::brief(name)
         ))
@@ -61,7 +61,7 @@ pub(crate) fn definitions() -> Value {
 }
 
 /// The annotations of a tool that only looks, and only at this machine.
-pub(crate) fn read_only(title: &str) -> Value {
+pub(crate) fn read_only_annotations(title: &str) -> Value {
     json!({
         "title": title,
         "readOnlyHint": true,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::server::Builtin;
-use crate::test_folder::{TestFolder, call, clock, error_of, structured_of, text_of};
+use crate::test_folder::{TestFolder, call, clock, error_text, result_text, structured_content};
 
 fn bare() -> Builtin {
     Builtin::new(Vec::new(), clock)
@@ -24,7 +24,7 @@ async fn echo_gives_back_what_it_got() {
 
 async fn names_the_parameter(server: &Builtin, tool: &str, arguments: Value, expected: &str) {
     let result = call(server, tool, arguments.clone()).await;
-    assert_eq!(error_of(&result), expected, "{tool} {arguments}");
+    assert_eq!(error_text(&result), expected, "{tool} {arguments}");
     assert_eq!(result.get("structuredContent"), None);
 }
 
@@ -172,16 +172,16 @@ async fn folders_are_listed_as_deep_as_asked() {
         (json!({ "path": ".git", "depth": 8 }), &[".git/config (11 bytes)"]),
     ] {
         let result = call(&server, "files_list", arguments.clone()).await;
-        assert_eq!(text_of(&result).lines().collect::<Vec<_>>(), expected, "{arguments}");
+        assert_eq!(result_text(&result).lines().collect::<Vec<_>>(), expected, "{arguments}");
     }
     let result = call(&server, "files_list", json!({ "path": "sub" })).await;
     let expected = json!({ "complete": true, "entries": [
         { "path": "sub/code.rs", "kind": "file", "size": 15 },
         { "path": "sub/deep", "kind": "folder" }
     ] });
-    assert_eq!(structured_of(&result), expected);
+    assert_eq!(structured_content(&result), expected);
     let deep = call(&server, "files_list", json!({ "depth": 8, "hidden": true })).await;
-    let lines = text_of(&deep);
+    let lines = result_text(&deep);
     assert!(lines.contains("\n.hidden (14 bytes)\n") && lines.contains(".git/"), "{lines}");
     assert!(!lines.contains(".git/config") && !lines.contains("target/out.txt"), "{lines}");
 }
@@ -194,7 +194,7 @@ async fn several_roots_are_told_apart_by_full_paths() {
     let roots = vec![folder.shared.clone(), absent, outside.clone(), folder.shared.clone()];
     let server = Builtin::new(roots, clock);
     assert_eq!(server.roots().collect::<Vec<_>>(), [&folder.shared, &outside]);
-    let listed = text_of(&call(&server, "files_list", json!({})).await);
+    let listed = result_text(&call(&server, "files_list", json!({})).await);
     let expected = format!("{} (18 bytes)", outside.join("secret.txt").display());
     assert!(listed.lines().any(|line| line == expected), "{listed}");
     // A relative path is looked for in each.
@@ -213,7 +213,7 @@ async fn without_folders_the_file_tools_say_so() {
         ("files_search", json!({ "pattern": "root" })),
     ] {
         let result = call(&bare(), tool, arguments).await;
-        assert!(error_of(&result).contains("no folder is shared"), "{tool}");
+        assert!(error_text(&result).contains("no folder is shared"), "{tool}");
     }
 }
 
@@ -271,7 +271,8 @@ async fn following_the_notes_reads_the_whole_file() {
     let whole: String = (0..40_000).map(|number| format!("line {number}\n")).collect();
     folder.write("long.txt", &whole);
     let server = folder.server();
-    let (mut together, mut offset) = (String::new(), Some(1_u64));
+    let mut together = String::new();
+    let mut offset = Some(1_u64);
     for _ in 0..100 {
         let Some(from) = offset else { break };
         let arguments = json!({ "path": "long.txt", "offset": from, "limit": 10_000 });
@@ -333,7 +334,7 @@ async fn lines_are_found_where_they_are() {
         (json!({ "pattern": ".*" }), vec![]),
         (json!({ "pattern": "needle", "path": "data.bin" }), vec![]),
     ] {
-        let found = structured_of(&call(&server, "files_search", arguments.clone()).await);
+        let found = structured_content(&call(&server, "files_search", arguments.clone()).await);
         assert_eq!(found["matches"], Value::Array(expected), "{arguments}");
     }
 }
@@ -348,7 +349,7 @@ async fn a_search_of_everything_says_what_it_passed_over() {
         sub/code.rs:1: fn needle() {}\n\
         sub/deep/note.md:2: a needle here\n\
         note: 2 binary files were passed over";
-    assert_eq!(text_of(&result), expected);
-    let found = structured_of(&result);
+    assert_eq!(result_text(&result), expected);
+    let found = structured_content(&result);
     assert_eq!((&found["complete"], &found["files"]), (&json!(true), &json!(7)));
 }

@@ -6,28 +6,28 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::beneath;
-use crate::beneath::{Entry, Kind};
-use crate::error::Refusal;
-use crate::roots::{Place, Roots};
+use crate::beneath::{EntryKind, FolderEntry};
+use crate::error::ToolRefusal;
+use crate::roots::{RootedPath, Roots};
 
-const MOST_IN_ONE_FOLDER: usize = 10_000;
-const MOST_IN_ALL: usize = 100_000;
+const MAX_PER_FOLDER: usize = 10_000;
+const MAX_TOTAL: usize = 100_000;
 
 /// Folders full of what others made; listed, but entered only when named.
-pub(crate) const SKIPPED: [&str; 3] = [".git", "node_modules", "target"];
+pub(crate) const SKIPPED_FOLDERS: [&str; 3] = [".git", "node_modules", "target"];
 
 /// One thing that was come across.
 #[derive(Debug)]
-pub(crate) struct Found<'a> {
-    pub(crate) place: Place,
+pub(crate) struct WalkEntry<'a> {
+    pub(crate) place: RootedPath,
     /// The way from where the walk began.
     pub(crate) relative: &'a Path,
-    pub(crate) entry: &'a Entry,
+    pub(crate) entry: &'a FolderEntry,
 }
 
 /// How far a walk goes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reach {
+pub(crate) struct WalkLimits {
     pub(crate) depth: u64,
     pub(crate) hidden: bool,
     pub(crate) until: Instant,
@@ -35,7 +35,7 @@ pub(crate) struct Reach {
 
 /// Why a walk did not see everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum WalkEnd {
     /// It did see everything within its depth.
     Never,
     /// The visitor had enough.
@@ -48,17 +48,18 @@ pub(crate) enum Stop {
 /// over unless it is the first.
 pub(crate) fn walk(
     roots: &Roots,
-    start: &Place,
-    reach: Reach,
-    visit: &mut dyn FnMut(Found<'_>) -> ControlFlow<()>,
-) -> Result<Stop, Refusal> {
+    start: &RootedPath,
+    reach: WalkLimits,
+    visit: &mut dyn FnMut(WalkEntry<'_>) -> ControlFlow<()>,
+) -> Result<WalkEnd, ToolRefusal> {
     let mut queue = VecDeque::from([(PathBuf::new(), 1)]);
-    let (mut seen, mut whole) = (0_usize, true);
+    let mut seen = 0_usize;
+    let mut whole = true;
     while let Some((relative, depth)) = queue.pop_front() {
-        let folder = match beneath::read_folder(&start.below(&relative), MOST_IN_ONE_FOLDER) {
+        let folder = match beneath::read_folder(&start.below(&relative), MAX_PER_FOLDER) {
             Ok(folder) => folder,
             Err(problem) if depth == 1 => {
-                return Err(Refusal::disk(&roots.name_of(start), &problem));
+                return Err(ToolRefusal::from_io_error(&roots.display_name(start), &problem));
             }
             Err(_) => continue,
         };
@@ -69,22 +70,23 @@ pub(crate) fn walk(
                 continue;
             }
             seen += 1;
-            if seen > MOST_IN_ALL {
-                return Ok(Stop::TooMany);
+            if seen > MAX_TOTAL {
+                return Ok(WalkEnd::TooMany);
             }
             if Instant::now() >= reach.until {
-                return Ok(Stop::TooLate);
+                return Ok(WalkEnd::TooLate);
             }
             let relative = relative.join(&entry.name);
             let place = start.below(&relative);
-            if visit(Found { place, relative: &relative, entry }).is_break() {
-                return Ok(Stop::Visitor);
+            if visit(WalkEntry { place, relative: &relative, entry }).is_break() {
+                return Ok(WalkEnd::Visitor);
             }
-            let entered = entry.kind == Kind::Folder && !SKIPPED.contains(&name.as_ref());
+            let entered =
+                entry.kind == EntryKind::Folder && !SKIPPED_FOLDERS.contains(&name.as_ref());
             if entered && depth < reach.depth {
                 queue.push_back((relative, depth + 1));
             }
         }
     }
-    Ok(if whole { Stop::Never } else { Stop::TooMany })
+    Ok(if whole { WalkEnd::Never } else { WalkEnd::TooMany })
 }

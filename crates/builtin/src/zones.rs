@@ -4,16 +4,16 @@ use jiff::tz;
 use jiff::tz::{Offset, TimeZone};
 
 use crate::display_text;
-use crate::error::Refusal;
+use crate::error::ToolRefusal;
 
-const LONGEST_NAME: usize = 64;
-const MOST_SUGGESTIONS: usize = 5;
+const MAX_NAME_BYTES: usize = 64;
+const MAX_SUGGESTIONS: usize = 5;
 
 /// The zone of that name, or a fixed offset such as `+05:30`.
-pub(crate) fn find(parameter: &str, name: &str) -> Result<TimeZone, Refusal> {
+pub(crate) fn find(parameter: &str, name: &str) -> Result<TimeZone, ToolRefusal> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/_+-".contains(&byte);
-    if name.len() <= LONGEST_NAME {
-        if let Some(zone) = fixed(name) {
+    if name.len() <= MAX_NAME_BYTES {
+        if let Some(zone) = fixed_offset(name) {
             return Ok(zone);
         }
         if name.bytes().all(plain)
@@ -23,26 +23,27 @@ pub(crate) fn find(parameter: &str, name: &str) -> Result<TimeZone, Refusal> {
         }
     }
     let problem = format!("names no time zone that is known: `{}`", display_text::brief(name));
-    Err(Refusal::parameter(parameter, &problem).hint(match suggestions(name) {
+    Err(ToolRefusal::parameter(parameter, &problem).with_hint(match suggestions(name) {
         Some(names) => format!("did you mean {names}?"),
         None => "use a name like `Europe/Berlin` or an offset like `+05:30`".to_owned(),
     }))
 }
 
 /// `+05:30`, which reads the same in every place that allows an offset.
-fn fixed(name: &str) -> Option<TimeZone> {
+fn fixed_offset(name: &str) -> Option<TimeZone> {
     let (hours, minutes) = name.strip_prefix(['+', '-'])?.split_once(':')?;
     // `parse` alone would also take a sign.
     let digits = |text: &str| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
     let two = |text: &str| digits(text).then(|| text.parse::<i32>().ok()).flatten();
-    let (hours, minutes) = (two(hours)?, two(minutes).filter(|minutes| *minutes < 60)?);
+    let hours = two(hours)?;
+    let minutes = two(minutes).filter(|minutes| *minutes < 60)?;
     let seconds = (hours * 60 + minutes) * 60;
     let seconds = if name.starts_with('-') { -seconds } else { seconds };
     Offset::from_seconds(seconds).ok().map(TimeZone::fixed)
 }
 
 fn suggestions(name: &str) -> Option<String> {
-    if name.len() > LONGEST_NAME {
+    if name.len() > MAX_NAME_BYTES {
         return None;
     }
     let database = tz::db();
@@ -70,7 +71,7 @@ fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a st
     scored.sort_unstable();
     let best = scored.first().map_or(0, |(score, _)| *score);
     let equally_near = scored.into_iter().take_while(|(score, _)| *score == best);
-    equally_near.take(MOST_SUGGESTIONS).map(|(_, name)| name).collect()
+    equally_near.take(MAX_SUGGESTIONS).map(|(_, name)| name).collect()
 }
 
 /// How many characters have to be added, removed or changed to get from one to the other.

@@ -21,7 +21,7 @@ pub struct Acceptance {
 
 /// All accepted definitions, by the identity of their server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Accepted {
+pub struct AcceptedFindings {
     /// Identity of the server, definitions.
     pub servers: BTreeMap<String, Vec<Acceptance>>,
 }
@@ -37,7 +37,7 @@ pub struct DefinitionVersion<'a> {
     pub digest: &'a str,
 }
 
-impl Accepted {
+impl AcceptedFindings {
     /// Returns whether a person has accepted exactly this definition, with all its findings.
     #[must_use]
     pub fn covers<'a>(

@@ -5,24 +5,24 @@ use std::fmt;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::Value;
-use switchboard_text::shown_text;
+use switchboard_text::excerpt_text;
 
-use crate::problem::{BadArguments, Problem, ProblemKind, Reader};
-use crate::schema_bounds::{DEEPEST, Extent, deeper_than, measure};
+use crate::problem::{ArgumentProblem, ArgumentProblemKind, BadArguments, ProblemCollector};
+use crate::schema_bounds::{MAX_DEPTH, SchemaExtent, is_deeper_than, measure};
 
 /// The longest schema that is compiled, in bytes.
-const LONGEST_SCHEMA: usize = 256 * 1024;
+const MAX_SCHEMA_BYTES: usize = 256 * 1024;
 /// The memory all compiled patterns of a schema may take, and one of them, in bytes.
-const PATTERN_SIZES: usize = 16 * 1024 * 1024;
-const PATTERN_SIZE: usize = 1024 * 1024;
+const MAX_TOTAL_PATTERN_BYTES: usize = 16 * 1024 * 1024;
+const MAX_PATTERN_BYTES: usize = 1024 * 1024;
 /// Steps a pattern that looks around may take; ordinary patterns take linear time.
-const BACKTRACKS: usize = 5_000;
+const MAX_BACKTRACKS: usize = 5_000;
 /// How deep arguments may nest.
-const DEEPEST_ARGUMENTS: usize = 64;
+const MAX_ARGUMENT_DEPTH: usize = 64;
 /// How deep a schema that contains itself may go in one check, which bounds the stack.
-const DEEPEST_DESCENT: usize = 1_500;
+const MAX_SCHEMA_RECURSION: usize = 1_500;
 /// How often such a schema may be entered to describe what is wrong.
-const MOST_VISITS: usize = 20_000;
+const MAX_VISITS: usize = 20_000;
 
 /// Why a schema cannot be used to check arguments.
 #[derive(Debug, thiserror::Error)]
@@ -54,19 +54,23 @@ pub enum BadSchema {
         limit: usize,
     },
     /// The schema refers to another document, and those are never fetched.
-    #[error("the schema refers to another document, `{}`", shown_text(reference, 80))]
+    #[error("the schema refers to another document, `{}`", excerpt_text(reference, 80))]
     RemoteReference {
         /// The reference as written.
         reference: String,
     },
     /// The schema refers to a part of itself that is not there.
-    #[error("the schema refers to `{}`, which it does not contain", shown_text(reference, 80))]
+    #[error("the schema refers to `{}`, which it does not contain", excerpt_text(reference, 80))]
     UnknownReference {
         /// The reference as written.
         reference: String,
     },
     /// The schema breaks the rules of its draft.
-    #[error("the schema is not valid at `{}`: {}", shown_text(path, 80), shown_text(reason, 200))]
+    #[error(
+        "the schema is not valid at `{}`: {}",
+        excerpt_text(path, 80),
+        excerpt_text(reason, 200)
+    )]
     Invalid {
         /// Where in the schema, as a JSON pointer.
         path: String,
@@ -94,13 +98,13 @@ impl BadSchema {
 /// A tool's input schema, compiled.
 pub struct ArgumentCheck {
     /// None accepts any object.
-    rules: Option<Rules>,
+    rules: Option<CompiledSchema>,
 }
 
-struct Rules {
+struct CompiledSchema {
     schema: Value,
     validator: Validator,
-    extent: Extent,
+    extent: SchemaExtent,
 }
 
 impl ArgumentCheck {
@@ -113,8 +117,8 @@ impl ArgumentCheck {
     ///
     /// When the schema is too large, reaches outside itself or is not valid.
     pub fn compile(schema: &str) -> Result<Self, BadSchema> {
-        if schema.len() > LONGEST_SCHEMA {
-            return Err(BadSchema::TooLong { found: schema.len(), limit: LONGEST_SCHEMA });
+        if schema.len() > MAX_SCHEMA_BYTES {
+            return Err(BadSchema::TooLong { found: schema.len(), limit: MAX_SCHEMA_BYTES });
         }
         if schema.trim().is_empty() {
             return Ok(Self { rules: None });
@@ -122,7 +126,7 @@ impl ArgumentCheck {
         let mut schema: Value = serde_json::from_str(schema).map_err(|error| {
             // The parser gives up before the measure below could be taken.
             if error.to_string().starts_with("recursion limit") {
-                BadSchema::TooDeep { limit: DEEPEST }
+                BadSchema::TooDeep { limit: MAX_DEPTH }
             } else {
                 BadSchema::NotJson(error)
             }
@@ -135,15 +139,14 @@ impl ArgumentCheck {
             _ => return Err(BadSchema::NotAnObject),
         };
         let extent = measure(&schema)?;
-        let validator = match build(&schema, draft(named.as_ref()), extent) {
+        let validator = match build_validator(&schema, draft(named.as_ref()), extent) {
             Ok(validator) => validator,
             // A schema that names no draft may be of the oldest one that is still written.
-            Err(error) if named.is_none() => {
-                build(&schema, Draft::Draft4, extent).map_err(|_| invalid(&error))?
-            }
-            Err(error) => return Err(invalid(&error)),
+            Err(error) if named.is_none() => build_validator(&schema, Draft::Draft4, extent)
+                .map_err(|_| invalid_schema(&error))?,
+            Err(error) => return Err(invalid_schema(&error)),
         };
-        Ok(Self { rules: Some(Rules { schema, validator, extent }) })
+        Ok(Self { rules: Some(CompiledSchema { schema, validator, extent }) })
     }
 
     /// Checks arguments.
@@ -153,7 +156,7 @@ impl ArgumentCheck {
     /// When the arguments are no object or do not fit the schema.
     pub fn check(&self, arguments: &Value) -> Result<(), BadArguments> {
         if !arguments.is_object() {
-            return Err(BadArguments::one(Problem::not_an_object(arguments)));
+            return Err(BadArguments::single(ArgumentProblem::not_an_object(arguments)));
         }
         self.check_value(arguments)
     }
@@ -164,8 +167,8 @@ impl ArgumentCheck {
     ///
     /// When it does not fit the schema.
     pub fn check_value(&self, value: &Value) -> Result<(), BadArguments> {
-        if deeper_than(value, DEEPEST_ARGUMENTS) {
-            return Err(BadArguments::one(too_deep(DEEPEST_ARGUMENTS)));
+        if is_deeper_than(value, MAX_ARGUMENT_DEPTH) {
+            return Err(BadArguments::single(too_deep(MAX_ARGUMENT_DEPTH)));
         }
         match &self.rules {
             Some(rules) => rules.check(value),
@@ -181,43 +184,44 @@ impl fmt::Debug for ArgumentCheck {
     }
 }
 
-impl Rules {
+impl CompiledSchema {
     fn check(&self, arguments: &Value) -> Result<(), BadArguments> {
         let contains_itself = self.extent.returns > 0;
-        let levels = DEEPEST_DESCENT / self.extent.depth.max(1);
-        if contains_itself && deeper_than(arguments, levels) {
-            return Err(BadArguments::one(too_deep(levels)));
+        let levels = MAX_SCHEMA_RECURSION / self.extent.depth.max(1);
+        if contains_itself && is_deeper_than(arguments, levels) {
+            return Err(BadArguments::single(too_deep(levels)));
         }
         if self.validator.is_valid(arguments) {
             return Ok(());
         }
         // Describing has no memory of what it has seen: where a schema leads back to itself in
         // several ways, each level of the arguments multiplies the work.
-        if contains_itself && deeper_than(arguments, describable(self.extent.returns)) {
-            return Err(BadArguments::one(Problem {
+        if contains_itself && is_deeper_than(arguments, describable_levels(self.extent.returns)) {
+            return Err(BadArguments::single(ArgumentProblem {
                 path: String::new(),
-                kind: ProblemKind::Other,
+                kind: ArgumentProblemKind::Other,
                 expected: "fit the tool's schema".to_owned(),
                 found: "arguments that nest too deep to say where they do not".to_owned(),
                 suggestion: None,
             }));
         }
-        Err(Reader::new(&self.schema, arguments).read(self.validator.iter_errors(arguments)))
+        Err(ProblemCollector::new(&self.schema, arguments)
+            .read(self.validator.iter_errors(arguments)))
     }
 }
 
 /// How many levels can be described when every level multiplies the work by `returns`.
-fn describable(returns: usize) -> usize {
+fn describable_levels(returns: usize) -> usize {
     if returns < 2 {
-        return DEEPEST_ARGUMENTS;
+        return MAX_ARGUMENT_DEPTH;
     }
-    MOST_VISITS.ilog(returns) as usize
+    MAX_VISITS.ilog(returns) as usize
 }
 
-fn too_deep(limit: usize) -> Problem {
-    Problem {
+fn too_deep(limit: usize) -> ArgumentProblem {
+    ArgumentProblem {
         path: String::new(),
-        kind: ProblemKind::OutOfRange,
+        kind: ArgumentProblemKind::OutOfRange,
         expected: format!("nest at most {limit} levels deep"),
         found: "deeper ones".to_owned(),
         suggestion: None,
@@ -238,16 +242,16 @@ fn draft(named: Option<&Value>) -> Draft {
         .map_or(Draft::Draft202012, |(_, draft)| draft)
 }
 
-fn build(
+fn build_validator(
     schema: &Value,
     draft: Draft,
-    extent: Extent,
+    extent: SchemaExtent,
 ) -> Result<Validator, ValidationError<'static>> {
-    let size = PATTERN_SIZE.min(PATTERN_SIZES / extent.patterns.max(1));
+    let size = MAX_PATTERN_BYTES.min(MAX_TOTAL_PATTERN_BYTES / extent.patterns.max(1));
     let options = jsonschema::options().with_draft(draft).offline().should_validate_formats(false);
     let linear = PatternOptions::regex().size_limit(size).dfa_size_limit(size);
     let looking_around = PatternOptions::fancy_regex()
-        .backtrack_limit(BACKTRACKS)
+        .backtrack_limit(MAX_BACKTRACKS)
         .size_limit(size)
         .dfa_size_limit(size);
     // The linear engine knows no look-around, which some honest schemas use.
@@ -258,7 +262,7 @@ fn build(
         .or_else(|_| options.with_pattern_options(looking_around).build(schema))
 }
 
-fn invalid(error: &ValidationError<'_>) -> BadSchema {
+fn invalid_schema(error: &ValidationError<'_>) -> BadSchema {
     match error.kind() {
         ValidationErrorKind::Referencing(jsonschema::ReferencingError::Unretrievable {
             uri,

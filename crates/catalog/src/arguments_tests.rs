@@ -49,7 +49,7 @@ fn falsy_values_are_values_and_a_whole_number_is_an_integer() {
 }
 
 /// A schema, arguments that do not fit it, and the one problem they have.
-type Case = (Value, Value, ProblemKind, &'static str);
+type Case = (Value, Value, ArgumentProblemKind, &'static str);
 
 fn assert_problems(cases: impl IntoIterator<Item = Case>) {
     for (schema, arguments, kind, expected) in cases {
@@ -63,13 +63,18 @@ fn assert_problems(cases: impl IntoIterator<Item = Case>) {
 }
 
 /// A case of one parameter, `p`.
-fn parameter(schema: Value, value: Value, kind: ProblemKind, expected: &'static str) -> Case {
+fn parameter(
+    schema: Value,
+    value: Value,
+    kind: ArgumentProblemKind,
+    expected: &'static str,
+) -> Case {
     (object(json!({"p": schema})), json!({"p": value}), kind, expected)
 }
 
 #[test]
 fn missing_unknown_and_nested_parameters_are_named_with_their_place() {
-    use ProblemKind::{MissingRequired, UnknownParameter};
+    use ArgumentProblemKind::{MissingRequired, UnknownParameter};
     let needs = json!({"properties": {"size": {}}, "required": ["path"]});
     let closed = json!({"properties": {"path": {}}, "additionalProperties": false});
     let nested = object(json!({"items": {"items": {"required": ["name"]}}}));
@@ -106,7 +111,7 @@ fn missing_unknown_and_nested_parameters_are_named_with_their_place() {
 
 #[test]
 fn values_that_do_not_fit_are_named_with_what_is_expected() {
-    use ProblemKind as Kind;
+    use ArgumentProblemKind as Kind;
     let optional = json!([{"type": "integer", "minimum": 1}, {"type": "null"}]);
     let shapes = json!([{"required": ["a"]}, {"required": ["b"]}]);
     let cases = [

@@ -8,10 +8,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::fleet::{Fleet, Server, Tool};
-use crate::name::Names;
-use crate::search::{Document, Index, Parameter};
-use crate::search_build::Builder;
-use crate::status::Status;
+use crate::name::ModelNames;
+use crate::search::{SearchDocument, SearchIndex, SearchParameter};
+use crate::search_build::SearchIndexBuilder;
+use crate::status::ServerStatus;
 
 /// All offers of one fleet. Never changed; names and index are worked out when first needed.
 #[derive(Debug)]
@@ -19,13 +19,13 @@ pub struct Catalog {
     servers: Vec<Arc<Server>>,
     /// For each tool: which server, and which of its tools.
     tools: Vec<(u32, u32)>,
-    names: OnceLock<Names>,
-    index: OnceLock<Index>,
+    names: OnceLock<ModelNames>,
+    index: OnceLock<SearchIndex>,
 }
 
 /// A tool together with its server.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry<'a> {
+pub struct CatalogEntry<'a> {
     /// The server.
     pub server: &'a Server,
     /// The tool.
@@ -37,14 +37,14 @@ pub struct Entry<'a> {
 impl Catalog {
     /// Gathers what the fleet offers; servers that may not be used offer nothing.
     #[must_use]
-    pub fn of(fleet: &Fleet) -> Self {
+    pub fn from_fleet(fleet: &Fleet) -> Self {
         let usable = |server: &&Arc<Server>| {
             !matches!(
                 server.status,
-                Status::Disabled
-                    | Status::NeedsApproval
-                    | Status::NotAllowed(_)
-                    | Status::Failed(_)
+                ServerStatus::Disabled
+                    | ServerStatus::NeedsApproval
+                    | ServerStatus::NotAllowed(_)
+                    | ServerStatus::Failed(_)
             )
         };
         let servers: Vec<Arc<Server>> = fleet.servers.values().filter(usable).cloned().collect();
@@ -74,49 +74,49 @@ impl Catalog {
     }
 
     /// All tools, server by server.
-    pub fn tools(&self) -> impl Iterator<Item = Entry<'_>> {
+    pub fn tools(&self) -> impl Iterator<Item = CatalogEntry<'_>> {
         (0..self.tools.len()).filter_map(|place| self.tool(place))
     }
 
     /// The tool at a place.
     #[must_use]
-    pub fn tool(&self, place: usize) -> Option<Entry<'_>> {
+    pub fn tool(&self, place: usize) -> Option<CatalogEntry<'_>> {
         let (server, tool) = *self.tools.get(place)?;
         let server = self.servers.get(usize::try_from(server).ok()?)?;
         let tool = server.offers.tools.get(usize::try_from(tool).ok()?)?;
-        Some(Entry { server, tool, place })
+        Some(CatalogEntry { server, tool, place })
     }
 
     /// The names that models use.
     #[must_use]
-    pub fn names(&self) -> &Names {
+    pub fn names(&self) -> &ModelNames {
         self.names.get_or_init(|| {
-            Names::of(self.tools().map(|entry| (entry.server.id.as_str(), entry.tool.name())))
+            ModelNames::new(self.tools().map(|entry| (entry.server.id.as_str(), entry.tool.name())))
         })
     }
 
     /// The tools that fit the words best, with how well they do.
     #[must_use]
-    pub fn search(&self, words: &str, limit: usize) -> Vec<(Entry<'_>, f32)> {
+    pub fn search(&self, words: &str, limit: usize) -> Vec<(CatalogEntry<'_>, f32)> {
         let hits = self.index().search(words, limit);
         hits.iter().filter_map(|hit| Some((self.tool(hit.document)?, hit.score))).collect()
     }
 
-    fn index(&self) -> &Index {
+    fn index(&self) -> &SearchIndex {
         self.index.get_or_init(|| {
             // Tool by tool: nothing of a definition is kept but its words.
-            let mut builder = Builder::default();
+            let mut builder = SearchIndexBuilder::default();
             for entry in self.tools() {
-                add(&mut builder, entry);
+                add_to_index(&mut builder, entry);
             }
             builder.finish()
         })
     }
 }
 
-fn add(builder: &mut Builder, entry: Entry<'_>) {
+fn add_to_index(builder: &mut SearchIndexBuilder, entry: CatalogEntry<'_>) {
     #[derive(Default, Deserialize)]
-    struct Schema<'a> {
+    struct PropertiesOnly<'a> {
         #[serde(borrow, default)]
         properties: BTreeMap<Cow<'a, str>, &'a RawValue>,
     }
@@ -126,7 +126,7 @@ fn add(builder: &mut Builder, entry: Entry<'_>) {
         description: Option<Cow<'a, str>>,
     }
     let definition = entry.tool.definition();
-    let schema: Schema<'_> = definition
+    let schema: PropertiesOnly<'_> = definition
         .input_schema
         .and_then(|raw| serde_json::from_str(raw.get()).ok())
         .unwrap_or_default();
@@ -135,11 +135,14 @@ fn add(builder: &mut Builder, entry: Entry<'_>) {
         .iter()
         .map(|(name, raw)| (&**name, serde_json::from_str(raw.get()).unwrap_or_default()))
         .collect();
-    let parameters: Vec<Parameter<'_>> = described
+    let parameters: Vec<SearchParameter<'_>> = described
         .iter()
-        .map(|(name, property)| Parameter { name, description: property.description.as_deref() })
+        .map(|(name, property)| SearchParameter {
+            name,
+            description: property.description.as_deref(),
+        })
         .collect();
-    builder.add(&Document {
+    builder.add(&SearchDocument {
         server: entry.server.id.as_str(),
         name: entry.tool.name(),
         title: definition.title.as_deref(),

@@ -7,23 +7,23 @@ use foldhash::HashMap;
 use crate::arguments::{ArgumentCheck, BadSchema};
 
 /// As many checks are kept; then all are let go, which is rare and cheap enough.
-const KEPT: usize = 1_024;
+const MAX_CHECKS: usize = 1_024;
 
-type Compiled = Arc<Result<ArgumentCheck, BadSchema>>;
+type CompiledCheck = Arc<Result<ArgumentCheck, BadSchema>>;
 
 /// The checks that were compiled so far.
 #[derive(Default)]
-pub struct Checks {
-    compiled: Mutex<HashMap<Box<str>, Compiled>>,
+pub struct CheckCache {
+    compiled: Mutex<HashMap<Box<str>, CompiledCheck>>,
 }
 
-impl Checks {
+impl CheckCache {
     /// The check for a definition, compiled if it is the first time.
-    pub fn of(
+    pub fn get_or_compile(
         &self,
         digest: &str,
         compile: impl FnOnce() -> Result<ArgumentCheck, BadSchema>,
-    ) -> Compiled {
+    ) -> CompiledCheck {
         if let Some(check) =
             self.compiled.lock().unwrap_or_else(PoisonError::into_inner).get(digest)
         {
@@ -32,7 +32,7 @@ impl Checks {
         // Compiled outside the lock: a large schema must not hold up other calls.
         let check = Arc::new(compile());
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
-        if compiled.len() >= KEPT {
+        if compiled.len() >= MAX_CHECKS {
             compiled.clear();
         }
         compiled.insert(digest.into(), Arc::clone(&check));
@@ -40,7 +40,7 @@ impl Checks {
     }
 }
 
-impl std::fmt::Debug for Checks {
+impl std::fmt::Debug for CheckCache {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Checks")
     }

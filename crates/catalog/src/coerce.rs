@@ -3,7 +3,7 @@
 use serde_json::{Number, Value};
 
 /// How deep alternatives within alternatives are followed.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// The value that a text such as the right side of `days=3` stands for.
 ///
@@ -12,56 +12,60 @@ const DEEPEST: usize = 8;
 /// Without a schema a text that is a JSON number, boolean, null, object or array is that value.
 #[must_use]
 pub fn value_from_text(text: &str, schema_of_parameter: Option<&Value>) -> Value {
-    match schema_of_parameter.filter(|schema| !says_nothing(schema)) {
-        Some(schema) => by_schema(text, schema, DEEPEST).unwrap_or_else(|| misfit(text, schema)),
-        None => guessed(text),
+    match schema_of_parameter.filter(|schema| !is_unconstrained(schema)) {
+        Some(schema) => coerce_to_schema(text, schema, MAX_DEPTH)
+            .unwrap_or_else(|| fallback_value(text, schema)),
+        None => guess_value(text),
     }
 }
 
 /// What fits nothing, as what it is: a number that is not whole is still no text.
-fn misfit(text: &str, schema: &Value) -> Value {
+fn fallback_value(text: &str, schema: &Value) -> Value {
     let wants_number = schema.get("type").is_some_and(|name| name == "integer");
     let found = number(text).filter(|_| wants_number).map(Value::Number);
     found.unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
-fn by_schema(text: &str, schema: &Value, depth: usize) -> Option<Value> {
+fn coerce_to_schema(text: &str, schema: &Value, depth: usize) -> Option<Value> {
     let below = depth.checked_sub(1)?;
     if let Some(Value::Array(options)) = schema.get("enum") {
-        return among(text, options);
+        return matching_option(text, options);
     }
     if let Some(value) = schema.get("const") {
-        return among(text, std::slice::from_ref(value));
+        return matching_option(text, std::slice::from_ref(value));
     }
     match schema.get("type") {
-        Some(Value::String(name)) => return by_type(text, name),
+        Some(Value::String(name)) => return coerce_to_type(text, name),
         Some(Value::Array(names)) => {
-            return names.iter().filter_map(Value::as_str).find_map(|name| by_type(text, name));
+            return names
+                .iter()
+                .filter_map(Value::as_str)
+                .find_map(|name| coerce_to_type(text, name));
         }
         _ => {}
     }
     let alternatives = ["anyOf", "oneOf", "allOf"].iter().filter_map(|keyword| schema.get(keyword));
     let mut alternatives = alternatives.filter_map(Value::as_array).flatten();
-    alternatives.find_map(|alternative| by_schema(text, alternative, below)).or_else(|| {
+    alternatives.find_map(|alternative| coerce_to_schema(text, alternative, below)).or_else(|| {
         let implied = [("properties", "object"), ("items", "array")];
         let found = implied.iter().find(|(keyword, _)| schema.get(keyword).is_some());
-        found.and_then(|(_, name)| by_type(text, name))
+        found.and_then(|(_, name)| coerce_to_type(text, name))
     })
 }
 
-fn says_nothing(schema: &Value) -> bool {
+fn is_unconstrained(schema: &Value) -> bool {
     let telling = ["enum", "const", "type", "anyOf", "oneOf", "allOf", "properties", "items"];
     !telling.iter().any(|keyword| schema.get(keyword).is_some())
 }
 
 /// The option that is written like the text.
-fn among(text: &str, options: &[Value]) -> Option<Value> {
+fn matching_option(text: &str, options: &[Value]) -> Option<Value> {
     let as_string = options.iter().find(|option| option.as_str() == Some(text));
     let parsed: Option<Value> = serde_json::from_str(text).ok();
     as_string.cloned().or_else(|| parsed.filter(|parsed| options.contains(parsed)))
 }
 
-fn by_type(text: &str, name: &str) -> Option<Value> {
+fn coerce_to_type(text: &str, name: &str) -> Option<Value> {
     match name {
         "string" => Some(Value::String(text.to_owned())),
         "integer" => number(text).filter(is_whole).map(Value::Number),
@@ -86,9 +90,9 @@ fn is_whole(number: &Number) -> bool {
     number.as_f64().is_none_or(|value| value.fract() == 0.0)
 }
 
-fn guessed(text: &str) -> Value {
+fn guess_value(text: &str) -> Value {
     let names = ["number", "boolean", "null", "object", "array"];
-    let value = names.iter().find_map(|name| by_type(text, name));
+    let value = names.iter().find_map(|name| coerce_to_type(text, name));
     value.unwrap_or_else(|| Value::String(text.to_owned()))
 }
 

@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use switchboard_core::{ServerId, What};
-use switchboard_scan::{Finding, Kind, Severity, is_gross};
+use switchboard_core::{EventKind, ServerId};
+use switchboard_scan::{DefinitionKind, ScanFinding, Severity, is_clear_attack};
 
 /// A definition in which something was found.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -12,7 +12,7 @@ pub struct Flagged {
     #[schemars(with = "String")]
     pub server: ServerId,
     /// What it describes.
-    pub kind: Kind,
+    pub kind: DefinitionKind,
     /// Its name or address; empty for instructions.
     pub name: String,
     /// The fingerprint of the definition.
@@ -24,7 +24,7 @@ pub struct Flagged {
     /// Whether a person stands by it in spite of all that was found.
     pub accepted: bool,
     /// What was found, the most serious first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ScanFinding>,
 }
 
 impl Flagged {
@@ -39,19 +39,19 @@ impl Flagged {
     /// somebody else's.
     #[must_use]
     pub fn holds_server(&self) -> bool {
-        let own_words = matches!(self.kind, Kind::Tool | Kind::Instructions);
-        own_words && self.is_held() && is_gross(&self.findings)
+        let own_words = matches!(self.kind, DefinitionKind::Tool | DefinitionKind::Instructions);
+        own_words && self.is_held() && is_clear_attack(&self.findings)
     }
 
     /// Whether a person should know of it before an agent calls it.
     #[must_use]
-    pub fn is_doubted(&self) -> bool {
+    pub fn is_suspicious(&self) -> bool {
         self.severity >= Severity::Ask && !self.accepted
     }
 
     /// Returns the event that reports this finding to watchers and logs.
-    pub fn event(&self) -> What {
-        What::DefinitionFlagged {
+    pub fn event(&self) -> EventKind {
+        EventKind::DefinitionFlagged {
             server: self.server.to_string(),
             kind: self.kind.as_str(),
             name: self.name.clone(),

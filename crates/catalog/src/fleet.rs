@@ -10,11 +10,11 @@ use switchboard_config::ServerConfig;
 use switchboard_core::ServerId;
 use switchboard_wire::Peer;
 use switchboard_wire::handshake::Agreement;
-use switchboard_wire::list::{Item, Kind};
+use switchboard_wire::list::{ItemKind, ListedItem};
 
-use crate::accepted::Accepted;
+use crate::accepted::AcceptedFindings;
 use crate::health::Health;
-use crate::status::Status;
+use crate::status::ServerStatus;
 
 /// All configured servers at one moment. Never changed, only replaced.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ pub struct Fleet {
     /// Grows with every change of what is offered, or of what may be shown of it.
     pub edition: u64,
     /// What a person stands by in spite of what was found in it.
-    pub accepted: Arc<Accepted>,
+    pub accepted: Arc<AcceptedFindings>,
 }
 
 /// One server at one moment.
@@ -35,7 +35,7 @@ pub struct Server {
     /// Its configuration; absent when that cannot be read.
     pub config: Option<Arc<ServerConfig>>,
     /// Its state: the best one of its instances.
-    pub status: Status,
+    pub status: ServerStatus,
     /// Its connections.
     pub instances: Vec<Instance>,
     /// What it offers; kept while it is down.
@@ -50,7 +50,7 @@ pub struct Instance {
     /// Its number, from 0.
     pub number: usize,
     /// Its state.
-    pub status: Status,
+    pub status: ServerStatus,
     /// How to talk to it, when it is ready.
     pub peer: Option<Peer>,
     /// How it is doing.
@@ -63,15 +63,15 @@ pub struct Offers {
     /// Its tools.
     pub tools: Vec<Tool>,
     /// Its resources.
-    pub resources: Vec<Item>,
+    pub resources: Vec<ListedItem>,
     /// Its resource templates.
-    pub templates: Vec<Item>,
+    pub templates: Vec<ListedItem>,
     /// Its prompts.
-    pub prompts: Vec<Item>,
+    pub prompts: Vec<ListedItem>,
     /// What was left out of the lists, and why.
     pub faults: Vec<String>,
     /// The lists that could not be had; what stands in their place is what was known before.
-    pub unlisted: Vec<Kind>,
+    pub unlisted: Vec<ItemKind>,
     /// Which place a tool has, worked out when first needed.
     places: OnceLock<HashMap<Box<str>, usize>>,
 }
@@ -80,14 +80,14 @@ pub struct Offers {
 #[derive(Debug)]
 pub struct Tool {
     /// Its name and definition.
-    pub item: Item,
+    pub item: ListedItem,
     digest: OnceLock<Arc<str>>,
-    facts: OnceLock<Facts>,
+    facts: OnceLock<ToolFacts>,
 }
 
 /// What a call needs to know of a definition without reading it again.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts {
+pub struct ToolFacts {
     /// Structured results have a schema.
     pub has_output_schema: bool,
     /// Some arguments are mirrored in HTTP headers.
@@ -137,7 +137,7 @@ pub struct Definition<'a> {
 impl Tool {
     /// A tool as it was listed.
     #[must_use]
-    pub const fn new(item: Item) -> Self {
+    pub const fn new(item: ListedItem) -> Self {
         Self { item, digest: OnceLock::new(), facts: OnceLock::new() }
     }
 
@@ -156,26 +156,27 @@ impl Tool {
     /// The fingerprint of its definition.
     #[must_use]
     pub fn digest(&self) -> &Arc<str> {
-        self.digest
-            .get_or_init(|| switchboard_text::digest::of([self.item.raw.get().as_bytes()]).into())
+        self.digest.get_or_init(|| {
+            switchboard_text::digest::fingerprint([self.item.raw.get().as_bytes()]).into()
+        })
     }
 
     /// The address of its page for people, where its definition names one.
     #[must_use]
-    pub fn page(&self) -> Option<String> {
+    pub fn ui_resource(&self) -> Option<String> {
         #[derive(Deserialize)]
-        struct Part {
+        struct UiDefinition {
             #[serde(rename = "_meta")]
-            meta: Meta,
+            meta: UiMeta,
         }
         #[derive(Deserialize)]
-        struct Meta {
-            ui: Option<Ui>,
+        struct UiMeta {
+            ui: Option<UiMember>,
             #[serde(rename = "ui/resourceUri")]
             older: Option<String>,
         }
         #[derive(Deserialize)]
-        struct Ui {
+        struct UiMember {
             #[serde(rename = "resourceUri")]
             page: Option<String>,
         }
@@ -183,17 +184,17 @@ impl Tool {
         if !text.contains("resourceUri") {
             return None;
         }
-        let Part { meta } = serde_json::from_str(text).ok()?;
+        let UiDefinition { meta } = serde_json::from_str(text).ok()?;
         meta.ui.and_then(|ui| ui.page).or(meta.older)
     }
 
     /// What a call needs to know of it.
     #[must_use]
-    pub fn facts(&self) -> Facts {
+    pub fn facts(&self) -> ToolFacts {
         *self.facts.get_or_init(|| {
             let definition = self.definition();
             let schema = definition.input_schema.map(RawValue::get).unwrap_or_default();
-            Facts {
+            ToolFacts {
                 has_output_schema: definition.output_schema.is_some(),
                 has_mirrored_arguments: schema.contains("x-mcp-header"),
                 task_support: task_support(self.item.raw.get()),
@@ -204,15 +205,15 @@ impl Tool {
 
 fn task_support(definition: &str) -> TaskSupport {
     #[derive(Deserialize)]
-    struct Execution {
+    struct ExecutionMember {
         #[serde(rename = "taskSupport")]
         support: String,
     }
     #[derive(Deserialize)]
-    struct Part {
-        execution: Execution,
+    struct TaskDefinition {
+        execution: ExecutionMember,
     }
-    let part = serde_json::from_str::<Part>(definition);
+    let part = serde_json::from_str::<TaskDefinition>(definition);
     match part.as_ref().map(|part| part.execution.support.as_str()) {
         Ok("required") => TaskSupport::Required,
         Ok("optional") => TaskSupport::Optional,
@@ -222,15 +223,15 @@ fn task_support(definition: &str) -> TaskSupport {
 
 /// The parts of an item's definition; odd ones are left empty.
 #[must_use]
-pub fn definition(item: &Item) -> Definition<'_> {
+pub fn definition(item: &ListedItem) -> Definition<'_> {
     // A member of an unexpected type must not hide the others.
-    serde_json::from_str(item.raw.get()).unwrap_or_else(|_| tolerant(item.raw.get()))
+    serde_json::from_str(item.raw.get()).unwrap_or_else(|_| parse_leniently(item.raw.get()))
 }
 
-fn tolerant(text: &str) -> Definition<'_> {
+fn parse_leniently(text: &str) -> Definition<'_> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Loose<'a> {
+    struct LooseDefinition<'a> {
         #[serde(borrow)]
         title: Option<&'a RawValue>,
         #[serde(borrow)]
@@ -248,7 +249,9 @@ fn tolerant(text: &str) -> Definition<'_> {
         #[serde(borrow)]
         arguments: Option<&'a RawValue>,
     }
-    let Ok(loose) = serde_json::from_str::<Loose<'_>>(text) else { return Definition::default() };
+    let Ok(loose) = serde_json::from_str::<LooseDefinition<'_>>(text) else {
+        return Definition::default();
+    };
     let string = |raw: Option<&RawValue>| raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
     Definition {
         title: string(loose.title),
@@ -265,17 +268,17 @@ fn tolerant(text: &str) -> Definition<'_> {
 impl Offers {
     /// Whether both say the same, to the letter.
     #[must_use]
-    pub fn says_the_same(&self, other: &Self) -> bool {
-        fn same(one: &[Item], other: &[Item]) -> bool {
+    pub fn is_identical_to(&self, other: &Self) -> bool {
+        fn are_identical(one: &[ListedItem], other: &[ListedItem]) -> bool {
             let pairs = || one.iter().zip(other);
             one.len() == other.len() && pairs().all(|(a, b)| a.raw.get() == b.raw.get())
         }
         let tools = || self.tools.iter().zip(&other.tools);
         self.tools.len() == other.tools.len()
             && tools().all(|(a, b)| a.item.raw.get() == b.item.raw.get())
-            && same(&self.resources, &other.resources)
-            && same(&self.templates, &other.templates)
-            && same(&self.prompts, &other.prompts)
+            && are_identical(&self.resources, &other.resources)
+            && are_identical(&self.templates, &other.templates)
+            && are_identical(&self.prompts, &other.prompts)
             && self.faults == other.faults
             && self.unlisted == other.unlisted
     }
@@ -283,14 +286,15 @@ impl Offers {
     /// What the lists gave.
     #[must_use]
     pub fn new(
-        tools: Vec<Item>,
-        resources: Vec<Item>,
-        templates: Vec<Item>,
-        prompts: Vec<Item>,
+        tools: Vec<ListedItem>,
+        resources: Vec<ListedItem>,
+        templates: Vec<ListedItem>,
+        prompts: Vec<ListedItem>,
         faults: Vec<String>,
     ) -> Self {
         let tools = tools.into_iter().map(Tool::new).collect();
-        let (unlisted, places) = (Vec::new(), OnceLock::new());
+        let unlisted = Vec::new();
+        let places = OnceLock::new();
         Self { tools, resources, templates, prompts, faults, unlisted, places }
     }
 
@@ -308,16 +312,17 @@ impl Offers {
 impl Server {
     /// Lines on its output that are not messages, on the connections of this moment.
     #[must_use]
-    pub fn noise(&self) -> u64 {
+    pub fn noise_lines(&self) -> u64 {
         let peers = self.instances.iter().filter_map(|instance| instance.peer.as_ref());
         peers.map(|peer| peer.stats().noise).sum()
     }
 
     /// Why its tools are not known, where it says that it has some.
     #[must_use]
-    pub fn without_tools(&self) -> Option<&str> {
-        let has_tools = self.agreement.as_ref().is_some_and(|agreement| agreement.can("tools"));
-        let is_missing = has_tools && self.offers.unlisted.contains(&Kind::Tools);
+    pub fn missing_tools_reason(&self) -> Option<&str> {
+        let has_tools =
+            self.agreement.as_ref().is_some_and(|agreement| agreement.has_capability("tools"));
+        let is_missing = has_tools && self.offers.unlisted.contains(&ItemKind::Tools);
         let told = self.offers.faults.iter().find(|fault| fault.starts_with("tools: "));
         told.filter(|_| is_missing).map(String::as_str)
     }
@@ -328,7 +333,9 @@ impl Server {
         self.instances
             .iter()
             .filter_map(|instance| Some((instance, instance.peer.as_ref()?)))
-            .filter(|(instance, peer)| !peer.is_closed() && instance.health.resting().is_none())
+            .filter(|(instance, peer)| {
+                !peer.is_closed() && instance.health.breaker_reason().is_none()
+            })
             .min_by_key(|(instance, _)| instance.health.in_flight())
     }
 }

@@ -7,10 +7,10 @@ use std::time::Instant;
 use tokio::sync::{Notify, oneshot};
 
 /// Failures in a row after which calls fail at once, until a probe succeeds.
-const FAILURES: u32 = 3;
+const BREAKER_THRESHOLD: u32 = 3;
 
 /// Retries are at most a fifth of the calls, with this many to start from.
-const RETRIES: (u32, u32) = (5, 10);
+const RETRY_BUDGET: (u32, u32) = (5, 10);
 
 /// The health of one connection.
 #[derive(Debug, Default)]
@@ -19,18 +19,18 @@ pub struct Health {
     calls: AtomicU32,
     retries: AtomicU32,
     /// Whether there is anything to clear; looked at without the lock after every good answer.
-    is_ill: AtomicBool,
-    illness: Mutex<Illness>,
+    has_failures: AtomicBool,
+    breaker: Mutex<BreakerState>,
     wants_probe: Notify,
     /// Who waits until everything that the server has sent is taken in.
-    behind: Mutex<Vec<oneshot::Sender<()>>>,
+    catch_up_waiters: Mutex<Vec<oneshot::Sender<()>>>,
     wants_catching_up: Notify,
-    run: Mutex<Option<Run>>,
+    run: Mutex<Option<ServerRun>>,
 }
 
 /// One run of a server: from its start until it ends or is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct ServerRun {
     /// The process that was started for it, which has the server below it; none of a remote one.
     pub process: Option<u32>,
     /// Since when it is there.
@@ -38,14 +38,14 @@ pub struct Run {
 }
 
 #[derive(Debug, Default)]
-struct Illness {
+struct BreakerState {
     failures: u32,
-    resting: Option<String>,
+    open_reason: Option<String>,
 }
 
 /// A call that is under way on an instance.
 #[derive(Debug)]
-pub struct InUse(Arc<Health>);
+pub struct CallGuard(Arc<Health>);
 
 impl Health {
     /// Calls that are under way.
@@ -56,35 +56,35 @@ impl Health {
 
     /// Counts a call until the result is dropped.
     #[must_use]
-    pub fn enter(self: &Arc<Self>) -> InUse {
+    pub fn enter(self: &Arc<Self>) -> CallGuard {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         self.calls.fetch_add(1, Ordering::Relaxed);
-        InUse(Arc::clone(self))
+        CallGuard(Arc::clone(self))
     }
 
     /// The run that goes on, if the server is there.
     #[must_use]
-    pub fn run(&self) -> Option<Run> {
+    pub fn run(&self) -> Option<ServerRun> {
         *self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes that a run begins, or that it is over.
-    pub fn set_run(&self, run: Option<Run>) {
+    pub fn set_run(&self, run: Option<ServerRun>) {
         *self.run.lock().unwrap_or_else(PoisonError::into_inner) = run;
     }
 
     /// Why calls fail at once at the moment.
     #[must_use]
-    pub fn resting(&self) -> Option<String> {
-        if !self.is_ill.load(Ordering::Acquire) {
+    pub fn breaker_reason(&self) -> Option<String> {
+        if !self.has_failures.load(Ordering::Acquire) {
             return None;
         }
-        self.illness().resting.clone()
+        self.breaker().open_reason.clone()
     }
 
     /// Whether the budget allows another attempt; counts it if so.
     pub fn may_retry(&self) -> bool {
-        let allowed = RETRIES.1 + self.calls.load(Ordering::Relaxed) / RETRIES.0;
+        let allowed = RETRY_BUDGET.1 + self.calls.load(Ordering::Relaxed) / RETRY_BUDGET.0;
         let used = self.retries.fetch_add(1, Ordering::Relaxed);
         if used >= allowed {
             self.retries.fetch_sub(1, Ordering::Relaxed);
@@ -93,35 +93,36 @@ impl Health {
     }
 
     /// The server answered, or a new connection begins without the failures of the one before.
-    pub fn succeeded(&self) {
-        if self.is_ill.load(Ordering::Acquire) {
-            let mut illness = self.illness();
-            *illness = Illness::default();
-            self.is_ill.store(false, Ordering::Release);
+    pub fn record_success(&self) {
+        if self.has_failures.load(Ordering::Acquire) {
+            let mut illness = self.breaker();
+            *illness = BreakerState::default();
+            self.has_failures.store(false, Ordering::Release);
         }
     }
 
     /// The server did not answer, or could not.
-    pub fn failed(&self, why: &str) {
-        let mut illness = self.illness();
+    pub fn record_failure(&self, why: &str) {
+        let mut illness = self.breaker();
         illness.failures += 1;
-        self.is_ill.store(true, Ordering::Release);
+        self.has_failures.store(true, Ordering::Release);
         let failures = illness.failures;
-        if failures >= FAILURES {
-            illness.resting = Some(format!("{failures} failures in a row, the last one: {why}"));
+        if failures >= BREAKER_THRESHOLD {
+            illness.open_reason =
+                Some(format!("{failures} failures in a row, the last one: {why}"));
             self.wants_probe.notify_one();
         }
     }
 
-    fn illness(&self) -> MutexGuard<'_, Illness> {
-        self.illness.lock().unwrap_or_else(PoisonError::into_inner)
+    fn breaker(&self) -> MutexGuard<'_, BreakerState> {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until everything that the server has sent up to this moment is taken in; for ever, if
     /// nobody takes anything in any more.
     pub async fn caught_up(&self) {
         let (told, caught_up) = oneshot::channel();
-        self.behind.lock().unwrap_or_else(PoisonError::into_inner).push(told);
+        self.catch_up_waiters.lock().unwrap_or_else(PoisonError::into_inner).push(told);
         self.wants_catching_up.notify_one();
         if caught_up.await.is_err() {
             std::future::pending::<()>().await;
@@ -130,14 +131,15 @@ impl Health {
 
     /// Waits until somebody wants to know that everything is taken in. Whoever waits for this takes
     /// in first what has come.
-    pub async fn wants_catching_up(&self) {
+    pub async fn catch_up_requested(&self) {
         self.wants_catching_up.notified().await;
     }
 
     /// Tells everybody who waits that there is nothing left to take in.
-    pub fn is_caught_up(&self) {
-        let behind =
-            std::mem::take(&mut *self.behind.lock().unwrap_or_else(PoisonError::into_inner));
+    pub fn notify_caught_up(&self) {
+        let behind = std::mem::take(
+            &mut *self.catch_up_waiters.lock().unwrap_or_else(PoisonError::into_inner),
+        );
         for told in behind {
             // Who has given up waiting needs no word.
             told.send(()).ok();
@@ -145,12 +147,12 @@ impl Health {
     }
 
     /// Waits until a probe is due.
-    pub async fn wants_probe(&self) {
+    pub async fn probe_requested(&self) {
         self.wants_probe.notified().await;
     }
 }
 
-impl Drop for InUse {
+impl Drop for CallGuard {
     fn drop(&mut self) {
         self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
     }

@@ -8,34 +8,34 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use switchboard_core::{Outcome, OutcomeKind, ProposedCall, Target, TargetKind};
 use switchboard_json::strict;
-use switchboard_scan::Kind;
-use switchboard_text::{digest, nearest};
+use switchboard_scan::DefinitionKind;
+use switchboard_text::{digest, nearest_names};
 use switchboard_wire::Json;
 
 use crate::arguments::ArgumentCheck;
 use crate::catalog::Catalog;
-use crate::check_cache::Checks;
+use crate::check_cache::CheckCache;
 use crate::error::ResolveError;
 use crate::flagged::Flagged;
 use crate::fleet::{Fleet, Server, Tool, definition};
-use crate::status::Status;
+use crate::status::ServerStatus;
 use crate::{output, template};
 
 /// As many near names are suggested.
-const SUGGESTIONS: usize = 3;
+const MAX_SUGGESTIONS: usize = 3;
 
 /// What was advertised, and what will run.
 #[derive(Clone, Debug)]
 pub struct Lease {
     fleet: Arc<Fleet>,
     catalog: Arc<Catalog>,
-    checks: Arc<Checks>,
+    checks: Arc<CheckCache>,
     flagged: Arc<[Flagged]>,
-    unlisted: Arc<Unlisted>,
+    deny_list: Arc<DenyList>,
 }
 
 /// What rules forbid to everybody, and which rule.
-pub type Unlisted = BTreeMap<Target, String>;
+pub type DenyList = BTreeMap<Target, String>;
 
 /// A call whose target is listed and whose arguments fit.
 #[derive(Clone, Debug)]
@@ -49,8 +49,8 @@ pub struct ResolvedCall {
 impl Lease {
     /// Holds `fleet` together with its catalog.
     #[must_use]
-    pub fn new(fleet: Arc<Fleet>, catalog: Arc<Catalog>, checks: Arc<Checks>) -> Self {
-        Self { fleet, catalog, checks, flagged: Arc::default(), unlisted: Arc::default() }
+    pub fn new(fleet: Arc<Fleet>, catalog: Arc<Catalog>, checks: Arc<CheckCache>) -> Self {
+        Self { fleet, catalog, checks, flagged: Arc::default(), deny_list: Arc::default() }
     }
 
     /// The same, with what was found in definitions, in the order of their servers.
@@ -61,26 +61,28 @@ impl Lease {
 
     /// The same, without what rules forbid to everybody.
     #[must_use]
-    pub fn with_unlisted(self, unlisted: Arc<Unlisted>) -> Self {
-        Self { unlisted, ..self }
+    pub fn with_deny_list(self, unlisted: Arc<DenyList>) -> Self {
+        Self { deny_list: unlisted, ..self }
     }
 
     /// What was found in the definition of a target.
     #[must_use]
-    pub fn flagged(&self, target: &Target) -> Option<&Flagged> {
-        self.flagged_of(&target.server).iter().find(|one| {
+    pub fn flagged_definition(&self, target: &Target) -> Option<&Flagged> {
+        self.flagged_definitions(&target.server).iter().find(|one| {
             *one.name == *target.name
                 && match target.kind {
-                    TargetKind::Tool => one.kind == Kind::Tool,
-                    TargetKind::Resource => matches!(one.kind, Kind::Resource | Kind::Template),
-                    TargetKind::Prompt => one.kind == Kind::Prompt,
+                    TargetKind::Tool => one.kind == DefinitionKind::Tool,
+                    TargetKind::Resource => {
+                        matches!(one.kind, DefinitionKind::Resource | DefinitionKind::Template)
+                    }
+                    TargetKind::Prompt => one.kind == DefinitionKind::Prompt,
                 }
         })
     }
 
     /// What was found in the definitions of one server. All are in the order of their servers, so
     /// that a call does not pay for what was found in others.
-    fn flagged_of(&self, server: &str) -> &[Flagged] {
+    fn flagged_definitions(&self, server: &str) -> &[Flagged] {
         let from = self.flagged.partition_point(|one| one.server.as_str() < server);
         let rest = self.flagged.get(from..).unwrap_or_default();
         let count = rest.partition_point(|one| one.server.as_str() == server);
@@ -88,36 +90,37 @@ impl Lease {
     }
 
     /// Why a target is held by what was found, if it is; no word of it is the server's.
-    fn held(&self, target: &Target) -> Option<String> {
-        let own = self.flagged(target).filter(|flagged| flagged.is_held());
+    fn hold_reason(&self, target: &Target) -> Option<String> {
+        let own = self.flagged_definition(target).filter(|flagged| flagged.is_held());
         own.map(Flagged::reason).or_else(|| {
-            let other = self.flagged_of(&target.server).iter().find(|one| one.holds_server())?;
+            let other =
+                self.flagged_definitions(&target.server).iter().find(|one| one.holds_server())?;
             Some(format!("{} in another definition of its server", other.reason()))
         })
     }
 
     /// Whether a target is shown to models and clients: no rule forbids it to everybody.
     #[must_use]
-    pub fn lists(&self, kind: TargetKind, server: &str, name: &str) -> bool {
-        self.unlisted.is_empty() || self.forbidden(kind, server, name).is_none()
+    pub fn is_listed(&self, kind: TargetKind, server: &str, name: &str) -> bool {
+        self.deny_list.is_empty() || self.forbidding_rule(kind, server, name).is_none()
     }
 
     /// What rules forbid to everybody.
     #[must_use]
-    pub const fn unlisted(&self) -> &Arc<Unlisted> {
-        &self.unlisted
+    pub const fn deny_list(&self) -> &Arc<DenyList> {
+        &self.deny_list
     }
 
     /// Whether no rule forbids anything to everybody.
     #[must_use]
-    pub fn lists_all(&self) -> bool {
-        self.unlisted.is_empty()
+    pub fn lists_everything(&self) -> bool {
+        self.deny_list.is_empty()
     }
 
     /// The rule that forbids a target to everybody.
     #[must_use]
-    pub fn forbidden(&self, kind: TargetKind, server: &str, name: &str) -> Option<&str> {
-        self.unlisted.get(&Target::new(kind, server, name)).map(String::as_str)
+    pub fn forbidding_rule(&self, kind: TargetKind, server: &str, name: &str) -> Option<&str> {
+        self.deny_list.get(&Target::new(kind, server, name)).map(String::as_str)
     }
 
     /// The servers.
@@ -139,7 +142,7 @@ impl Lease {
     pub fn resolve(&self, proposed: ProposedCall) -> Result<ResolvedCall, ResolveError> {
         let ProposedCall { target, arguments } = proposed;
         let server = self.server(&target.server)?;
-        if let Some(reason) = self.held(&target) {
+        if let Some(reason) = self.hold_reason(&target) {
             return Err(ResolveError::Held { reason, target });
         }
         let definition_digest = match target.kind {
@@ -167,9 +170,9 @@ impl Lease {
         let Some(schema) = tool.definition().output_schema else { return outcome };
         let Some(result) = outcome.result.clone() else { return outcome };
         let key = format!("{} output", tool.digest());
-        let check = self.checks.of(&key, || ArgumentCheck::compile(schema.get()));
+        let check = self.checks.get_or_compile(&key, || ArgumentCheck::compile(schema.get()));
         match &*check {
-            Ok(check) => match output::broken_promise(check, schema.get(), &result) {
+            Ok(check) => match output::schema_violation(check, schema.get(), &result) {
                 Some(why) => Outcome::invalid_output(why, result),
                 None => outcome,
             },
@@ -181,13 +184,15 @@ impl Lease {
     fn server(&self, name: &str) -> Result<&Arc<Server>, ResolveError> {
         let Some(server) = self.fleet.servers.get(name) else {
             let known = self.fleet.servers.keys().map(AsRef::as_ref);
-            let near = owned(nearest(name, known, SUGGESTIONS));
+            let near = to_owned_names(nearest_names(name, known, MAX_SUGGESTIONS));
             return Err(ResolveError::UnknownServer { server: name.to_owned(), near });
         };
         match &server.status {
-            Status::Disabled => Err(ResolveError::Disabled { server: name.to_owned() }),
-            Status::NeedsApproval => Err(ResolveError::NotApproved { server: name.to_owned() }),
-            Status::NotAllowed(failure) => Err(ResolveError::NotAllowed {
+            ServerStatus::Disabled => Err(ResolveError::Disabled { server: name.to_owned() }),
+            ServerStatus::NeedsApproval => {
+                Err(ResolveError::NotApproved { server: name.to_owned() })
+            }
+            ServerStatus::NotAllowed(failure) => Err(ResolveError::NotAllowed {
                 server: name.to_owned(),
                 why: failure.message.clone(),
             }),
@@ -201,9 +206,9 @@ impl Lease {
         tool: &Tool,
         arguments: &Json,
     ) -> Result<(), ResolveError> {
-        let mut parsed = as_object(target, arguments)?;
+        let mut parsed = parse_object(target, arguments)?;
         let schema = || tool.definition().input_schema.map_or("{}", RawValue::get);
-        let check = self.checks.of(tool.digest(), || ArgumentCheck::compile(schema()));
+        let check = self.checks.get_or_compile(tool.digest(), || ArgumentCheck::compile(schema()));
         // `null` for what may be left out means that it is left out: models write that.
         if let Some(members) = parsed.as_object_mut()
             && members.values().any(Value::is_null)
@@ -253,7 +258,7 @@ impl ResolvedCall {
     /// The fingerprint of target, definition and arguments together.
     #[must_use]
     pub fn digest(&self) -> String {
-        digest::of([
+        digest::fingerprint([
             self.target.to_string().as_bytes(),
             self.definition_digest.as_bytes(),
             self.arguments.as_str().as_bytes(),
@@ -261,10 +266,9 @@ impl ResolvedCall {
     }
 }
 
-fn as_object(target: &Target, arguments: &Json) -> Result<Value, ResolveError> {
-    let parsed = strict::read(arguments.bytes()).map_err(|error| ResolveError::NotAnObject {
-        target: target.clone(),
-        problem: error.to_string(),
+fn parse_object(target: &Target, arguments: &Json) -> Result<Value, ResolveError> {
+    let parsed = strict::read_strictly(arguments.bytes()).map_err(|error| {
+        ResolveError::NotAnObject { target: target.clone(), problem: error.to_string() }
     })?;
     if parsed.is_object() {
         Ok(parsed)
@@ -276,26 +280,28 @@ fn as_object(target: &Target, arguments: &Json) -> Result<Value, ResolveError> {
 
 fn required_names(schema: &str) -> Vec<String> {
     #[derive(Default, Deserialize)]
-    struct Required {
+    struct RequiredKeyword {
         #[serde(default)]
         required: Vec<String>,
     }
-    serde_json::from_str::<Required>(schema).unwrap_or_default().required
+    serde_json::from_str::<RequiredKeyword>(schema).unwrap_or_default().required
 }
 
 fn resource_digest(target: &Target, server: &Server) -> Result<Arc<str>, ResolveError> {
     let offers = &server.offers;
     if let Some(item) = offers.resources.iter().find(|item| *item.key == *target.name) {
-        return Ok(digest::of([item.raw.get().as_bytes()]).into());
+        return Ok(digest::fingerprint([item.raw.get().as_bytes()]).into());
     }
     if let Some(item) = offers.templates.iter().find(|item| template::fits(&item.key, &target.name))
     {
-        return Ok(digest::of([item.raw.get().as_bytes()]).into());
+        return Ok(digest::fingerprint([item.raw.get().as_bytes()]).into());
     }
     // A tool's page may be in no list of resources: the tool's definition names it.
     if target.name.starts_with("ui://")
-        && let Some(tool) =
-            offers.tools.iter().find(|tool| tool.page().is_some_and(|page| page == target.name))
+        && let Some(tool) = offers
+            .tools
+            .iter()
+            .find(|tool| tool.ui_resource().is_some_and(|page| page == target.name))
     {
         return Ok(Arc::clone(tool.digest()));
     }
@@ -312,13 +318,14 @@ fn prompt_digest(
         .iter()
         .find(|item| *item.key == *target.name)
         .ok_or_else(|| not_listed(target, server, prompts.iter().map(|item| &*item.key)))?;
-    let given = as_object(target, arguments)?;
+    let given = parse_object(target, arguments)?;
     let wanted: Vec<Value> = definition(item)
         .arguments
         .and_then(|raw| serde_json::from_str(raw.get()).ok())
         .unwrap_or_default();
     for argument in wanted {
-        let (name, required) = (argument.get("name"), argument.get("required"));
+        let name = argument.get("name");
+        let required = argument.get("required");
         if let Some(name) = name.and_then(Value::as_str)
             && required.and_then(Value::as_bool) == Some(true)
             && given.get(name).is_none()
@@ -327,7 +334,7 @@ fn prompt_digest(
             return Err(ResolveError::NotAnObject { target: target.clone(), problem });
         }
     }
-    Ok(digest::of([item.raw.get().as_bytes()]).into())
+    Ok(digest::fingerprint([item.raw.get().as_bytes()]).into())
 }
 
 fn not_listed<'a>(
@@ -336,34 +343,34 @@ fn not_listed<'a>(
     known: impl Iterator<Item = &'a str>,
 ) -> ResolveError {
     let status = &server.status;
-    if *status != Status::Ready {
+    if *status != ServerStatus::Ready {
         let failure = status.failure();
         let why = failure.map(|failure| format!(": {}", failure.message)).unwrap_or_default();
         return ResolveError::NotReady {
             server: target.server.clone(),
-            state: format!("{}{why}", state_of(status)),
+            state: format!("{}{why}", state_phrase(status)),
             hint: failure.and_then(|failure| failure.hint.clone()),
         };
     }
-    let near = owned(nearest(&target.name, known, SUGGESTIONS));
+    let near = to_owned_names(nearest_names(&target.name, known, MAX_SUGGESTIONS));
     ResolveError::NotListed { target: target.clone(), near }
 }
 
 /// The state as a sentence has it after "is".
-fn state_of(status: &Status) -> &'static str {
+fn state_phrase(status: &ServerStatus) -> &'static str {
     match status {
-        Status::NeedsLogin(_) => "not logged in",
-        Status::NeedsApproval => "not approved",
-        Status::NotAllowed(_) => "not allowed",
-        Status::Disabled
-        | Status::Starting
-        | Status::Ready
-        | Status::Waiting { .. }
-        | Status::Failed(_) => status.word(),
+        ServerStatus::NeedsLogin(_) => "not logged in",
+        ServerStatus::NeedsApproval => "not approved",
+        ServerStatus::NotAllowed(_) => "not allowed",
+        ServerStatus::Disabled
+        | ServerStatus::Starting
+        | ServerStatus::Ready
+        | ServerStatus::Waiting { .. }
+        | ServerStatus::Failed(_) => status.word(),
     }
 }
 
-fn owned(names: Vec<&str>) -> Vec<String> {
+fn to_owned_names(names: Vec<&str>) -> Vec<String> {
     names.into_iter().map(str::to_owned).collect()
 }
 
@@ -374,10 +381,10 @@ mod tests {
 
     use super::*;
 
-    fn flagged(server: &str, name: &str) -> Flagged {
+    fn flagged_tool(server: &str, name: &str) -> Flagged {
         Flagged {
             server: ServerId::new(server).unwrap(),
-            kind: Kind::Tool,
+            kind: DefinitionKind::Tool,
             name: name.to_owned(),
             digest: format!("{server} {name}"),
             pin: String::new(),
@@ -391,13 +398,13 @@ mod tests {
     fn what_was_found_is_that_of_the_target_s_own_server() {
         let all = [("a", "x"), ("a", "y"), ("a/b", "x"), ("b", "y"), ("c", "x"), ("c", "z")];
         let fleet = Arc::new(Fleet::default());
-        let catalog = Arc::new(Catalog::of(&fleet));
+        let catalog = Arc::new(Catalog::from_fleet(&fleet));
         let lease = Lease::new(fleet, catalog, Arc::default())
-            .with_flagged(all.iter().map(|(server, name)| flagged(server, name)).collect());
+            .with_flagged(all.iter().map(|(server, name)| flagged_tool(server, name)).collect());
         for server in ["", "a", "a/", "a/b", "aa", "b", "c", "d"] {
             for name in ["x", "y", "z"] {
                 let target = Target::new(TargetKind::Tool, server, name);
-                let found = lease.flagged(&target).map(|one| one.digest.clone());
+                let found = lease.flagged_definition(&target).map(|one| one.digest.clone());
                 let expected = all.contains(&(server, name)).then(|| format!("{server} {name}"));
                 assert_eq!(found, expected, "{target}");
             }

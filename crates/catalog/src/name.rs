@@ -6,9 +6,9 @@ use std::fmt::Write;
 use sha1::{Digest, Sha1};
 
 /// The longest name every model vendor accepts.
-const LONGEST: usize = 64;
+const MAX_NAME_LEN: usize = 64;
 /// What is kept of a name that gets a digest: 55, an underscore and 8 hexadecimal digits make 64.
-const KEPT: usize = 55;
+const TRUNCATED_LEN: usize = 55;
 const DIGEST_BYTES: usize = 4;
 
 /// The name a model calls a tool by: `server__tool` where that is a legal name, otherwise a
@@ -16,8 +16,8 @@ const DIGEST_BYTES: usize = 4;
 #[must_use]
 pub fn model_name(server: &str, tool: &str) -> String {
     let raw = format!("{server}__{tool}");
-    let legal = in_alphabet(&raw);
-    if legal == raw && legal.len() <= LONGEST { legal } else { with_digest(&legal, &raw) }
+    let legal = replace_illegal_chars(&raw);
+    if legal == raw && legal.len() <= MAX_NAME_LEN { legal } else { with_digest(&legal, &raw) }
 }
 
 /// A table of unique names: each name leads to the position of one tool in the list it was made
@@ -26,16 +26,16 @@ pub fn model_name(server: &str, tool: &str) -> String {
 /// Names are looked up whole and never taken apart, because a server may choose a tool name that
 /// looks like another server's prefix.
 #[derive(Debug, Clone, Default)]
-pub struct Names {
+pub struct ModelNames {
     names: Vec<String>,
     /// Positions in `names`, ordered by name.
     order: Vec<u32>,
 }
 
-impl Names {
+impl ModelNames {
     /// Builds the table for pairs of server and tool.
     #[must_use]
-    pub fn of<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+    pub fn new<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let names = Self::assign(pairs);
         let mut order: Vec<u32> = (0_u32..).take(names.len()).collect();
         order.sort_unstable_by(|left, right| name_at(&names, *left).cmp(name_at(&names, *right)));
@@ -61,14 +61,14 @@ impl Names {
             .iter()
             .zip(names)
             .map(|((server, tool), name)| {
-                name.unwrap_or_else(|| another_name(server, tool, &mut taken))
+                name.unwrap_or_else(|| free_name(server, tool, &mut taken))
             })
             .collect()
     }
 
     /// The position of the tool with this name.
     #[must_use]
-    pub fn index_of(&self, name: &str) -> Option<usize> {
+    pub fn position(&self, name: &str) -> Option<usize> {
         let found =
             self.order.binary_search_by(|index| name_at(&self.names, *index).cmp(name)).ok()?;
         self.order.get(found).map(|index| *index as usize)
@@ -103,8 +103,8 @@ fn name_at(names: &[String], index: u32) -> &str {
 }
 
 /// A free name for a pair whose plain name belongs to another one.
-fn another_name(server: &str, tool: &str, taken: &mut HashSet<String>) -> String {
-    let legal = in_alphabet(&format!("{server}__{tool}"));
+fn free_name(server: &str, tool: &str, taken: &mut HashSet<String>) -> String {
+    let legal = replace_illegal_chars(&format!("{server}__{tool}"));
     let mut attempt = 0_u64;
     loop {
         // The length keeps (`a`, `b__c`) and (`a__b`, `c`) apart, whose joined names are equal.
@@ -117,7 +117,7 @@ fn another_name(server: &str, tool: &str, taken: &mut HashSet<String>) -> String
 }
 
 /// The text with every run of characters that a name may not hold replaced by one underscore.
-fn in_alphabet(raw: &str) -> String {
+fn replace_illegal_chars(raw: &str) -> String {
     let mut legal = String::with_capacity(raw.len());
     let mut in_run = false;
     for character in raw.chars() {
@@ -133,7 +133,7 @@ fn in_alphabet(raw: &str) -> String {
 }
 
 fn with_digest(legal: &str, digested: &str) -> String {
-    let mut name: String = legal.chars().take(KEPT).collect();
+    let mut name: String = legal.chars().take(TRUNCATED_LEN).collect();
     name.push('_');
     for byte in Sha1::digest(digested.as_bytes()).iter().take(DIGEST_BYTES) {
         // Writing to a string cannot fail.
@@ -171,21 +171,21 @@ mod tests {
 
     #[test]
     fn a_forged_prefix_gets_a_name_of_its_own_and_leads_to_its_own_tool() {
-        let names = Names::of([("a", "b__c"), ("a__b", "c")].into_iter());
+        let names = ModelNames::new([("a", "b__c"), ("a__b", "c")].into_iter());
         assert_eq!(names.get(0), Some("a__b__c"));
         let forged = names.get(1).unwrap();
         assert!(forged.starts_with("a__b__c_"), "{forged}");
-        assert_eq!(names.index_of("a__b__c"), Some(0));
-        assert_eq!(names.index_of(forged), Some(1));
-        assert_eq!(names.index_of("a__b"), None);
+        assert_eq!(names.position("a__b__c"), Some(0));
+        assert_eq!(names.position(forged), Some(1));
+        assert_eq!(names.position("a__b"), None);
     }
 
     #[test]
     fn a_plain_name_is_not_lost_to_the_replacement_of_another() {
         let colliding = [("a", "b__c"), ("a__b", "c")];
-        let replacement = Names::assign(colliding.into_iter()).remove(1);
+        let replacement = ModelNames::assign(colliding.into_iter()).remove(1);
         let tool = replacement.strip_prefix("a__").unwrap();
-        let names = Names::assign(colliding.into_iter().chain(std::iter::once(("a", tool))));
+        let names = ModelNames::assign(colliding.into_iter().chain(std::iter::once(("a", tool))));
         assert_eq!(names[2], replacement);
         assert_ne!(names[1], replacement);
     }
@@ -193,12 +193,14 @@ mod tests {
     #[test]
     fn a_replacement_does_not_depend_on_other_pairs_that_collide() {
         let long = "x".repeat(60);
-        let (one, two) = (format!("{long}1"), format!("{long}2"));
-        let (tool_one, tool_two) = (format!("t__{one}"), format!("t__{two}"));
+        let one = format!("{long}1");
+        let two = format!("{long}2");
+        let tool_one = format!("t__{one}");
+        let tool_two = format!("t__{two}");
         let first = [("s", tool_one.as_str()), ("s__t", one.as_str())];
         let second = [("s", tool_two.as_str()), ("s__t", two.as_str())];
-        let alone = Names::assign(second.into_iter());
-        let together = Names::assign(first.into_iter().chain(second));
+        let alone = ModelNames::assign(second.into_iter());
+        let together = ModelNames::assign(first.into_iter().chain(second));
         assert_eq!(together[2..], alone);
     }
 
@@ -213,7 +215,7 @@ mod tests {
             pairs in proptest::collection::vec((part(), part()), 0..40),
         ) {
             let borrowed = || pairs.iter().map(|(server, tool)| (server.as_str(), tool.as_str()));
-            let names = Names::of(borrowed());
+            let names = ModelNames::new(borrowed());
             let unique: HashSet<_> = names.iter().collect();
             prop_assert_eq!(unique.len(), pairs.len());
             for (index, name) in names.iter().enumerate() {
@@ -221,9 +223,9 @@ mod tests {
                 prop_assert!(
                     name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
                 );
-                prop_assert_eq!(names.index_of(name), Some(index));
+                prop_assert_eq!(names.position(name), Some(index));
             }
-            prop_assert_eq!(Names::assign(borrowed()), names.iter().collect::<Vec<_>>());
+            prop_assert_eq!(ModelNames::assign(borrowed()), names.iter().collect::<Vec<_>>());
         }
 
         #[test]
@@ -231,7 +233,7 @@ mod tests {
             pairs in proptest::collection::vec((part(), part()), 0..40),
         ) {
             let borrowed = pairs.iter().map(|(server, tool)| (server.as_str(), tool.as_str()));
-            let names = Names::assign(
+            let names = ModelNames::assign(
                 std::iter::once(("weather", "get_forecast")).chain(borrowed),
             );
             prop_assert_eq!(names[0].as_str(), "weather__get_forecast");

@@ -4,20 +4,22 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-use switchboard_text::{SHOWN, shown_text};
+use switchboard_text::{MAX_VALUE_CHARS, excerpt_text};
 
 use crate::arguments::ArgumentCheck;
-use crate::problem::{BadArguments, Problem, ProblemKind};
+use crate::problem::{ArgumentProblem, ArgumentProblemKind, BadArguments};
 
 /// What a result promises in its structured part.
 #[derive(Deserialize)]
-struct Structured {
+struct StructuredPart {
     /// `null` is a value like any other; only what is not there is none.
-    #[serde(default, rename = "structuredContent", deserialize_with = "given")]
+    #[serde(default, rename = "structuredContent", deserialize_with = "deserialize_present")]
     content: Option<Value>,
 }
 
-fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+fn deserialize_present<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
@@ -25,10 +27,14 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D:
 ///
 /// The words go to a model in place of the result, so they hold what the schema says and nothing
 /// that only the result says: no value, and no name that the schema does not declare.
-pub(crate) fn broken_promise(check: &ArgumentCheck, schema: &str, result: &[u8]) -> Option<String> {
-    let content = match serde_json::from_slice::<Structured>(result) {
-        Ok(Structured { content: Some(content) }) => content,
-        Ok(Structured { content: None }) => {
+pub(crate) fn schema_violation(
+    check: &ArgumentCheck,
+    schema: &str,
+    result: &[u8],
+) -> Option<String> {
+    let content = match serde_json::from_slice::<StructuredPart>(result) {
+        Ok(StructuredPart { content: Some(content) }) => content,
+        Ok(StructuredPart { content: None }) => {
             return Some(
                 "its output schema promises a structured result, and there is none".into(),
             );
@@ -37,15 +43,18 @@ pub(crate) fn broken_promise(check: &ArgumentCheck, schema: &str, result: &[u8])
         Err(_) => return Some("its structured result cannot be read".into()),
     };
     let problems = check.check_value(&content).err()?;
-    Some(format!("its structured result breaks its output schema: {}", listed(&problems, schema)))
+    Some(format!(
+        "its structured result breaks its output schema: {}",
+        list_problems(&problems, schema)
+    ))
 }
 
-fn listed(problems: &BadArguments, schema: &str) -> String {
+fn list_problems(problems: &BadArguments, schema: &str) -> String {
     let mut declared = BTreeSet::new();
     if let Ok(schema) = serde_json::from_str(schema) {
-        declare(&schema, &mut declared);
+        collect_declared_names(&schema, &mut declared);
     }
-    let told = problems.problems.iter().map(|problem| told(problem, &declared));
+    let told = problems.problems.iter().map(|problem| describe_problem(problem, &declared));
     let mut told = told.collect::<Vec<_>>().join("; ");
     if problems.more > 0 {
         told.push_str(&format!("; and {} more", problems.more));
@@ -53,23 +62,23 @@ fn listed(problems: &BadArguments, schema: &str) -> String {
     told
 }
 
-fn told(problem: &Problem, declared: &BTreeSet<String>) -> String {
-    let place = place(&problem.path, declared);
+fn describe_problem(problem: &ArgumentProblem, declared: &BTreeSet<String>) -> String {
+    let place = declared_path(&problem.path, declared);
     match problem.kind {
-        ProblemKind::MissingRequired => format!("{place} is missing"),
-        ProblemKind::UnknownParameter => format!("{place} is not declared"),
-        ProblemKind::WrongType => {
+        ArgumentProblemKind::MissingRequired => format!("{place} is missing"),
+        ArgumentProblemKind::UnknownParameter => format!("{place} is not declared"),
+        ArgumentProblemKind::WrongType => {
             format!("{place} must {}, got {}", problem.expected, problem.found)
         }
-        ProblemKind::OutOfRange
-        | ProblemKind::PatternMismatch
-        | ProblemKind::NotInEnum
-        | ProblemKind::Other => format!("{place} must {}", problem.expected),
+        ArgumentProblemKind::OutOfRange
+        | ArgumentProblemKind::PatternMismatch
+        | ArgumentProblemKind::NotInEnum
+        | ArgumentProblemKind::Other => format!("{place} must {}", problem.expected),
     }
 }
 
 /// A place in the result, with names that the schema declares and numbers; `…` stands for others.
-fn place(path: &str, declared: &BTreeSet<String>) -> String {
+fn declared_path(path: &str, declared: &BTreeSet<String>) -> String {
     if path.is_empty() {
         return "it".to_owned();
     }
@@ -79,11 +88,11 @@ fn place(path: &str, declared: &BTreeSet<String>) -> String {
         if is_number || declared.contains(&name) { part } else { "…" }
     });
     let parts: Vec<&str> = parts.collect();
-    format!("`{}`", shown_text(&format!("/{}", parts.join("/")), SHOWN))
+    format!("`{}`", excerpt_text(&format!("/{}", parts.join("/")), MAX_VALUE_CHARS))
 }
 
 /// All names of members that a schema speaks of.
-fn declare(schema: &Value, names: &mut BTreeSet<String>) {
+fn collect_declared_names(schema: &Value, names: &mut BTreeSet<String>) {
     match schema {
         Value::Object(members) => {
             for (key, value) in members {
@@ -96,10 +105,12 @@ fn declare(schema: &Value, names: &mut BTreeSet<String>) {
                     }
                     _ => {}
                 }
-                declare(value, names);
+                collect_declared_names(value, names);
             }
         }
-        Value::Array(values) => values.iter().for_each(|value| declare(value, names)),
+        Value::Array(values) => {
+            values.iter().for_each(|value| collect_declared_names(value, names));
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
@@ -117,7 +128,7 @@ mod tests {
 
     fn why(schema: &str, result: &str) -> Option<String> {
         let check = ArgumentCheck::compile(schema).unwrap();
-        broken_promise(&check, schema, result.as_bytes())
+        schema_violation(&check, schema, result.as_bytes())
     }
 
     #[test]

@@ -5,15 +5,15 @@ use std::fmt;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{JsonType, ValidationError};
 use serde_json::Value;
-use switchboard_text::{SHOWN, nearest, shown_text, shown_value};
+use switchboard_text::{MAX_VALUE_CHARS, excerpt_text, excerpt_value, nearest_names};
 
 /// More problems than this are counted, not listed.
-const MOST_PROBLEMS: usize = 5;
-const MOST_OPTIONS: usize = 10;
+const MAX_PROBLEMS: usize = 5;
+const MAX_OPTIONS: usize = 10;
 
 /// What kind of problem it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ProblemKind {
+pub enum ArgumentProblemKind {
     /// A required parameter is missing.
     MissingRequired,
     /// The value is of another type.
@@ -32,11 +32,11 @@ pub enum ProblemKind {
 
 /// One thing that is wrong with the arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct ArgumentProblem {
     /// Where, as a JSON pointer into the arguments; as sent, so escape it before showing it.
     pub path: String,
     /// What kind of problem it is.
-    pub kind: ProblemKind,
+    pub kind: ArgumentProblemKind,
     /// What is expected there, as it follows "must": `be an integer`.
     pub expected: String,
     /// What was found there, escaped and cut.
@@ -45,32 +45,36 @@ pub struct Problem {
     pub suggestion: Option<String>,
 }
 
-impl Problem {
+impl ArgumentProblem {
     pub(crate) fn not_an_object(arguments: &Value) -> Self {
         Self {
             path: String::new(),
-            kind: ProblemKind::WrongType,
+            kind: ArgumentProblemKind::WrongType,
             expected: "be an object".to_owned(),
-            found: type_of(arguments).to_owned(),
+            found: type_name(arguments).to_owned(),
             suggestion: None,
         }
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ArgumentProblem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.path.as_str() {
             "" => formatter.write_str("the arguments")?,
-            path => write!(formatter, "`{}`", shown_text(path, SHOWN))?,
+            path => write!(formatter, "`{}`", excerpt_text(path, MAX_VALUE_CHARS))?,
         }
-        let suggestion = self.suggestion.as_deref().map(|name| shown_text(name, SHOWN));
+        let suggestion = self.suggestion.as_deref().map(|name| excerpt_text(name, MAX_VALUE_CHARS));
         match (self.kind, suggestion) {
-            (ProblemKind::MissingRequired, None) => formatter.write_str(" is required but missing"),
-            (ProblemKind::MissingRequired, Some(given)) => {
+            (ArgumentProblemKind::MissingRequired, None) => {
+                formatter.write_str(" is required but missing")
+            }
+            (ArgumentProblemKind::MissingRequired, Some(given)) => {
                 write!(formatter, " is required but missing, perhaps given as `{given}`")
             }
-            (ProblemKind::UnknownParameter, None) => formatter.write_str(" is not a parameter"),
-            (ProblemKind::UnknownParameter, Some(meant)) => {
+            (ArgumentProblemKind::UnknownParameter, None) => {
+                formatter.write_str(" is not a parameter")
+            }
+            (ArgumentProblemKind::UnknownParameter, Some(meant)) => {
                 write!(formatter, " is not a parameter, did you mean `{meant}`?")
             }
             _ => write!(formatter, " must {}, got {}", self.expected, self.found),
@@ -80,23 +84,23 @@ impl fmt::Display for Problem {
 
 /// Arguments that do not fit the schema, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}", Listed(self))]
+#[error("{}", ProblemList(self))]
 pub struct BadArguments {
     /// The first problems, at most five.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ArgumentProblem>,
     /// How many more there are.
     pub more: usize,
 }
 
 impl BadArguments {
-    pub(crate) fn one(problem: Problem) -> Self {
+    pub(crate) fn single(problem: ArgumentProblem) -> Self {
         Self { problems: vec![problem], more: 0 }
     }
 }
 
-struct Listed<'a>(&'a BadArguments);
+struct ProblemList<'a>(&'a BadArguments);
 
-impl fmt::Display for Listed<'_> {
+impl fmt::Display for ProblemList<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, problem) in self.0.problems.iter().enumerate() {
             let before = if position == 0 { "" } else { "; " };
@@ -110,14 +114,14 @@ impl fmt::Display for Listed<'_> {
 }
 
 /// Reads the errors of the validator into problems.
-pub(crate) struct Reader<'a> {
+pub(crate) struct ProblemCollector<'a> {
     schema: &'a Value,
     arguments: &'a Value,
-    problems: Vec<Problem>,
+    problems: Vec<ArgumentProblem>,
     more: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ProblemCollector<'a> {
     pub(crate) fn new(schema: &'a Value, arguments: &'a Value) -> Self {
         Self { schema, arguments, problems: Vec::new(), more: 0 }
     }
@@ -127,24 +131,24 @@ impl<'a> Reader<'a> {
         errors: impl Iterator<Item = ValidationError<'e>>,
     ) -> BadArguments {
         for error in errors {
-            self.error(&error);
+            self.add_error(&error);
         }
         BadArguments { problems: self.problems, more: self.more }
     }
 
-    fn push(&mut self, problem: Problem) {
+    fn push(&mut self, problem: ArgumentProblem) {
         if self.problems.contains(&problem) {
             return;
         }
-        if self.problems.len() < MOST_PROBLEMS {
+        if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(problem);
         } else {
             self.more += 1;
         }
     }
 
-    fn error(&mut self, error: &ValidationError<'_>) {
-        if self.problems.len() >= MOST_PROBLEMS {
+    fn add_error(&mut self, error: &ValidationError<'_>) {
+        if self.problems.len() >= MAX_PROBLEMS {
             self.more += 1;
             return;
         }
@@ -152,21 +156,23 @@ impl<'a> Reader<'a> {
         match error.kind() {
             ValidationErrorKind::AdditionalProperties { unexpected }
             | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
-                self.unknown(path, unexpected, error.schema_path().as_str());
+                self.add_unknown(path, unexpected, error.schema_path().as_str());
             }
             ValidationErrorKind::Required { property: Value::String(name) } => {
-                self.missing(path, name);
+                self.add_missing(path, name);
             }
             ValidationErrorKind::AnyOf { context }
-            | ValidationErrorKind::OneOfNotValid { context } => self.alternatives(error, context),
+            | ValidationErrorKind::OneOfNotValid { context } => {
+                self.add_alternatives(error, context);
+            }
             kind => {
                 let (kind, expected) = expectation(kind);
                 let found = error.instance();
                 let found = match kind {
-                    ProblemKind::WrongType => type_of(found).to_owned(),
-                    _ => shown_value(found),
+                    ArgumentProblemKind::WrongType => type_name(found).to_owned(),
+                    _ => excerpt_value(found),
                 };
-                self.push(Problem {
+                self.push(ArgumentProblem {
                     path: path.to_owned(),
                     kind,
                     expected,
@@ -177,35 +183,35 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn missing(&mut self, path: &str, name: &str) {
+    fn add_missing(&mut self, path: &str, name: &str) {
         let known = self.schema.get("properties").and_then(Value::as_object);
         let is_known =
             |given: &str| path.is_empty() && known.is_some_and(|k| k.contains_key(given));
         let given = self.arguments.pointer(path).and_then(Value::as_object);
         let given = given.into_iter().flat_map(serde_json::Map::keys).map(String::as_str);
         let strangers = given.filter(|given| !is_known(given));
-        let suggestion = nearest(name, strangers, 1).first().map(|name| (*name).to_owned());
-        self.push(Problem {
-            path: format!("{path}/{}", pointer_part(name)),
-            kind: ProblemKind::MissingRequired,
+        let suggestion = nearest_names(name, strangers, 1).first().map(|name| (*name).to_owned());
+        self.push(ArgumentProblem {
+            path: format!("{path}/{}", escape_pointer(name)),
+            kind: ArgumentProblemKind::MissingRequired,
             expected: "be given".to_owned(),
             found: "nothing".to_owned(),
             suggestion,
         });
     }
 
-    fn unknown(&mut self, path: &str, names: &[String], keyword_path: &str) {
+    fn add_unknown(&mut self, path: &str, names: &[String], keyword_path: &str) {
         let known = self.known_names(keyword_path);
-        let room = MOST_PROBLEMS.saturating_sub(self.problems.len());
+        let room = MAX_PROBLEMS.saturating_sub(self.problems.len());
         self.more += names.len().saturating_sub(room);
         for name in names.iter().take(room) {
-            let path = format!("{path}/{}", pointer_part(name));
+            let path = format!("{path}/{}", escape_pointer(name));
             let value = self.arguments.pointer(&path);
-            let meant = nearest(name, known.iter().map(String::as_str), 1);
-            self.push(Problem {
-                kind: ProblemKind::UnknownParameter,
+            let meant = nearest_names(name, known.iter().map(String::as_str), 1);
+            self.push(ArgumentProblem {
+                kind: ArgumentProblemKind::UnknownParameter,
                 expected: "not be given".to_owned(),
-                found: value.map_or_else(|| "a value".to_owned(), shown_value),
+                found: value.map_or_else(|| "a value".to_owned(), excerpt_value),
                 suggestion: meant.first().map(|name| (*name).to_owned()),
                 path,
             });
@@ -222,7 +228,11 @@ impl<'a> Reader<'a> {
 
     /// Reads why no alternative fits: the types they want, or the problems of the one that was
     /// most likely meant.
-    fn alternatives(&mut self, error: &ValidationError<'_>, branches: &[Vec<ValidationError<'_>>]) {
+    fn add_alternatives(
+        &mut self,
+        error: &ValidationError<'_>,
+        branches: &[Vec<ValidationError<'_>>],
+    ) {
         let here = error.instance_path().as_str();
         let wrong_type = |error: &ValidationError<'_>| {
             error.instance_path().as_str() == here
@@ -242,36 +252,42 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         if let Some(branch) = only {
-            branch.iter().for_each(|error| self.error(error));
+            branch.iter().for_each(|error| self.add_error(error));
             return;
         }
         let (kind, expected, found) = if meant.is_empty() && !wanted.is_empty() {
-            let found = type_of(error.instance()).to_owned();
-            (ProblemKind::WrongType, format!("be {}", wanted.join(" or ")), found)
+            let found = type_name(error.instance()).to_owned();
+            (ArgumentProblemKind::WrongType, format!("be {}", wanted.join(" or ")), found)
         } else {
             let expected = format!("fit one of {} alternatives", branches.len());
-            (ProblemKind::Other, expected, shown_value(error.instance()))
+            (ArgumentProblemKind::Other, expected, excerpt_value(error.instance()))
         };
-        self.push(Problem { path: here.to_owned(), kind, expected, found, suggestion: None });
+        self.push(ArgumentProblem {
+            path: here.to_owned(),
+            kind,
+            expected,
+            found,
+            suggestion: None,
+        });
     }
 }
 
 /// What kind of problem an error is, and what it expects as it follows "must".
-fn expectation(kind: &ValidationErrorKind) -> (ProblemKind, String) {
+fn expectation(kind: &ValidationErrorKind) -> (ArgumentProblemKind, String) {
     use ValidationErrorKind as Kind;
     let plural = |count: u64, unit: &str| match count {
         1 => format!("1 {unit}"),
         _ => format!("{count} {unit}s"),
     };
-    let range = |text: String| (ProblemKind::OutOfRange, text);
-    let other = |text: String| (ProblemKind::Other, text);
+    let range = |text: String| (ArgumentProblemKind::OutOfRange, text);
+    let other = |text: String| (ArgumentProblemKind::Other, text);
     match kind {
         Kind::Type { kind } => {
-            (ProblemKind::WrongType, format!("be {}", type_names(kind).join(" or ")))
+            (ArgumentProblemKind::WrongType, format!("be {}", type_names(kind).join(" or ")))
         }
-        Kind::Enum { options } => (ProblemKind::NotInEnum, listed(options)),
+        Kind::Enum { options } => (ArgumentProblemKind::NotInEnum, list_options(options)),
         Kind::Constant { expected_value } => {
-            (ProblemKind::NotInEnum, format!("be {}", shown_value(expected_value)))
+            (ArgumentProblemKind::NotInEnum, format!("be {}", excerpt_value(expected_value)))
         }
         Kind::Minimum { limit } => range(format!("be at least {limit}")),
         Kind::Maximum { limit } => range(format!("be at most {limit}")),
@@ -294,15 +310,18 @@ fn expectation(kind: &ValidationErrorKind) -> (ProblemKind, String) {
         Kind::MaxProperties { limit } => {
             range(format!("have at most {}", plural(*limit, "member")))
         }
-        Kind::Pattern { pattern } => {
-            (ProblemKind::PatternMismatch, format!("match `{}`", shown_text(pattern, SHOWN)))
-        }
-        Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => {
-            (ProblemKind::PatternMismatch, "match a pattern that takes too long to try".to_owned())
-        }
-        Kind::Format { format } => {
-            (ProblemKind::PatternMismatch, format!("be a valid {}", shown_text(format, SHOWN)))
-        }
+        Kind::Pattern { pattern } => (
+            ArgumentProblemKind::PatternMismatch,
+            format!("match `{}`", excerpt_text(pattern, MAX_VALUE_CHARS)),
+        ),
+        Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => (
+            ArgumentProblemKind::PatternMismatch,
+            "match a pattern that takes too long to try".to_owned(),
+        ),
+        Kind::Format { format } => (
+            ArgumentProblemKind::PatternMismatch,
+            format!("be a valid {}", excerpt_text(format, MAX_VALUE_CHARS)),
+        ),
         Kind::PropertyNames { error } => {
             other(format!("have other member names: {}", expectation(error.kind()).1))
         }
@@ -315,10 +334,10 @@ fn expectation(kind: &ValidationErrorKind) -> (ProblemKind, String) {
     }
 }
 
-fn listed(options: &Value) -> String {
+fn list_options(options: &Value) -> String {
     let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
-    let shown: Vec<String> = options.iter().take(MOST_OPTIONS).map(shown_value).collect();
-    let rest = if options.len() > MOST_OPTIONS { ", …" } else { "" };
+    let shown: Vec<String> = options.iter().take(MAX_OPTIONS).map(excerpt_value).collect();
+    let rest = if options.len() > MAX_OPTIONS { ", …" } else { "" };
     format!("be one of {}{rest}", shown.join(", "))
 }
 
@@ -330,7 +349,7 @@ fn type_names(kind: &TypeKind) -> Vec<String> {
     }
 }
 
-fn type_of(value: &Value) -> &'static str {
+fn type_name(value: &Value) -> &'static str {
     article(match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
@@ -353,6 +372,6 @@ fn article(json_type: &str) -> &'static str {
     }
 }
 
-fn pointer_part(name: &str) -> String {
+fn escape_pointer(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

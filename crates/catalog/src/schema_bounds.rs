@@ -8,15 +8,16 @@ use serde_json::Value;
 use crate::arguments::BadSchema;
 
 /// How deep a schema may nest, in its text and along its references.
-pub(crate) const DEEPEST: usize = 64;
+pub(crate) const MAX_DEPTH: usize = 64;
 /// How many subschemas a schema may have once every reference is followed.
-const MOST_SUBSCHEMAS: usize = 10_000;
+const MAX_SUBSCHEMAS: usize = 10_000;
 /// What a published meta-schema counts for; it refers to itself in as many places.
-const META_SCHEMA: Extent = Extent { subschemas: 60, depth: 8, returns: 16, patterns: 0 };
+const META_SCHEMA_EXTENT: SchemaExtent =
+    SchemaExtent { subschemas: 60, depth: 8, returns: 16, patterns: 0 };
 
 /// How far a schema reaches when its references are followed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Extent {
+pub(crate) struct SchemaExtent {
     /// Subschemas met, counting one as often as it is reached.
     pub(crate) subschemas: usize,
     /// The longest way down.
@@ -28,76 +29,76 @@ pub(crate) struct Extent {
 }
 
 /// Measures a schema, or says why it is not worth compiling.
-pub(crate) fn measure(schema: &Value) -> Result<Extent, BadSchema> {
-    if deeper_than(schema, DEEPEST) {
-        return Err(BadSchema::TooDeep { limit: DEEPEST });
+pub(crate) fn measure(schema: &Value) -> Result<SchemaExtent, BadSchema> {
+    if is_deeper_than(schema, MAX_DEPTH) {
+        return Err(BadSchema::TooDeep { limit: MAX_DEPTH });
     }
-    let mut walk = Walk::default();
+    let mut walk = SchemaWalk::default();
     walk.survey(schema);
     let mut extent = walk.schema(schema, (schema, schema), 0)?;
     extent.patterns = walk.patterns;
-    if extent.subschemas > MOST_SUBSCHEMAS {
-        return Err(BadSchema::TooManySubschemas { limit: MOST_SUBSCHEMAS });
+    if extent.subschemas > MAX_SUBSCHEMAS {
+        return Err(BadSchema::TooManySubschemas { limit: MAX_SUBSCHEMAS });
     }
     Ok(extent)
 }
 
 /// Whether a value nests deeper than this.
-pub(crate) fn deeper_than(value: &Value, levels: usize) -> bool {
+pub(crate) fn is_deeper_than(value: &Value, levels: usize) -> bool {
     let Some(below) = levels.checked_sub(1) else {
         return value.is_object() || value.is_array();
     };
     match value {
-        Value::Array(items) => items.iter().any(|item| deeper_than(item, below)),
-        Value::Object(members) => members.values().any(|member| deeper_than(member, below)),
+        Value::Array(items) => items.iter().any(|item| is_deeper_than(item, below)),
+        Value::Object(members) => members.values().any(|member| is_deeper_than(member, below)),
         _ => false,
     }
 }
 
 #[derive(Clone, Copy)]
-enum Visit {
+enum VisitState {
     Open,
-    Done(Extent),
+    Done(SchemaExtent),
 }
 
 #[derive(Default)]
-struct Walk<'a> {
-    visits: HashMap<*const Value, Visit>,
+struct SchemaWalk<'a> {
+    visits: HashMap<*const Value, VisitState>,
     /// Embedded schemas by their `$id`, and by `#` and their anchor.
     identifiers: HashMap<String, Vec<&'a Value>>,
     patterns: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> SchemaWalk<'a> {
     /// Follows a schema within the document and the embedded resource it belongs to.
     fn schema(
         &mut self,
         schema: &'a Value,
         (document, resource): (&'a Value, &'a Value),
         depth: usize,
-    ) -> Result<Extent, BadSchema> {
-        let leaf = Extent { subschemas: 1, depth: 1, ..Extent::default() };
+    ) -> Result<SchemaExtent, BadSchema> {
+        let leaf = SchemaExtent { subschemas: 1, depth: 1, ..SchemaExtent::default() };
         let Value::Object(members) = schema else { return Ok(leaf) };
         match self.visits.get(&ptr::from_ref(schema)) {
-            Some(Visit::Open) => return Ok(Extent { returns: 1, ..leaf }),
-            Some(Visit::Done(extent)) => return Ok(*extent),
+            Some(VisitState::Open) => return Ok(SchemaExtent { returns: 1, ..leaf }),
+            Some(VisitState::Done(extent)) => return Ok(*extent),
             None => {}
         }
         // A chain of references may be long where the text is flat.
-        if depth > DEEPEST {
-            return Err(BadSchema::TooDeep { limit: DEEPEST });
+        if depth > MAX_DEPTH {
+            return Err(BadSchema::TooDeep { limit: MAX_DEPTH });
         }
-        self.visits.insert(schema, Visit::Open);
+        self.visits.insert(schema, VisitState::Open);
         let own = members.get("$id").and_then(Value::as_str);
         let resource = if own.is_some_and(|id| !id.starts_with('#')) { schema } else { resource };
-        let mut total = Extent { depth: 0, ..leaf };
+        let mut total = SchemaExtent { depth: 0, ..leaf };
         let mut below = Vec::new();
         for (keyword, value) in members {
             if let ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference)) =
                 (keyword.as_str(), value)
             {
                 if is_meta_schema(reference) {
-                    add(&mut total, META_SCHEMA);
+                    add_extent(&mut total, META_SCHEMA_EXTENT);
                 } else {
                     below.extend(self.targets(reference, (document, resource))?);
                 }
@@ -105,18 +106,18 @@ impl<'a> Walk<'a> {
             if matches!(keyword.as_str(), "$defs" | "definitions") {
                 self.definitions(value, (document, resource), depth)?;
             } else {
-                subschemas(keyword, value, |subschema| below.push(subschema));
+                for_each_subschema(keyword, value, |subschema| below.push(subschema));
             }
         }
         for subschema in below {
             let extent = self.schema(subschema, (document, resource), depth + 1)?;
-            add(&mut total, extent);
+            add_extent(&mut total, extent);
         }
         total.depth += 1;
-        if total.depth > DEEPEST {
-            return Err(BadSchema::TooDeep { limit: DEEPEST });
+        if total.depth > MAX_DEPTH {
+            return Err(BadSchema::TooDeep { limit: MAX_DEPTH });
         }
-        self.visits.insert(schema, Visit::Done(total));
+        self.visits.insert(schema, VisitState::Done(total));
         Ok(total)
     }
 
@@ -157,7 +158,7 @@ impl<'a> Walk<'a> {
         let targets = if fragment.is_empty() {
             bases
         } else if fragment.starts_with('/') {
-            let pointer = percent_decoded(fragment);
+            let pointer = percent_decode(fragment);
             bases.into_iter().filter_map(|base| base.pointer(&pointer)).collect()
         } else {
             self.identifiers.get(&format!("#{fragment}")).cloned().unwrap_or_default()
@@ -196,14 +197,14 @@ fn is_meta_schema(reference: &str) -> bool {
         .any(|published| reference.starts_with(published))
 }
 
-fn add(total: &mut Extent, part: Extent) {
+fn add_extent(total: &mut SchemaExtent, part: SchemaExtent) {
     total.subschemas = total.subschemas.saturating_add(part.subschemas);
     total.depth = total.depth.max(part.depth);
     total.returns = total.returns.saturating_add(part.returns);
 }
 
 /// Calls `take` with the schemas a keyword holds; a default or an example holds none.
-fn subschemas<'a>(keyword: &str, value: &'a Value, mut take: impl FnMut(&'a Value)) {
+fn for_each_subschema<'a>(keyword: &str, value: &'a Value, mut take: impl FnMut(&'a Value)) {
     match (keyword, value) {
         (
             "properties" | "patternProperties" | "dependentSchemas" | "dependencies",
@@ -231,12 +232,12 @@ fn subschemas<'a>(keyword: &str, value: &'a Value, mut take: impl FnMut(&'a Valu
     }
 }
 
-fn percent_decoded(text: &str) -> String {
+fn percent_decode(text: &str) -> String {
     let mut decoded = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
         let mut ahead = bytes.clone();
-        let code = if byte == b'%' { hexadecimal(ahead.next(), ahead.next()) } else { None };
+        let code = if byte == b'%' { hex_byte(ahead.next(), ahead.next()) } else { None };
         if code.is_some() {
             bytes = ahead;
         }
@@ -245,7 +246,7 @@ fn percent_decoded(text: &str) -> String {
     String::from_utf8_lossy(&decoded).into_owned()
 }
 
-fn hexadecimal(high: Option<u8>, low: Option<u8>) -> Option<u8> {
+fn hex_byte(high: Option<u8>, low: Option<u8>) -> Option<u8> {
     let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
     u8::try_from(digit(high)? * 16 + digit(low)?).ok()
 }
@@ -263,7 +264,7 @@ mod tests {
             "default": {"$ref": "http://example.com/x"}});
         assert_eq!(
             measure(&schema).unwrap(),
-            Extent { subschemas: 3, depth: 3, returns: 0, patterns: 2 }
+            SchemaExtent { subschemas: 3, depth: 3, returns: 0, patterns: 2 }
         );
     }
 
@@ -272,7 +273,7 @@ mod tests {
         let tree = json!({"properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}});
         assert_eq!(
             measure(&tree).unwrap(),
-            Extent { subschemas: 5, depth: 3, returns: 2, patterns: 0 }
+            SchemaExtent { subschemas: 5, depth: 3, returns: 2, patterns: 0 }
         );
     }
 
@@ -281,7 +282,7 @@ mod tests {
         let schema = json!({"$ref": "#/$defs/a", "$defs": {
             "a": {"properties": {"x": {"$ref": "#/$defs/b"}, "y": {"$ref": "#/$defs/b"}}},
             "b": {"type": "string"}, "c": {"items": {"$ref": "#/$defs/c"}}}});
-        let expected = Extent { subschemas: 6, depth: 4, returns: 0, patterns: 0 };
+        let expected = SchemaExtent { subschemas: 6, depth: 4, returns: 0, patterns: 0 };
         assert_eq!(measure(&schema).unwrap(), expected);
     }
 

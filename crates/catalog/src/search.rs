@@ -1,22 +1,22 @@
 //! Finds tools by words, for catalogs too long to show whole.
 
-use switchboard_text::{each_part, each_word, is_common, stem};
+use switchboard_text::{for_each_part, for_each_word, is_stop_word, stem};
 
-use crate::search_build::Builder;
+use crate::search_build::SearchIndexBuilder;
 
 /// More words than this in one question add nothing but work.
-const MOST_WORDS: usize = 64;
+const MAX_QUERY_WORDS: usize = 64;
 /// How many longer words an unfinished last word may stand for.
-const MOST_ENDINGS: usize = 256;
-const SHORTEST_PREFIX: usize = 2;
+const MAX_COMPLETIONS: usize = 256;
+const MIN_PREFIX_LEN: usize = 2;
 /// What a longer word counts when the last word of the question is no whole word of the catalog.
-const UNFINISHED: f32 = 0.6;
+const UNFINISHED_WEIGHT: f32 = 0.6;
 /// What a longer word counts when the last word may well be meant as it stands.
-const FINISHED: f32 = 0.1;
+const FINISHED_WEIGHT: f32 = 0.1;
 
 /// One tool, as search sees it.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Document<'a> {
+pub struct SearchDocument<'a> {
     /// The server's name.
     pub server: &'a str,
     /// The tool's name.
@@ -26,12 +26,12 @@ pub struct Document<'a> {
     /// What the tool does.
     pub description: Option<&'a str>,
     /// What the tool takes.
-    pub parameters: &'a [Parameter<'a>],
+    pub parameters: &'a [SearchParameter<'a>],
 }
 
 /// One parameter of a tool, as search sees it.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Parameter<'a> {
+pub struct SearchParameter<'a> {
     /// The parameter's name.
     pub name: &'a str,
     /// What the parameter means.
@@ -40,7 +40,7 @@ pub struct Parameter<'a> {
 
 /// A tool that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Hit {
+pub struct SearchHit {
     /// The position of the tool in the list the index was built from.
     pub document: usize,
     /// How well it fits; only comparable within one answer.
@@ -52,7 +52,7 @@ pub struct Hit {
 /// Terms lie sorted in one string, their postings in flat lists beside it: a catalog of tens of
 /// thousands of tools stays within a few megabytes, and a prefix is a range.
 #[derive(Debug, Clone, Default)]
-pub struct Index {
+pub struct SearchIndex {
     pub(crate) letters: String,
     /// Where each term begins in `letters`; one more entry than terms.
     pub(crate) letter_starts: Vec<u32>,
@@ -66,14 +66,14 @@ pub struct Index {
     pub(crate) documents: usize,
 }
 
-impl Index {
+impl SearchIndex {
     /// One step of an impact; the largest impact just fits.
     pub(crate) const IMPACT_UNIT: f32 = 2.5 / 65_535.0;
 
     /// Builds the index; hits refer to documents by their position here.
     #[must_use]
-    pub fn build<'a>(documents: impl IntoIterator<Item = Document<'a>>) -> Self {
-        let mut builder = Builder::default();
+    pub fn build<'a>(documents: impl IntoIterator<Item = SearchDocument<'a>>) -> Self {
+        let mut builder = SearchIndexBuilder::default();
         for document in documents {
             builder.add(&document);
         }
@@ -107,11 +107,11 @@ impl Index {
     /// A document whose name is the question comes first. The last word may be unfinished unless
     /// something follows it.
     #[must_use]
-    pub(crate) fn search(&self, query: &str, limit: usize) -> Vec<Hit> {
+    pub(crate) fn search(&self, query: &str, limit: usize) -> Vec<SearchHit> {
         if limit == 0 || self.is_empty() {
             return Vec::new();
         }
-        let question = Question::of(query);
+        let question = SearchQuery::parse(query);
         let mut scores = vec![0.0_f32; self.documents];
         for word in &question.stems {
             if let Ok(term) = self.find(word) {
@@ -119,10 +119,10 @@ impl Index {
             }
         }
         if let Some(prefix) = &question.unfinished {
-            self.add_endings(prefix, &mut scores);
+            self.add_completions(prefix, &mut scores);
         }
-        self.lift_exact(query, &mut scores);
-        best(&scores, limit)
+        self.boost_exact_names(query, &mut scores);
+        best_hits(&scores, limit)
     }
 
     fn term(&self, term: usize) -> &str {
@@ -135,7 +135,8 @@ impl Index {
 
     /// The position of a term, or where it would stand.
     fn find(&self, word: &str) -> Result<usize, usize> {
-        let (mut low, mut high) = (0, self.terms());
+        let mut low = 0;
+        let mut high = self.terms();
         while low < high {
             let middle = low.midpoint(high);
             match self.term(middle).cmp(word) {
@@ -161,11 +162,11 @@ impl Index {
         }
     }
 
-    fn add_endings(&self, prefix: &str, scores: &mut [f32]) {
+    fn add_completions(&self, prefix: &str, scores: &mut [f32]) {
         let stemmed = stem(prefix);
-        let weight = if self.find(stemmed).is_ok() { FINISHED } else { UNFINISHED };
+        let weight = if self.find(stemmed).is_ok() { FINISHED_WEIGHT } else { UNFINISHED_WEIGHT };
         let first = self.find(prefix).unwrap_or_else(|place| place);
-        for term in (first..self.terms()).take(MOST_ENDINGS) {
+        for term in (first..self.terms()).take(MAX_COMPLETIONS) {
             let word = self.term(term);
             if !word.starts_with(prefix) {
                 break;
@@ -177,7 +178,7 @@ impl Index {
     }
 
     /// Puts documents whose whole name is the question above all others.
-    fn lift_exact(&self, query: &str, scores: &mut [f32]) {
+    fn boost_exact_names(&self, query: &str, scores: &mut [f32]) {
         let digest = name_digest([query]);
         let first = self.names.partition_point(|entry| entry.0 < digest);
         let same = self.names.iter().skip(first).take_while(|entry| entry.0 == digest);
@@ -199,7 +200,7 @@ pub(crate) fn name_digest<'a>(pieces: impl IntoIterator<Item = &'a str>) -> u64 
     // FNV-1a: two names with one digest would only be ranked together.
     let mut digest = 0xcbf2_9ce4_8422_2325_u64;
     for piece in pieces {
-        each_part(piece, |part| {
+        for_each_part(piece, |part| {
             for byte in part.bytes() {
                 digest = (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
             }
@@ -208,27 +209,27 @@ pub(crate) fn name_digest<'a>(pieces: impl IntoIterator<Item = &'a str>) -> u64 
     digest
 }
 
-struct Question {
+struct SearchQuery {
     stems: Vec<String>,
     unfinished: Option<String>,
 }
 
-impl Question {
-    fn of(query: &str) -> Self {
+impl SearchQuery {
+    fn parse(query: &str) -> Self {
         let mut words: Vec<String> = Vec::new();
-        each_word(query, |word| {
-            if words.len() < MOST_WORDS {
+        for_each_word(query, |word| {
+            if words.len() < MAX_QUERY_WORDS {
                 words.push(word.to_owned());
             }
         });
         let ends_in_word = query.chars().next_back().is_some_and(char::is_alphanumeric);
         let unfinished = words
             .last()
-            .filter(|word| ends_in_word && word.len() >= SHORTEST_PREFIX && !is_common(word))
+            .filter(|word| ends_in_word && word.len() >= MIN_PREFIX_LEN && !is_stop_word(word))
             .cloned();
         let mut stems: Vec<String> = Vec::new();
-        let telling = words.iter().any(|word| !is_common(word));
-        for word in words.iter().filter(|word| !telling || !is_common(word)) {
+        let telling = words.iter().any(|word| !is_stop_word(word));
+        for word in words.iter().filter(|word| !telling || !is_stop_word(word)) {
             let stem = stem(word);
             if !stems.iter().any(|known| known == stem) {
                 stems.push(stem.to_owned());
@@ -239,13 +240,13 @@ impl Question {
 }
 
 /// The highest scores, best first; equals in the order of the documents.
-fn best(scores: &[f32], limit: usize) -> Vec<Hit> {
-    let by_rank = |left: &Hit, right: &Hit| {
+fn best_hits(scores: &[f32], limit: usize) -> Vec<SearchHit> {
+    let by_rank = |left: &SearchHit, right: &SearchHit| {
         right.score.total_cmp(&left.score).then(left.document.cmp(&right.document))
     };
     let found = scores.iter().enumerate().filter(|(_, score)| **score > 0.0);
-    let mut hits: Vec<Hit> =
-        found.map(|(document, score)| Hit { document, score: *score }).collect();
+    let mut hits: Vec<SearchHit> =
+        found.map(|(document, score)| SearchHit { document, score: *score }).collect();
     if hits.len() > limit {
         hits.select_nth_unstable_by(limit, by_rank);
         hits.truncate(limit);

@@ -2,22 +2,22 @@
 
 use std::collections::HashMap;
 
-use switchboard_text::{each_word, is_common, stem};
+use switchboard_text::{for_each_word, is_stop_word, stem};
 
-use crate::search::{Document, Index, name_digest};
+use crate::search::{SearchDocument, SearchIndex, name_digest};
 
-const NAME: f32 = 3.0;
-const TITLE: f32 = 2.0;
-const PLAIN: f32 = 1.0;
+const NAME_WEIGHT: f32 = 3.0;
+const TITLE_WEIGHT: f32 = 2.0;
+const TEXT_WEIGHT: f32 = 1.0;
 /// Longer descriptions are cut: past this many words a text buries its tool.
-const MOST_WORDS: usize = 1_000;
+const MAX_FIELD_WORDS: usize = 1_000;
 /// How soon a repeated word stops counting more, and how much long documents are held back.
 const SATURATION: f32 = 1.2;
-const LENGTH_SHARE: f32 = 0.5;
+const LENGTH_NORMALIZATION: f32 = 0.5;
 
 /// Collects the words of documents, one document after another.
 #[derive(Debug, Default)]
-pub(crate) struct Builder {
+pub(crate) struct SearchIndexBuilder {
     vocabulary: HashMap<Box<str>, u32>,
     /// Term, document and weighted count, in the order of the documents.
     counts: Vec<(u32, u32, f32)>,
@@ -26,18 +26,18 @@ pub(crate) struct Builder {
     scratch: Vec<(u32, f32)>,
 }
 
-impl Builder {
+impl SearchIndexBuilder {
     /// Adds the words of a document.
-    pub(crate) fn add(&mut self, document: &Document<'_>) {
+    pub(crate) fn add(&mut self, document: &SearchDocument<'_>) {
         let Ok(number) = u32::try_from(self.lengths.len()) else { return };
         self.scratch.clear();
-        self.field(document.name, NAME);
-        self.field(document.title.unwrap_or_default(), TITLE);
-        self.field(document.server, PLAIN);
-        self.field(document.description.unwrap_or_default(), PLAIN);
+        self.add_field(document.name, NAME_WEIGHT);
+        self.add_field(document.title.unwrap_or_default(), TITLE_WEIGHT);
+        self.add_field(document.server, TEXT_WEIGHT);
+        self.add_field(document.description.unwrap_or_default(), TEXT_WEIGHT);
         for parameter in document.parameters {
-            self.field(parameter.name, PLAIN);
-            self.field(parameter.description.unwrap_or_default(), PLAIN);
+            self.add_field(parameter.name, TEXT_WEIGHT);
+            self.add_field(parameter.description.unwrap_or_default(), TEXT_WEIGHT);
         }
         self.lengths.push(self.scratch.iter().map(|(_, weight)| weight).sum());
         self.scratch.sort_unstable_by_key(|(term, _)| *term);
@@ -51,11 +51,11 @@ impl Builder {
         self.names.push((name_digest([document.server, document.name]), number));
     }
 
-    fn field(&mut self, text: &str, weight: f32) {
+    fn add_field(&mut self, text: &str, weight: f32) {
         let Self { vocabulary, scratch, .. } = self;
-        each_word(text, |word| {
+        for_each_word(text, |word| {
             // Common words stay findable in names, where there are few words to go by.
-            if scratch.len() >= MOST_WORDS || (weight < TITLE && is_common(word)) {
+            if scratch.len() >= MAX_FIELD_WORDS || (weight < TITLE_WEIGHT && is_stop_word(word)) {
                 return;
             }
             let word = stem(word);
@@ -69,8 +69,8 @@ impl Builder {
     }
 
     /// Lays the collected words out flat.
-    pub(crate) fn finish(mut self) -> Index {
-        let mut index = Index { documents: self.lengths.len(), ..Index::default() };
+    pub(crate) fn finish(mut self) -> SearchIndex {
+        let mut index = SearchIndex { documents: self.lengths.len(), ..SearchIndex::default() };
         let places = self.lay_out_terms(&mut index);
         self.lay_out_postings(&places, &mut index);
         self.names.sort_unstable();
@@ -81,7 +81,7 @@ impl Builder {
     }
 
     /// Writes the terms in alphabetical order; says where each one went.
-    fn lay_out_terms(&self, index: &mut Index) -> Vec<u32> {
+    fn lay_out_terms(&self, index: &mut SearchIndex) -> Vec<u32> {
         let mut terms: Vec<(&str, u32)> =
             self.vocabulary.iter().map(|(word, term)| (&**word, *term)).collect();
         terms.sort_unstable();
@@ -99,7 +99,7 @@ impl Builder {
         places
     }
 
-    fn lay_out_postings(&self, places: &[u32], index: &mut Index) {
+    fn lay_out_postings(&self, places: &[u32], index: &mut SearchIndex) {
         let place_of = |term: u32| places.get(term as usize).map_or(0, |place| *place as usize);
         let mut starts = vec![0_u32; places.len() + 1];
         for (term, ..) in &self.counts {
@@ -133,8 +133,9 @@ impl Builder {
 }
 
 fn impact(count: f32, relative_length: f32) -> u16 {
-    let held_back = SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * relative_length);
+    let held_back =
+        SATURATION * (1.0 - LENGTH_NORMALIZATION + LENGTH_NORMALIZATION * relative_length);
     let impact = count * (SATURATION + 1.0) / (count + held_back);
     // The cast saturates, and the impact is below `SATURATION + 1`.
-    (impact / Index::IMPACT_UNIT) as u16
+    (impact / SearchIndex::IMPACT_UNIT) as u16
 }

@@ -4,25 +4,25 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn tool<'a>(server: &'a str, name: &'a str, description: &'a str) -> Document<'a> {
-    Document { server, name, description: Some(description), ..Document::default() }
+fn tool<'a>(server: &'a str, name: &'a str, description: &'a str) -> SearchDocument<'a> {
+    SearchDocument { server, name, description: Some(description), ..SearchDocument::default() }
 }
 
-fn sample() -> Index {
-    let path = [Parameter { name: "path", description: Some("Where the document lies") }];
-    Index::build([
-        Document { parameters: &path, ..tool("files", "read_text", "Read a text file") },
+fn sample() -> SearchIndex {
+    let path = [SearchParameter { name: "path", description: Some("Where the document lies") }];
+    SearchIndex::build([
+        SearchDocument { parameters: &path, ..tool("files", "read_text", "Read a text file") },
         tool("files", "write_text", "Write a text file"),
         tool("weather", "getForecast", "Daily forecasts for a city"),
         tool("github", "create_issue", "Open a new issue in a GitHub repository"),
         tool("github", "search", "Search code and issues"),
         tool("web", "search", "Search the web with an engine of your choice"),
-        Document { title: Some("Currency converter"), ..tool("money", "fx", "Rates") },
+        SearchDocument { title: Some("Currency converter"), ..tool("money", "fx", "Rates") },
         tool("bing", "bing_search", "使用必应搜索指定的关键词"),
     ])
 }
 
-fn found(query: &str) -> Vec<usize> {
+fn hit_documents(query: &str) -> Vec<usize> {
     sample().search(query, 3).into_iter().map(|hit| hit.document).collect()
 }
 
@@ -45,30 +45,31 @@ fn the_best_tool_comes_first() {
         ("必应搜索", 7),
     ];
     for (query, expected) in cases {
-        assert_eq!(found(query).first(), Some(&expected), "{query}");
+        assert_eq!(hit_documents(query).first(), Some(&expected), "{query}");
     }
 }
 
 #[test]
 fn tools_with_exactly_the_wanted_name_come_before_better_described_ones() {
-    assert_eq!(found("search"), [4, 5, 7]);
-    let titled = Document { title: Some("Search search"), ..tool("b", "search_web", "Search") };
+    assert_eq!(hit_documents("search"), [4, 5, 7]);
+    let titled =
+        SearchDocument { title: Some("Search search"), ..tool("b", "search_web", "Search") };
     let plain = tool("a", "search", "Looks through every page that was ever written down");
-    let hits = Index::build([titled, plain]).search("Search", 2);
+    let hits = SearchIndex::build([titled, plain]).search("Search", 2);
     assert_eq!(hits.iter().map(|hit| hit.document).collect::<Vec<_>>(), [1, 0]);
 }
 
 #[test]
 fn a_last_word_that_something_follows_is_not_taken_as_unfinished() {
-    assert_eq!(found("conver?"), Vec::<usize>::new());
+    assert_eq!(hit_documents("conver?"), Vec::<usize>::new());
 }
 
 #[test]
 fn nothing_in_common_finds_nothing() {
     for query in ["", "   ", "?!", "zebra", "the"] {
-        assert_eq!(found(query), Vec::<usize>::new(), "{query:?}");
+        assert_eq!(hit_documents(query), Vec::<usize>::new(), "{query:?}");
     }
-    assert_eq!(Index::build([]).search("file", 3), []);
+    assert_eq!(SearchIndex::build([]).search("file", 3), []);
     assert_eq!(sample().search("file", 0), []);
 }
 
@@ -86,11 +87,11 @@ proptest! {
         query in "\\PC{0,30}",
     ) {
         let documents = || texts.iter().map(|(name, text)| tool("server", name, text));
-        let index = Index::build(documents());
+        let index = SearchIndex::build(documents());
         let hits = index.search(&query, 5);
         prop_assert!(hits.len() <= 5);
         prop_assert!(hits.iter().all(|hit| hit.document < texts.len() && hit.score.is_finite()));
-        prop_assert_eq!(&hits, &Index::build(documents()).search(&query, 5));
+        prop_assert_eq!(&hits, &SearchIndex::build(documents()).search(&query, 5));
     }
 
     #[test]
@@ -98,7 +99,7 @@ proptest! {
         names in proptest::collection::hash_set("[a-z]{3,8}(_[a-z]{3,8}){0,2}", 1..12),
     ) {
         let names: Vec<String> = names.into_iter().collect();
-        let index = Index::build(names.iter().map(|name| tool("server", name, "does things")));
+        let index = SearchIndex::build(names.iter().map(|name| tool("server", name, "does things")));
         for (position, name) in names.iter().enumerate() {
             // Names that differ only in separators share the first place.
             let letters = name.replace('_', "");

@@ -6,18 +6,18 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
-use switchboard_text::{shown_text, shown_value};
+use switchboard_text::{excerpt_text, excerpt_value};
 
 /// The longest line, in characters.
-const LONGEST: usize = 200;
-const LONGEST_NAME: usize = 40;
-const LONGEST_TYPE: usize = 80;
-const LONGEST_LITERAL: usize = 24;
-const MOST_OPTIONS: usize = 5;
+const MAX_LINE_CHARS: usize = 200;
+const MAX_NAME_CHARS: usize = 40;
+const MAX_TYPE_CHARS: usize = 80;
+const MAX_LITERAL_CHARS: usize = 24;
+const MAX_OPTIONS: usize = 5;
 /// More alternatives are not looked at: nested ones multiply.
-const MOST_READ: usize = 8;
+const MAX_ALTERNATIVES: usize = 8;
 /// How far references and nested types are followed.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// The parameters of a schema given as JSON text, required ones first, otherwise in the order of
 /// the schema: `path: string, limit?: integer = 20, mode?: "a"|"b"`.
@@ -26,7 +26,7 @@ const DEEPEST: usize = 4;
 #[must_use]
 pub fn signature(schema: &str) -> String {
     let Ok(whole) = serde_json::from_str::<Value>(schema) else { return String::new() };
-    let Ok(Outline { properties: Members(names) }) = serde_json::from_str(schema) else {
+    let Ok(SchemaOutline { properties: MemberOrder(names) }) = serde_json::from_str(schema) else {
         return String::new();
     };
     let listed = whole.get("required").and_then(Value::as_array);
@@ -42,7 +42,7 @@ pub fn signature(schema: &str) -> String {
         let before = if position == 0 { "" } else { ", " };
         let rest = total - position;
         // Room is kept for saying how many are left out.
-        let room = if rest == 1 { LONGEST } else { LONGEST - 16 };
+        let room = if rest == 1 { MAX_LINE_CHARS } else { MAX_LINE_CHARS - 16 };
         length += before.len() + piece.chars().count();
         if length > room {
             line.push_str(&format!("{before}… {rest} more"));
@@ -56,44 +56,48 @@ pub fn signature(schema: &str) -> String {
 
 fn parameter(name: &str, schema: &Value, required: bool, whole: &Value) -> String {
     let mark = if required { "" } else { "?" };
-    let name = shown_text(name, LONGEST_NAME);
+    let name = excerpt_text(name, MAX_NAME_CHARS);
     let default = schema.get("default").map(|value| format!(" = {}", literal(value)));
     let default = default.unwrap_or_default();
-    let shape = shown_text(&type_of(schema, whole, DEEPEST), LONGEST_TYPE);
+    let shape = excerpt_text(&type_text(schema, whole, MAX_DEPTH), MAX_TYPE_CHARS);
     format!("{name}{mark}: {shape}{default}")
 }
 
-fn type_of(schema: &Value, whole: &Value, depth: usize) -> String {
+fn type_text(schema: &Value, whole: &Value, depth: usize) -> String {
     let Some(below) = depth.checked_sub(1) else { return "any".to_owned() };
     if let Some(options) = schema.get("enum").and_then(Value::as_array) {
-        return joined(options.iter().take(MOST_READ).map(literal).collect());
+        return join_options(options.iter().take(MAX_ALTERNATIVES).map(literal).collect());
     }
     if let Some(value) = schema.get("const") {
         return literal(value);
     }
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
         let target = reference.strip_prefix('#').and_then(|pointer| whole.pointer(pointer));
-        return target.map_or_else(|| "any".to_owned(), |target| type_of(target, whole, below));
+        return target.map_or_else(|| "any".to_owned(), |target| type_text(target, whole, below));
     }
     let alternatives = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(key)?.as_array());
     if let Some(alternatives) = alternatives {
-        return joined(
-            alternatives.iter().take(MOST_READ).map(|one| type_of(one, whole, below)).collect(),
+        return join_options(
+            alternatives
+                .iter()
+                .take(MAX_ALTERNATIVES)
+                .map(|one| type_text(one, whole, below))
+                .collect(),
         );
     }
     match schema.get("type") {
         Some(Value::String(name)) => named_type(name, schema, whole, below),
-        Some(Value::Array(names)) => joined(
+        Some(Value::Array(names)) => join_options(
             names
                 .iter()
-                .take(MOST_READ)
+                .take(MAX_ALTERNATIVES)
                 .filter_map(Value::as_str)
                 .map(|name| named_type(name, schema, whole, below))
                 .collect(),
         ),
         _ if schema.get("properties").is_some() => "object".to_owned(),
         _ => match schema.get("allOf").and_then(Value::as_array).map(Vec::as_slice) {
-            Some([only]) => type_of(only, whole, below),
+            Some([only]) => type_text(only, whole, below),
             _ => "any".to_owned(),
         },
     }
@@ -102,57 +106,57 @@ fn type_of(schema: &Value, whole: &Value, depth: usize) -> String {
 fn named_type(name: &str, schema: &Value, whole: &Value, depth: usize) -> String {
     match (name, schema.get("items")) {
         ("array", Some(items)) => {
-            let item = type_of(items, whole, depth);
+            let item = type_text(items, whole, depth);
             if item.contains('|') { format!("({item})[]") } else { format!("{item}[]") }
         }
-        _ => shown_text(name, LONGEST_LITERAL),
+        _ => excerpt_text(name, MAX_LITERAL_CHARS),
     }
 }
 
-fn joined(mut options: Vec<String>) -> String {
+fn join_options(mut options: Vec<String>) -> String {
     let mut seen = HashSet::new();
     options.retain(|option| seen.insert(option.clone()));
     if options.is_empty() {
         return "any".to_owned();
     }
-    if options.len() > MOST_OPTIONS {
-        options.truncate(MOST_OPTIONS - 1);
+    if options.len() > MAX_OPTIONS {
+        options.truncate(MAX_OPTIONS - 1);
         options.push("…".to_owned());
     }
     options.join("|")
 }
 
 fn literal(value: &Value) -> String {
-    shown_text(&shown_value(value), LONGEST_LITERAL)
+    excerpt_text(&excerpt_value(value), MAX_LITERAL_CHARS)
 }
 
 /// The part of a schema whose order counts.
 #[derive(Deserialize)]
-struct Outline {
+struct SchemaOutline {
     #[serde(default)]
-    properties: Members,
+    properties: MemberOrder,
 }
 
 /// The names of an object's members in the order of the text, which a value does not keep.
 #[derive(Default)]
-struct Members(Vec<String>);
+struct MemberOrder(Vec<String>);
 
-impl<'de> Deserialize<'de> for Members {
+impl<'de> Deserialize<'de> for MemberOrder {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(MemberNames)
+        deserializer.deserialize_map(MemberOrderVisitor)
     }
 }
 
-struct MemberNames;
+struct MemberOrderVisitor;
 
-impl<'de> Visitor<'de> for MemberNames {
-    type Value = Members;
+impl<'de> Visitor<'de> for MemberOrderVisitor {
+    type Value = MemberOrder;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<MemberOrder, A::Error> {
         let mut names: Vec<String> = Vec::new();
         let mut seen = HashSet::new();
         while let Some((name, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
@@ -160,7 +164,7 @@ impl<'de> Visitor<'de> for MemberNames {
                 names.push(name);
             }
         }
-        Ok(Members(names))
+        Ok(MemberOrder(names))
     }
 }
 
@@ -216,7 +220,7 @@ mod tests {
             let members: serde_json::Map<String, Value> =
                 names.into_iter().map(|name| (name, serde_json::json!({"const": "\\".repeat(90)}))).collect();
             let line = signature(&serde_json::json!({"properties": members}).to_string());
-            prop_assert!(line.chars().count() <= LONGEST, "{}", line);
+            prop_assert!(line.chars().count() <= MAX_LINE_CHARS, "{}", line);
         }
     }
 }

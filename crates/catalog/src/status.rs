@@ -7,7 +7,7 @@ use switchboard_text::redact;
 
 /// Why a server is not ready.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Failure {
+pub struct ServerFailure {
     /// What went wrong.
     pub message: String,
     /// What to do about it.
@@ -20,31 +20,31 @@ pub struct Failure {
 
 /// The state of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum ServerStatus {
     /// Switched off in the configuration.
     Disabled,
     /// A project's file wants it, or it does something dangerous, and nobody has agreed yet.
     NeedsApproval,
     /// The rules do not allow it to be there.
-    NotAllowed(Failure),
+    NotAllowed(ServerFailure),
     /// On its way up.
     Starting,
     /// Usable.
     Ready,
     /// Wants a login first.
-    NeedsLogin(Failure),
+    NeedsLogin(ServerFailure),
     /// Failed, and will be tried again.
     Waiting {
         /// When.
         until: Instant,
         /// Why it failed.
-        failure: Failure,
+        failure: ServerFailure,
     },
     /// Cannot be tried: its configuration is wrong.
-    Failed(Failure),
+    Failed(ServerFailure),
 }
 
-impl Status {
+impl ServerStatus {
     /// The state in one word or two.
     #[must_use]
     pub const fn word(&self) -> &'static str {
@@ -62,7 +62,7 @@ impl Status {
 
     /// Why the server is not ready, where there is more to say than the word does.
     #[must_use]
-    pub const fn failure(&self) -> Option<&Failure> {
+    pub const fn failure(&self) -> Option<&ServerFailure> {
         match self {
             Self::NeedsLogin(failure)
             | Self::NotAllowed(failure)
@@ -92,11 +92,11 @@ impl Status {
     }
 }
 
-impl Failure {
+impl ServerFailure {
     /// A failure with a sentence.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
-        let message = redact::text(&message.into()).into_owned();
+        let message = redact::redact_text(&message.into()).into_owned();
         Self { message, ..Self::default() }
     }
 

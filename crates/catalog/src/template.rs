@@ -1,7 +1,7 @@
 //! Whether an address fits a resource template.
 
 /// As many parts of a template are looked at.
-const PARTS: usize = 32;
+const MAX_PARTS: usize = 32;
 
 /// Whether `uri` is one of the addresses that `template` stands for.
 ///
@@ -13,31 +13,31 @@ pub fn fits(template: &str, uri: &str) -> bool {
     let mut rest = template;
     while let Some((text, after)) = rest.split_once('{') {
         let Some((variable, after)) = after.split_once('}') else { return false };
-        parts.push(Part::Text(text));
-        parts.push(Part::Variable(variable));
+        parts.push(TemplatePart::Text(text));
+        parts.push(TemplatePart::Variable(variable));
         rest = after;
     }
-    parts.push(Part::Text(rest));
-    parts.len() <= PARTS && parts.len() > 1 && matches(&parts, uri)
+    parts.push(TemplatePart::Text(rest));
+    parts.len() <= MAX_PARTS && parts.len() > 1 && matches(&parts, uri)
 }
 
-enum Part<'a> {
+enum TemplatePart<'a> {
     Text(&'a str),
     Variable(&'a str),
 }
 
 /// Goes through the parts with all places of the address that they may have come to: trying one
 /// way after the other would take for ever with many variables, and servers write the templates.
-fn matches(parts: &[Part<'_>], uri: &str) -> bool {
+fn matches(parts: &[TemplatePart<'_>], uri: &str) -> bool {
     let mut places = vec![false; uri.len() + 1];
     if let Some(start) = places.first_mut() {
         *start = true;
     }
     for part in parts {
         places = match part {
-            Part::Text("") => continue,
-            Part::Text(text) => after_text(text, &places, uri),
-            Part::Variable(variable) => after_variable(variable, &places, uri),
+            TemplatePart::Text("") => continue,
+            TemplatePart::Text(text) => after_text(text, &places, uri),
+            TemplatePart::Variable(variable) => after_variable(variable, &places, uri),
         };
     }
     places.last() == Some(&true)

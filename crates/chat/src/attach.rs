@@ -8,26 +8,26 @@ use switchboard_host::call::pipeline::no_arguments;
 use switchboard_prompting::{Image, Vision, for_model};
 use switchboard_scan::provenance;
 use switchboard_terminal::{CliError, exit_code, text_arguments};
-use switchboard_text::shorten;
+use switchboard_text::truncate_middle;
 use switchboard_wire::Json;
 
 /// What a person says, with what they attached to it.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct UserMessage {
     pub(crate) text: String,
     pub(crate) images: Vec<Image>,
 }
 
 /// Reads every `@server:uri` of a line and puts it after the words.
-pub(crate) async fn attached(
+pub(crate) async fn attach_resources(
     host: &Host,
     session: &str,
     line: &str,
     limit: usize,
-) -> Result<Said, CliError> {
-    let mut said = Said { text: line.to_owned(), images: Vec::new() };
-    for (server, uri) in mentioned(host, line) {
-        let reply = fetched(
+) -> Result<UserMessage, CliError> {
+    let mut said = UserMessage { text: line.to_owned(), images: Vec::new() };
+    for (server, uri) in resource_mentions(host, line) {
+        let reply = call_as_person(
             host,
             session,
             ProposedCall::resource(&server, &uri),
@@ -35,7 +35,7 @@ pub(crate) async fn attached(
         )
         .await?;
         let shown = for_model(&reply, Vision::Yes);
-        let text = shorten(&shown.text, limit)
+        let text = truncate_middle(&shown.text, limit)
             .map_or_else(|| shown.text.clone(), |short| short.with_notice(None));
         // The person chose it, not what it says.
         let label = provenance(&format!("{server}/{uri}"), &text);
@@ -49,16 +49,16 @@ pub(crate) async fn attached(
 }
 
 /// Fetches a prompt of a server; its messages are what the person says.
-pub(crate) async fn prompted(
+pub(crate) async fn fetch_prompt(
     host: &Host,
     session: &str,
     server: &str,
     prompt: &str,
     arguments: &[String],
-) -> Result<Said, CliError> {
+) -> Result<UserMessage, CliError> {
     let arguments: Json =
         if arguments.is_empty() { no_arguments() } else { text_arguments(arguments)? };
-    let reply = fetched(
+    let reply = call_as_person(
         host,
         session,
         ProposedCall::prompt(server, prompt, arguments),
@@ -71,11 +71,11 @@ pub(crate) async fn prompted(
         Some(words) if reply.items.len() == 1 => words.to_owned(),
         _ => shown.text,
     };
-    Ok(Said { text, images: shown.images })
+    Ok(UserMessage { text, images: shown.images })
 }
 
 /// The servers and addresses that a line mentions.
-fn mentioned(host: &Host, line: &str) -> Vec<(String, String)> {
+fn resource_mentions(host: &Host, line: &str) -> Vec<(String, String)> {
     let fleet = host.fleet().load();
     let mention = |word: &str| {
         let word = word.strip_prefix('@')?;
@@ -93,7 +93,7 @@ fn mentioned(host: &Host, line: &str) -> Vec<(String, String)> {
 
 /// Calls as the person, who typed it, and reads the result with `read`. The call belongs to the
 /// conversation, which gets to see it.
-async fn fetched(
+async fn call_as_person(
     host: &Host,
     session: &str,
     proposed: ProposedCall,

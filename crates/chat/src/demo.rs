@@ -3,19 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use switchboard_agent::turn::{Decision, TurnEnd};
-use switchboard_agent::{Conversation, Event, Opening, Parts};
+use switchboard_agent::turn::{LimitDecision, TurnEnd};
+use switchboard_agent::{Conversation, ConversationParts, ConversationStart, Event};
 use switchboard_config::{ChatSettings, ModelProfile, Places, Provider};
 use switchboard_core::Face;
 use switchboard_host::Host;
-use switchboard_store::Sessions;
+use switchboard_store::SessionStore;
 use switchboard_terminal::{
-    CliError, Desk, DeskItem, People, QuestionOutcome, exit_code, has_person, present,
+    ChatReviewer, CliError, DeskItem, People, QuestionOutcome, exit_code, has_person, present,
 };
 
 use crate::open::{model_error, open_error};
 use crate::program::{ChatContext, StartOptions};
-use crate::show::Show;
+use crate::show::EventPrinter;
 
 /// What the scripted model says. It reads the results, as a real one would.
 const SCRIPT: &str = include_str!("demo_script.json");
@@ -45,33 +45,34 @@ const FILES: [(&str, &str); 2] = [
 /// When the demo cannot be set up or printed.
 pub async fn demo(context: &ChatContext<'_>, answers_yes: bool) -> Result<u8, CliError> {
     let folder = tempfile::tempdir()?;
-    let (notes, script) = lay_out(folder.path())?;
+    let (notes, script) = write_demo_files(folder.path())?;
     let profile = ModelProfile {
         file: Some(script),
         ..ModelProfile::new("demo", Provider::Scripted, "script")
     };
     let model = switchboard_models::open(&profile, context.environment).map_err(model_error)?;
 
-    let (desk, mut questions) = Desk::new();
+    let (desk, mut questions) = ChatReviewer::new();
     let asked = has_person() || answers_yes;
-    let people = if asked { People::at(&desk) } else { People::nobody(context.printer) };
+    let people = if asked { People::at_desk(&desk) } else { People::nobody(context.printer) };
     let host = start(context, folder.path(), &notes, people)?;
-    host.settled(None).await;
-    let parts = Parts {
+    host.wait_settled(None).await;
+    let parts = ConversationParts {
         host: host.clone(),
         model: Arc::clone(&model),
-        sessions: Sessions::in_memory()?,
+        sessions: SessionStore::in_memory()?,
         settings: ChatSettings::default(),
         face: Face::Chat,
     };
-    let opening = Opening::New { name: None, folder: notes };
+    let opening = ConversationStart::New { name: None, folder: notes };
     let (conversation, mut events) =
         Conversation::open(parts, opening).await.map_err(open_error)?;
-    let mut show = Show::new(context, model.as_ref());
+    let mut show = EventPrinter::new(context, model.as_ref());
     context.printer.say(INTRODUCTION);
     context.printer.say(&format!("> {QUESTION}\n"));
     conversation.say(QUESTION, Vec::new()).await;
-    let (mut left_open, mut code) = (Vec::new(), exit_code::OK);
+    let mut left_open = Vec::new();
+    let mut code = exit_code::OK;
     loop {
         tokio::select! {
             biased;
@@ -89,7 +90,7 @@ pub async fn demo(context: &ChatContext<'_>, answers_yes: bool) -> Result<u8, Cl
                         }
                         break;
                     }
-                    Event::Limit(_) => conversation.decide(Decision::Stop).await,
+                    Event::Limit(_) => conversation.decide(LimitDecision::Stop).await,
                     _ => {}
                 }
             }
@@ -125,8 +126,9 @@ pub async fn demo(context: &ChatContext<'_>, answers_yes: bool) -> Result<u8, Cl
 }
 
 /// Writes the notes and the script.
-fn lay_out(folder: &Path) -> std::io::Result<(PathBuf, PathBuf)> {
-    let (notes, script) = (folder.join("notes"), folder.join("script.json"));
+fn write_demo_files(folder: &Path) -> std::io::Result<(PathBuf, PathBuf)> {
+    let notes = folder.join("notes");
+    let script = folder.join("script.json");
     std::fs::create_dir(&notes)?;
     for (name, text) in FILES {
         std::fs::write(notes.join(name), text)?;

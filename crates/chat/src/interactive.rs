@@ -5,28 +5,28 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use switchboard_agent::Event;
-use switchboard_agent::turn::{Decision, TurnEnd};
+use switchboard_agent::turn::{LimitDecision, TurnEnd};
 use switchboard_host::Recording;
-use switchboard_prompting::Message;
+use switchboard_prompting::ChatMessage;
 use switchboard_terminal::{
-    CliError, Desk, DeskItem, Editor, Line, People, Presses, QuestionOutcome, TypedLines,
-    exit_code, has_person, is_terminal_gone, leave_open, leave_to_others, present,
+    ChatReviewer, CliError, DeskItem, EditorLine, People, Presses, PromptEditor, QuestionOutcome,
+    TypedLines, exit_code, has_person, is_terminal_gone, leave_open, leave_to_others, present,
 };
 use switchboard_text::{escape_line, escape_prose};
 use tokio::sync::mpsc;
 
-use crate::attach::{Said, attached, prompted};
-use crate::open::{Open, TalkOptions, model_for, open};
+use crate::attach::{UserMessage, attach_resources, fetch_prompt};
+use crate::open::{OpenConversation, TalkOptions, model_for, open};
 use crate::program::ChatContext;
-use crate::show::Show;
-use crate::slash::{Completions, Slash, Typed, typed};
+use crate::show::EventPrinter;
+use crate::slash::{Completions, PromptInput, SlashCommand, parse_input};
 use crate::suggest::Suggestion;
 
 /// So many lines are shown of what was said last when a conversation goes on.
-const LINES_OF_BEFORE: usize = 8;
+const RESUME_LINES: usize = 8;
 
 /// Two presses of Ctrl-C within this time leave.
-const TWICE: Duration = Duration::from_secs(2);
+const DOUBLE_PRESS_WINDOW: Duration = Duration::from_secs(2);
 
 /// Holds a conversation at the terminal, a new one or the one that `resume` names.
 ///
@@ -41,12 +41,13 @@ pub async fn chat(
         return Err(CliError::usage("`chat` is for people and prints no JSON")
             .with_hint("`switchboard run --json` prints every event"));
     }
-    let (desk, questions) = Desk::new();
+    let (desk, questions) = ChatReviewer::new();
     // Lines that come from a file are no answers to questions.
-    let people = if has_person() { People::at(&desk) } else { People::nobody(context.printer) };
+    let people =
+        if has_person() { People::at_desk(&desk) } else { People::nobody(context.printer) };
     let opened = open(context, talk, resume, people).await?;
-    let show = Show::new(context, opened.model.as_ref());
-    let mut face = Interactive {
+    let show = EventPrinter::new(context, opened.model.as_ref());
+    let mut face = InteractiveChat {
         context,
         opened,
         questions,
@@ -56,7 +57,7 @@ pub async fn chat(
         left: None,
         suggestion: Suggestion::default(),
     };
-    let outcome = face.hold().await;
+    let outcome = face.run().await;
     face.show.finish();
     let code = face.left.unwrap_or(exit_code::OK);
     let session = face.opened.close().await;
@@ -66,11 +67,11 @@ pub async fn chat(
     outcome.map(|()| code)
 }
 
-pub(super) struct Interactive<'a> {
+pub(super) struct InteractiveChat<'a> {
     pub(super) context: &'a ChatContext<'a>,
-    pub(super) opened: Open,
+    pub(super) opened: OpenConversation,
     questions: mpsc::Receiver<DeskItem>,
-    pub(super) show: Show,
+    pub(super) show: EventPrinter,
     /// How much was said; a turn that ended before the last of it is not the last one.
     pub(super) said: u64,
     /// Commands that were typed in the middle of a turn and have to wait for its end.
@@ -80,17 +81,17 @@ pub(super) struct Interactive<'a> {
     suggestion: Suggestion,
 }
 
-impl Interactive<'_> {
-    async fn hold(&mut self) -> Result<(), CliError> {
+impl InteractiveChat<'_> {
+    async fn run(&mut self) -> Result<(), CliError> {
         self.greet();
         if !self.opened.idle {
             // What was left in the middle goes on by itself.
-            self.follow().await?;
+            self.show_turn().await?;
         }
         let completions = Arc::new(Completions { host: self.opened.host.clone() });
         let history = self.context.places.state.join("chat-history");
         let history = Some(history).filter(|_| self.context.recording == Recording::On);
-        let editor = Editor::new(history, completions);
+        let editor = PromptEditor::new(history, completions);
         let mut editor =
             Some(editor.map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))?);
         let mut pressed: Option<Instant> = None;
@@ -120,15 +121,15 @@ impl Interactive<'_> {
             }
             editor = Some(owned);
             match line.map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))? {
-                Line::End => break,
-                Line::Interrupted => {
-                    if pressed.is_some_and(|before| before.elapsed() < TWICE) {
+                EditorLine::End => break,
+                EditorLine::Interrupted => {
+                    if pressed.is_some_and(|before| before.elapsed() < DOUBLE_PRESS_WINDOW) {
                         break;
                     }
                     pressed = Some(Instant::now());
                     self.context.printer.say("press Ctrl-C once more to leave");
                 }
-                Line::Text(line) => {
+                EditorLine::Text(line) => {
                     // What goes wrong with one line is told, and the next one is read.
                     if let Err(error) = self.line(&line).await {
                         error.show();
@@ -140,7 +141,8 @@ impl Interactive<'_> {
     }
 
     fn greet(&self) {
-        let (about, fleet) = (self.opened.model.about(), self.opened.host.fleet().load());
+        let about = self.opened.model.info();
+        let fleet = self.opened.host.fleet().load();
         let tools: usize = fleet.servers.values().map(|server| server.offers.tools.len()).sum();
         let servers = fleet.servers.len();
         let plural = if servers == 1 { "" } else { "s" };
@@ -151,12 +153,12 @@ impl Interactive<'_> {
         ));
         for message in self.opened.last_words.iter() {
             let (who, text) = match message {
-                Message::User { text, .. } => ("> ", text),
-                Message::Assistant { text, .. } => ("", text),
-                Message::Results { .. } => continue,
+                ChatMessage::User { text, .. } => ("> ", text),
+                ChatMessage::Assistant { text, .. } => ("", text),
+                ChatMessage::Results { .. } => continue,
             };
             let mut lines = text.lines();
-            for line in lines.by_ref().take(LINES_OF_BEFORE) {
+            for line in lines.by_ref().take(RESUME_LINES) {
                 self.context.printer.say(&format!("{who}{}", escape_line(line)));
             }
             if lines.next().is_some() {
@@ -168,33 +170,35 @@ impl Interactive<'_> {
     async fn line(&mut self, line: &str) -> Result<(), CliError> {
         let fleet = self.opened.host.fleet().load();
         let is_server = |name: &str| fleet.servers.contains_key(name);
-        match typed(line, is_server) {
-            Typed::Nothing => Ok(()),
-            Typed::Words(words) => {
+        match parse_input(line, is_server) {
+            PromptInput::Nothing => Ok(()),
+            PromptInput::Words(words) => {
                 self.suggestion.consider(self.context, &self.opened.config, &words).await;
                 let host = self.opened.host.clone();
                 let limit = self.opened.config.settings.chat.result_chars;
                 let session = self.opened.conversation.session().to_string();
-                let said = self.meanwhile(attached(&host, &session, &words, limit)).await?;
+                let said = self
+                    .run_interruptible(attach_resources(&host, &session, &words, limit))
+                    .await?;
                 self.say(said).await
             }
-            Typed::Prompt { server, prompt, arguments } => {
+            PromptInput::Prompt { server, prompt, arguments } => {
                 let host = self.opened.host.clone();
                 let session = self.opened.conversation.session().to_string();
-                let fetching = prompted(&host, &session, &server, &prompt, &arguments);
-                let said = self.meanwhile(fetching).await?;
+                let fetching = fetch_prompt(&host, &session, &server, &prompt, &arguments);
+                let said = self.run_interruptible(fetching).await?;
                 self.context.printer.say(&escape_prose(&said.text));
                 self.say(said).await
             }
-            Typed::Unknown(word) => {
+            PromptInput::Unknown(word) => {
                 Err(CliError::usage(format!("`{word}` is no command")).with_hint("try /help"))
             }
-            Typed::Slash(slash) => self.slash(slash).await,
+            PromptInput::Slash(slash) => self.slash(slash).await,
         }
     }
 
     /// Does something that the person may give up, and puts what servers ask because of it.
-    async fn meanwhile<T>(
+    async fn run_interruptible<T>(
         &mut self,
         work: impl Future<Output = Result<T, CliError>>,
     ) -> Result<T, CliError> {
@@ -217,18 +221,18 @@ impl Interactive<'_> {
         }
     }
 
-    async fn say(&mut self, said: Said) -> Result<(), CliError> {
-        self.tell(said).await;
-        self.follow().await
+    async fn say(&mut self, said: UserMessage) -> Result<(), CliError> {
+        self.send(said).await;
+        self.show_turn().await
     }
 
-    pub(super) async fn tell(&mut self, said: Said) {
+    pub(super) async fn send(&mut self, said: UserMessage) {
         self.said += 1;
         self.opened.conversation.say(said.text, said.images).await;
     }
 
     /// Shows what happens until all that was said is dealt with. Ctrl-C stops the step, twice leaves.
-    async fn follow(&mut self) -> Result<(), CliError> {
+    async fn show_turn(&mut self) -> Result<(), CliError> {
         let mut presses = self.context.interrupts.take_over();
         let mut typed = TypedLines::watch();
         let mut pressed: Option<Instant> = None;
@@ -238,7 +242,7 @@ impl Interactive<'_> {
                 // What happened before a question is shown before it.
                 biased;
                 () = presses.next() => {
-                    if pressed.is_some_and(|before| before.elapsed() < TWICE) {
+                    if pressed.is_some_and(|before| before.elapsed() < DOUBLE_PRESS_WINDOW) {
                         self.left = Some(exit_code::OK);
                         return Ok(());
                     }
@@ -265,10 +269,10 @@ impl Interactive<'_> {
                             self.left = Some(exit_code::TROUBLE);
                             return Ok(());
                         }
-                        Event::Limit(_) => self.limit(&mut typed, &mut presses).await,
+                        Event::Limit(_) => self.ask_about_limit(&mut typed, &mut presses).await,
                         _ => {}
                     }
-                    if is_last && !self.say_what_was_typed(&mut typed).await {
+                    if is_last && !self.send_queued_lines(&mut typed).await {
                         return Ok(());
                     }
                 }
@@ -300,17 +304,17 @@ impl Interactive<'_> {
                     }
                     typed.resume();
                 }
-                Some(line) = typed.line() => self.typed_meanwhile(&line).await,
+                Some(line) = typed.line() => self.queue_line(&line).await,
             }
         }
         Ok(())
     }
 
     /// Asks whether to go on. Words instead of yes or no go to the model.
-    async fn limit(&mut self, typed: &mut TypedLines, presses: &mut Presses) {
+    async fn ask_about_limit(&mut self, typed: &mut TypedLines, presses: &mut Presses) {
         self.show.pause();
         if !has_person() {
-            return self.opened.conversation.decide(Decision::Stop).await;
+            return self.opened.conversation.decide(LimitDecision::Stop).await;
         }
         self.context.printer.ask("Go on? [y] yes   [n] no   or say what to do: ");
         let answer = tokio::select! {
@@ -320,41 +324,41 @@ impl Interactive<'_> {
         };
         match answer.as_deref().map(str::trim) {
             None => self.opened.conversation.cancel().await,
-            Some("y" | "yes") => self.opened.conversation.decide(Decision::GoOn).await,
-            Some("" | "n" | "no") => self.opened.conversation.decide(Decision::Stop).await,
+            Some("y" | "yes") => self.opened.conversation.decide(LimitDecision::GoOn).await,
+            Some("" | "n" | "no") => self.opened.conversation.decide(LimitDecision::Stop).await,
             Some(words) => {
-                self.tell(Said { text: words.to_owned(), images: Vec::new() }).await;
+                self.send(UserMessage { text: words.to_owned(), images: Vec::new() }).await;
             }
         }
     }
 
-    async fn slash(&mut self, slash: Slash) -> Result<(), CliError> {
+    async fn slash(&mut self, slash: SlashCommand) -> Result<(), CliError> {
         let printer = &self.context.printer;
         match slash {
-            Slash::Model(Some(name)) => {
+            SlashCommand::Model(Some(name)) => {
                 let model = model_for(self.context, &self.opened.config, Some(&name))?;
                 self.opened.model = Arc::clone(&model);
-                self.show = Show::new(self.context, model.as_ref());
+                self.show = EventPrinter::new(self.context, model.as_ref());
                 self.opened.conversation.use_model(model).await;
                 printer.say(&format!("from here on with {}", escape_line(&name)));
             }
-            Slash::Undo => match self.opened.conversation.undo().await {
+            SlashCommand::Undo => match self.opened.conversation.undo().await {
                 true => printer
                     .say("the last turn is taken back; what it changed outside stays changed"),
                 false => printer.say("there is nothing to take back"),
             },
-            Slash::Retry => {
+            SlashCommand::Retry => {
                 self.opened.conversation.retry().await;
-                self.follow().await?;
+                self.show_turn().await?;
             }
-            slash @ (Slash::Help
-            | Slash::Tools(_)
-            | Slash::Servers
-            | Slash::Model(None)
-            | Slash::Session
-            | Slash::Rename(_)
-            | Slash::Export(_)
-            | Slash::Quit) => self.at_any_time(slash).await?,
+            slash @ (SlashCommand::Help
+            | SlashCommand::Tools(_)
+            | SlashCommand::Servers
+            | SlashCommand::Model(None)
+            | SlashCommand::Session
+            | SlashCommand::Rename(_)
+            | SlashCommand::Export(_)
+            | SlashCommand::Quit) => self.run_immediate(slash).await?,
         }
         Ok(())
     }

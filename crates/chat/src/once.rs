@@ -3,17 +3,17 @@
 use std::io::Read as _;
 
 use switchboard_agent::Event;
-use switchboard_agent::turn::{Decision, TurnEnd};
+use switchboard_agent::turn::{LimitDecision, TurnEnd};
 use switchboard_core::OutcomeKind;
 use switchboard_host::Recording;
 use switchboard_terminal::{
-    CliError, Desk, DeskItem, Patience, People, QuestionOutcome, exit_code, has_person,
+    ChatReviewer, CliError, DeskItem, People, QuestionOutcome, ReviewWait, exit_code, has_person,
     is_terminal_gone, leave_open, leave_to_others, present,
 };
 
-use crate::open::{Open, TalkOptions, open, trouble_code};
+use crate::open::{OpenConversation, TalkOptions, open, trouble_code};
 use crate::program::ChatContext;
-use crate::show::Show;
+use crate::show::EventPrinter;
 use crate::suggest::Suggestion;
 
 /// One task for a model.
@@ -25,7 +25,7 @@ pub struct Task {
     /// The conversation to continue.
     pub resume: Option<String>,
     /// How long questions wait for another face, where nobody is here.
-    pub patience: Option<Patience>,
+    pub patience: Option<ReviewWait>,
 }
 
 /// Runs one task and returns the exit code that says how it ended.
@@ -36,15 +36,15 @@ pub async fn run_task(context: &ChatContext<'_>, task: Task) -> Result<u8, CliEr
     let prompt = prompt(&task)?;
     // A person can be asked only where both ends are a terminal.
     let person = has_person();
-    let (desk, mut questions) = Desk::new();
+    let (desk, mut questions) = ChatReviewer::new();
     let people = if person {
-        People::at(&desk)
+        People::at_desk(&desk)
     } else {
         People::nobody_here(context.printer, task.patience)
     };
-    let people = people.with(task.patience);
+    let people = people.with_wait(task.patience);
     let mut opened = open(context, &task.talk, task.resume.as_deref(), people).await?;
-    let mut show = Show::new(context, opened.model.as_ref());
+    let mut show = EventPrinter::new(context, opened.model.as_ref());
     let mut code = Ok(exit_code::OK);
     if !opened.idle {
         // What was left in the middle goes on first.
@@ -73,9 +73,9 @@ pub async fn run_task(context: &ChatContext<'_>, task: Task) -> Result<u8, CliEr
 
 async fn follow(
     context: &ChatContext<'_>,
-    opened: &mut Open,
+    opened: &mut OpenConversation,
     questions: &mut tokio::sync::mpsc::Receiver<DeskItem>,
-    show: &mut Show,
+    show: &mut EventPrinter,
 ) -> Result<u8, CliError> {
     let person = has_person();
     let mut not_allowed = false;
@@ -129,7 +129,7 @@ async fn follow(
                 not_allowed = true;
             }
             // Nobody is there to say that it should go on.
-            Event::Limit(_) => opened.conversation.decide(Decision::Stop).await,
+            Event::Limit(_) => opened.conversation.decide(LimitDecision::Stop).await,
             Event::TurnEnded { end, .. } => return Ok(code(&end, not_allowed)),
             _ => {}
         }

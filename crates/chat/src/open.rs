@@ -3,13 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use switchboard_agent::{Conversation, Event, OpenError, Opening, Parts, state_of};
+use switchboard_agent::{
+    Conversation, ConversationParts, ConversationStart, Event, OpenError, load_state,
+};
 use switchboard_config::{Config, ModelProfile};
 use switchboard_core::{Face, ServerId};
 use switchboard_host::{Host, Recording};
-use switchboard_prompting::{Message, Model, ModelError, Trouble};
+use switchboard_prompting::{ChatMessage, Model, ModelError, ModelErrorKind};
 use switchboard_rules::Pattern;
-use switchboard_store::{SessionId, Sessions};
+use switchboard_store::{SessionId, SessionStore};
 use switchboard_terminal::{CliError, People, exit_code};
 use tokio::sync::mpsc;
 
@@ -31,9 +33,9 @@ pub struct TalkOptions {
 }
 
 /// A conversation and what it is held with.
-pub(crate) struct Open {
+pub(crate) struct OpenConversation {
     pub(crate) host: Host,
-    pub(crate) sessions: Sessions,
+    pub(crate) sessions: SessionStore,
     pub(crate) conversation: Conversation,
     pub(crate) events: mpsc::Receiver<Event>,
     pub(crate) model: Arc<dyn Model>,
@@ -41,7 +43,7 @@ pub(crate) struct Open {
     /// Whether it waits for the person; otherwise it goes on by itself.
     pub(crate) idle: bool,
     /// What was said last, where it goes on.
-    pub(crate) last_words: Vec<Message>,
+    pub(crate) last_words: Vec<ChatMessage>,
 }
 
 /// Opens a conversation as the command line wants it.
@@ -50,26 +52,29 @@ pub(crate) async fn open(
     talk: &TalkOptions,
     resume: Option<&str>,
     people: People,
-) -> Result<Open, CliError> {
+) -> Result<OpenConversation, CliError> {
     let config = context.program.config()?;
     let sessions = open_sessions(&context.places.state, context.recording, &config)?;
-    let (mut idle, mut last_words) = (true, Vec::new());
+    let mut idle = true;
+    let mut last_words = Vec::new();
     let (opening, model) = match resume {
         None => {
-            let (name, folder) = (talk.name.clone(), context.environment.current_dir.clone());
-            (Opening::New { name, folder }, None)
+            let name = talk.name.clone();
+            let folder = context.environment.current_dir.clone();
+            (ConversationStart::New { name, folder }, None)
         }
         Some(word) => {
             let found = sessions.find(word).await?;
             if let Some(name) = &talk.name {
                 sessions.rename(&found.id, name).await?;
             }
-            let state = state_of(&sessions, &found.id).await.map_err(open_error)?;
+            let state = load_state(&sessions, &found.id).await.map_err(open_error)?;
             idle = state.is_idle();
-            let said = state.messages.iter().rev().filter(|message| is_said(message)).take(2);
+            let said =
+                state.messages.iter().rev().filter(|message| is_user_message(message)).take(2);
             last_words = said.cloned().collect();
             last_words.reverse();
-            (Opening::Resume(found.id), Some(found.model))
+            (ConversationStart::Resume(found.id), Some(found.model))
         }
     };
     let chosen = talk.model.clone().or(model);
@@ -86,7 +91,7 @@ pub(crate) async fn open(
         StartOptions { only: only.clone(), people, allow, model: chosen },
     )?;
     context.program.ready(&host, only.as_deref()).await?;
-    let parts = Parts {
+    let parts = ConversationParts {
         host: host.clone(),
         model: Arc::clone(&model),
         sessions: sessions.clone(),
@@ -100,17 +105,19 @@ pub(crate) async fn open(
             return Err(open_error(error));
         }
     };
-    Ok(Open { host, sessions, conversation, events, model, config, idle, last_words })
+    Ok(OpenConversation { host, sessions, conversation, events, model, config, idle, last_words })
 }
 
-fn is_said(message: &Message) -> bool {
+fn is_user_message(message: &ChatMessage) -> bool {
     match message {
-        Message::User { text, .. } | Message::Assistant { text, .. } => !text.trim().is_empty(),
-        Message::Results { .. } => false,
+        ChatMessage::User { text, .. } | ChatMessage::Assistant { text, .. } => {
+            !text.trim().is_empty()
+        }
+        ChatMessage::Results { .. } => false,
     }
 }
 
-impl Open {
+impl OpenConversation {
     /// Ends the conversation and stops the servers.
     pub(crate) async fn close(self) -> SessionId {
         let session = self.conversation.session().clone();
@@ -131,12 +138,12 @@ pub fn open_sessions(
     state: &Path,
     recording: Recording,
     config: &Config,
-) -> Result<Sessions, CliError> {
+) -> Result<SessionStore, CliError> {
     if recording == Recording::Off {
-        return Ok(Sessions::in_memory()?);
+        return Ok(SessionStore::in_memory()?);
     }
     let file = state.join("record").join("sessions.db");
-    Ok(Sessions::open(&file, config.settings.durability)?)
+    Ok(SessionStore::open(&file, config.settings.durability)?)
 }
 
 fn chosen_servers(
@@ -189,7 +196,7 @@ pub fn profile_for(config: &Config, wanted: Option<&str>) -> Result<ModelProfile
     }
     ModelProfile::from_spec(name).ok_or_else(|| {
         let known = config.models.keys().map(String::as_str);
-        let near = switchboard_text::nearest(name, known, 3);
+        let near = switchboard_text::nearest_names(name, known, 3);
         let hint = match near.as_slice() {
             [] => "`switchboard models` lists the profiles; provider:model needs no profile"
                 .to_owned(),
@@ -201,19 +208,21 @@ pub fn profile_for(config: &Config, wanted: Option<&str>) -> Result<ModelProfile
 
 /// Converts an error of a model for the terminal.
 pub fn model_error(error: ModelError) -> CliError {
-    CliError { code: trouble_code(error.trouble), message: error.message, hint: error.hint }
+    CliError { code: trouble_code(error.kind), message: error.message, hint: error.hint }
 }
 
 /// Returns the exit code for trouble with a model.
-pub const fn trouble_code(trouble: Trouble) -> u8 {
+pub const fn trouble_code(trouble: ModelErrorKind) -> u8 {
     match trouble {
-        Trouble::BadKey | Trouble::UnknownModel | Trouble::Profile => exit_code::CONFIG,
-        Trouble::TooLong
-        | Trouble::Busy
-        | Trouble::BadRequest
-        | Trouble::Unreachable
-        | Trouble::CutOff
-        | Trouble::Malformed => exit_code::FAILED,
+        ModelErrorKind::BadKey | ModelErrorKind::UnknownModel | ModelErrorKind::Profile => {
+            exit_code::CONFIG
+        }
+        ModelErrorKind::TooLong
+        | ModelErrorKind::Busy
+        | ModelErrorKind::BadRequest
+        | ModelErrorKind::Unreachable
+        | ModelErrorKind::CutOff
+        | ModelErrorKind::Malformed => exit_code::FAILED,
     }
 }
 

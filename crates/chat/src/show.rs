@@ -8,18 +8,18 @@ use switchboard_agent::Event;
 use switchboard_agent::turn::{Limit, TurnEnd};
 use switchboard_core::OutcomeKind;
 use switchboard_prompting::Model;
-use switchboard_terminal::{CliError, Markdown, Printer, counted, how_far, talk};
+use switchboard_terminal::{CliError, Markdown, Printer, pluralize, progress_text, talk};
 use switchboard_text::{escape_line, escape_prose};
 
 use crate::program::ChatContext;
 
 /// So many lines are shown of a result.
-const LINES_OF_RESULT: usize = 4;
+const RESULT_LINES: usize = 4;
 /// The longest line that is shown, in characters.
-const LONGEST_LINE: usize = 160;
+const MAX_LINE_CHARS: usize = 160;
 
 /// Shows events.
-pub(crate) struct Show {
+pub(crate) struct EventPrinter {
     printer: Printer,
     markdown: Option<Markdown>,
     spinner: Option<ProgressBar>,
@@ -29,7 +29,7 @@ pub(crate) struct Show {
     model: String,
 }
 
-impl Show {
+impl EventPrinter {
     pub(crate) fn new(context: &ChatContext<'_>, model: &dyn Model) -> Self {
         Self {
             printer: context.printer.clone(),
@@ -37,7 +37,7 @@ impl Show {
             spinner: None,
             in_line: false,
             calls: BTreeMap::new(),
-            model: model.about().profile.clone(),
+            model: model.info().profile.clone(),
         }
     }
 
@@ -65,12 +65,13 @@ impl Show {
             Event::Progress { progress, total, message, .. } => {
                 self.progress(*progress, *total, message.as_deref());
             }
-            Event::Ended { .. } => self.ended(event),
+            Event::Ended { .. } => self.call_ended(event),
             Event::LeftOut { text, .. } => self.line(&format!("✗ {}", first_line(text))),
             Event::Mistake { text, .. } => self.line(&format!("! {}", first_line(text))),
             Event::Notice { server, level, text } => {
-                let (server, level) = (escape_line(server), escape_line(level));
-                let text: String = escape_line(text).chars().take(LONGEST_LINE).collect();
+                let server = escape_line(server);
+                let level = escape_line(level);
+                let text: String = escape_line(text).chars().take(MAX_LINE_CHARS).collect();
                 self.line(&format!("[{server}] {level}: {text}"));
             }
             Event::Again { why } => {
@@ -80,7 +81,7 @@ impl Show {
             Event::Waiting { seconds, why } => {
                 self.spin(format!("{}; waiting {seconds:.0} s", escape_line(why)));
             }
-            Event::Limit(limit) => self.line(&limit_words(*limit)),
+            Event::Limit(limit) => self.line(&limit_text(*limit)),
             Event::Compacted { messages, .. } => {
                 self.line(&format!("… the first {messages} messages were summed up to make room"));
             }
@@ -110,7 +111,8 @@ impl Show {
     fn words(&mut self, text: &str) -> Result<(), CliError> {
         self.pause();
         let shown = if self.printer.terminal {
-            let (width, paint) = (self.printer.width(), self.printer.colours());
+            let width = self.printer.width();
+            let paint = self.printer.colours();
             self.markdown.get_or_insert_with(|| Markdown::new(width, paint)).push(text)
         } else {
             escape_prose(text).into_owned()
@@ -147,10 +149,10 @@ impl Show {
 
     fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         let Some(spinner) = &self.spinner else { return };
-        spinner.set_message(how_far(progress, total, message));
+        spinner.set_message(progress_text(progress, total, message));
     }
 
-    fn ended(&mut self, event: &Event) {
+    fn call_ended(&mut self, event: &Event) {
         let Event::Ended { slot, outcome, text, images, call, milliseconds, .. } = event else {
             return;
         };
@@ -175,9 +177,9 @@ impl Show {
     /// The first lines of a result, so that the person sees what the model reads.
     fn beginning(&mut self, text: &str) {
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-        for line in lines.by_ref().take(LINES_OF_RESULT) {
-            let cut = line.chars().count() > LONGEST_LINE;
-            let shown: String = escape_line(line).chars().take(LONGEST_LINE).collect();
+        for line in lines.by_ref().take(RESULT_LINES) {
+            let cut = line.chars().count() > MAX_LINE_CHARS;
+            let shown: String = escape_line(line).chars().take(MAX_LINE_CHARS).collect();
             let more = if cut { "…" } else { "" };
             self.line(&self.printer.dim(&format!("  │ {shown}{more}")));
         }
@@ -224,7 +226,7 @@ impl Show {
     }
 
     fn spin(&mut self, what: String) {
-        if !self.printer.is_lively() || self.in_line {
+        if !self.printer.can_animate() || self.in_line {
             return;
         }
         let spinner = self.spinner.get_or_insert_with(|| {
@@ -242,17 +244,17 @@ impl Show {
 
 fn first_line(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let short: String = escape_line(line).chars().take(LONGEST_LINE).collect();
-    if line.chars().count() > LONGEST_LINE { format!("{short}…") } else { short }
+    let short: String = escape_line(line).chars().take(MAX_LINE_CHARS).collect();
+    if line.chars().count() > MAX_LINE_CHARS { format!("{short}…") } else { short }
 }
 
 /// What a limit means, for a person.
-pub(crate) fn limit_words(limit: Limit) -> String {
+pub(crate) fn limit_text(limit: Limit) -> String {
     match limit {
         Limit::Steps(count) => format!("the model was asked {count} times in this turn"),
         Limit::Mistakes(count) => format!("the model made {count} mistakes in a row"),
         Limit::Unasked(count) => {
-            format!("{} in a row ran without a question", counted(count, "call"))
+            format!("{} in a row ran without a question", pluralize(count, "call"))
         }
         Limit::Repeats(count) => {
             format!("the model asked for the same call {count} times in a row")

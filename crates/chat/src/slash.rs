@@ -1,17 +1,17 @@
 //! Commands that a person can type at the prompt, and their completion.
 
 use switchboard_host::Host;
-use switchboard_terminal::Complete;
+use switchboard_terminal::CompleteArgs;
 
 /// What a line at the prompt means.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Typed {
+pub(crate) enum PromptInput {
     /// Words for the model.
     Words(String),
     /// Nothing.
     Nothing,
     /// A command.
-    Slash(Slash),
+    Slash(SlashCommand),
     /// A prompt of a server, with its arguments.
     Prompt { server: String, prompt: String, arguments: Vec<String> },
     /// Something that begins like a command and is none.
@@ -20,7 +20,7 @@ pub(crate) enum Typed {
 
 /// A command of the chat itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Slash {
+pub(crate) enum SlashCommand {
     Help,
     Tools(String),
     Servers,
@@ -33,9 +33,9 @@ pub(crate) enum Slash {
     Quit,
 }
 
-impl Slash {
+impl SlashCommand {
     /// Whether it changes what a turn that goes on is about, so that it waits for the end of it.
-    pub(crate) const fn waits(&self) -> bool {
+    pub(crate) const fn waits_for_turn(&self) -> bool {
         match self {
             Self::Undo | Self::Retry | Self::Model(Some(_)) => true,
             Self::Help
@@ -67,51 +67,51 @@ pub(crate) const HELP: [(&str, &str); 12] = [
 ];
 
 /// What a line means. `is_server` knows the names of servers, which may hold almost anything.
-pub(crate) fn typed(line: &str, is_server: impl Fn(&str) -> bool) -> Typed {
+pub(crate) fn parse_input(line: &str, is_server: impl Fn(&str) -> bool) -> PromptInput {
     let text = line.trim();
     if text.is_empty() {
-        return Typed::Nothing;
+        return PromptInput::Nothing;
     }
-    let Some(command) = text.strip_prefix('/') else { return Typed::Words(text.to_owned()) };
+    let Some(command) = text.strip_prefix('/') else { return PromptInput::Words(text.to_owned()) };
     let (word, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
     let rest = rest.trim();
     let given = (!rest.is_empty()).then(|| rest.to_owned());
     let slash = match word {
-        "help" | "?" => Slash::Help,
-        "tools" => Slash::Tools(rest.to_owned()),
-        "servers" => Slash::Servers,
-        "model" => Slash::Model(given),
-        "undo" => Slash::Undo,
-        "retry" => Slash::Retry,
-        "session" => Slash::Session,
-        "rename" if given.is_some() => Slash::Rename(rest.to_owned()),
-        "export" => Slash::Export(given),
-        "quit" | "exit" | "q" => Slash::Quit,
+        "help" | "?" => SlashCommand::Help,
+        "tools" => SlashCommand::Tools(rest.to_owned()),
+        "servers" => SlashCommand::Servers,
+        "model" => SlashCommand::Model(given),
+        "undo" => SlashCommand::Undo,
+        "retry" => SlashCommand::Retry,
+        "session" => SlashCommand::Session,
+        "rename" if given.is_some() => SlashCommand::Rename(rest.to_owned()),
+        "export" => SlashCommand::Export(given),
+        "quit" | "exit" | "q" => SlashCommand::Quit,
         _ => return prompt(word, rest, is_server, text),
     };
-    Typed::Slash(slash)
+    PromptInput::Slash(slash)
 }
 
-fn prompt(word: &str, rest: &str, is_server: impl Fn(&str) -> bool, text: &str) -> Typed {
+fn prompt(word: &str, rest: &str, is_server: impl Fn(&str) -> bool, text: &str) -> PromptInput {
     // A server's name may hold a colon itself, and so may a prompt's.
     let found = word
         .match_indices(':')
         .filter_map(|(place, _)| Some((word.get(..place)?, word.get(place + 1..)?)))
         .find(|(server, prompt)| !prompt.is_empty() && is_server(server));
     match found {
-        Some((server, prompt)) => Typed::Prompt {
+        Some((server, prompt)) => PromptInput::Prompt {
             server: server.to_owned(),
             prompt: prompt.to_owned(),
-            arguments: words(rest),
+            arguments: split_words(rest),
         },
         // A path is no command, and neither is anything else with more than a word in it.
-        None if word.contains('/') => Typed::Words(text.to_owned()),
-        None => Typed::Unknown(format!("/{word}")),
+        None if word.contains('/') => PromptInput::Words(text.to_owned()),
+        None => PromptInput::Unknown(format!("/{word}")),
     }
 }
 
 /// Words with quotes around those that hold spaces: `a=1 b="two words"`.
-fn words(text: &str) -> Vec<String> {
+fn split_words(text: &str) -> Vec<String> {
     let mut all = Vec::new();
     let mut word = String::new();
     let mut quoted = false;
@@ -145,7 +145,7 @@ pub(crate) struct Completions {
     pub(crate) host: Host,
 }
 
-impl Complete for Completions {
+impl CompleteArgs for Completions {
     fn complete(&self, line: &str, position: usize) -> (usize, Vec<String>) {
         let before = line.get(..position).unwrap_or(line);
         let start = before.rfind(char::is_whitespace).map_or(0, |place| {
@@ -187,30 +187,30 @@ impl Completions {
 
 #[cfg(test)]
 mod tests {
-    use super::{Slash, Typed, typed};
+    use super::{PromptInput, SlashCommand, parse_input};
 
     #[test]
     fn a_line_is_words_a_command_or_a_prompt() {
         let is_server = |name: &str| ["files", "a:b"].contains(&name);
-        let prompt = |server: &str, prompt: &str, arguments: &[&str]| Typed::Prompt {
+        let prompt = |server: &str, prompt: &str, arguments: &[&str]| PromptInput::Prompt {
             server: server.to_owned(),
             prompt: prompt.to_owned(),
             arguments: arguments.iter().map(|&word| word.to_owned()).collect(),
         };
         for (line, expected) in [
-            ("  ", Typed::Nothing),
-            (" hi there ", Typed::Words("hi there".to_owned())),
-            ("/help", Typed::Slash(Slash::Help)),
-            ("/tools send mail", Typed::Slash(Slash::Tools("send mail".to_owned()))),
-            ("/model", Typed::Slash(Slash::Model(None))),
-            ("/rename", Typed::Unknown("/rename".to_owned())),
-            ("/quit", Typed::Slash(Slash::Quit)),
+            ("  ", PromptInput::Nothing),
+            (" hi there ", PromptInput::Words("hi there".to_owned())),
+            ("/help", PromptInput::Slash(SlashCommand::Help)),
+            ("/tools send mail", PromptInput::Slash(SlashCommand::Tools("send mail".to_owned()))),
+            ("/model", PromptInput::Slash(SlashCommand::Model(None))),
+            ("/rename", PromptInput::Unknown("/rename".to_owned())),
+            ("/quit", PromptInput::Slash(SlashCommand::Quit)),
             ("/files:tidy a=1 b=\"two words\"", prompt("files", "tidy", &["a=1", "b=two words"])),
             ("/a:b:c", prompt("a:b", "c", &[])),
-            ("/other:tidy", Typed::Unknown("/other:tidy".to_owned())),
-            ("/usr/bin is full", Typed::Words("/usr/bin is full".to_owned())),
+            ("/other:tidy", PromptInput::Unknown("/other:tidy".to_owned())),
+            ("/usr/bin is full", PromptInput::Words("/usr/bin is full".to_owned())),
         ] {
-            assert_eq!(typed(line, is_server), expected, "{line}");
+            assert_eq!(parse_input(line, is_server), expected, "{line}");
         }
     }
 }

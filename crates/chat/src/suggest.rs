@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use switchboard_config::{Config, ServerConfig, Transport};
-use switchboard_registry::known::{KnownServer, KnownServers};
+use switchboard_registry::known_servers::{KnownServer, KnownServers};
 use switchboard_text::escape_line;
 
 use crate::program::ChatContext;
 
 /// How long a list of known servers that has to be fetched may hold up a conversation.
-const PATIENCE: Duration = Duration::from_secs(2);
+const FETCH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Whether the person has been told already.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ impl Suggestion {
         }
         // A list that cannot be had is no reason to say anything here.
         let Ok(Ok(known)) =
-            tokio::time::timeout(PATIENCE, context.program.known_servers(config)).await
+            tokio::time::timeout(FETCH_TIMEOUT, context.program.known_servers(config)).await
         else {
             return;
         };

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use switchboard_catalog::Status;
+use switchboard_catalog::ServerStatus;
 use switchboard_config::{Environment, Places};
-use switchboard_fleet::{Answering, Answers, Asking};
+use switchboard_fleet::{AnswerFuture, Answers, ServerRequest};
 use switchboard_host::{Caller, Host, Options, OutcomeKind, ProposedCall, Recording};
-use switchboard_oauth::{Visiting, Visitor};
+use switchboard_oauth::{VisitFuture, Visitor};
 use switchboard_wire::{Json, RpcError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -39,7 +39,7 @@ async fn main() -> Result<(), Failure> {
     let server = json!({"url": url, "type": "http", "era": era, "timeout": 20, "oauth": oauth});
     std::fs::write(&file, json!({"mcpServers": {"suite": server}}).to_string())?;
     let state = folder.path().join("state");
-    let places = Places { explicit: vec![file], ..Places::bare(state) };
+    let places = Places { explicit: vec![file], ..Places::without_files(state) };
     let options = Options {
         answers: Arc::new(Defaults),
         record: Recording::Off,
@@ -47,7 +47,7 @@ async fn main() -> Result<(), Failure> {
         ..Options::new(places, environment)
     };
     let host = Host::start(options)?;
-    host.settled(None).await;
+    host.wait_settled(None).await;
     let outcome = play(&host, &context).await;
     host.stop().await;
     outcome
@@ -57,7 +57,7 @@ async fn main() -> Result<(), Failure> {
 async fn play(host: &Host, context: &Value) -> Result<(), Failure> {
     let lease = host.lease();
     let server = lease.fleet().servers.get("suite").ok_or("the server is gone")?;
-    if server.status != Status::Ready {
+    if server.status != ServerStatus::Ready {
         return Err(format!("the server is {:?}", server.status).into());
     }
     for fault in &server.offers.faults {
@@ -143,7 +143,7 @@ impl Visitor for Agreeable {
         "http://127.0.0.1:53682/callback".to_owned()
     }
 
-    fn visit<'a>(&'a self, authorization_url: &'a str) -> Visiting<'a> {
+    fn visit<'a>(&'a self, authorization_url: &'a str) -> VisitFuture<'a> {
         Box::pin(
             async move { redirect(authorization_url).await.map_err(|failure| failure.to_string()) },
         )
@@ -173,8 +173,8 @@ impl Answers for Defaults {
         r#"{"elicitation":{"form":{"applyDefaults":true}},"roots":{},"sampling":{}}"#.to_owned()
     }
 
-    fn answer<'a>(&'a self, asking: Asking<'a>) -> Answering<'a> {
-        let Asking { method, params, .. } = asking;
+    fn answer<'a>(&'a self, asking: ServerRequest<'a>) -> AnswerFuture<'a> {
+        let ServerRequest { method, params, .. } = asking;
         let params: Value = params.and_then(|params| params.read().ok()).unwrap_or_default();
         let answer = match method {
             "elicitation/create" => Ok(json!({"action": "accept", "content": filled_in(&params)})),

@@ -40,16 +40,16 @@ use crate::commands::tools::ToolsArgs;
 4 not run, 5 not allowed, 6 failed or unknown, 7 trouble with switchboard itself, 8 a conversation reached a limit, \
 130 interrupted."
 )]
-pub(crate) struct Arguments {
+pub(crate) struct CliArgs {
     #[command(flatten)]
-    pub(crate) shared: Shared,
+    pub(crate) shared: GlobalArgs,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 /// What every command takes.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Shared {
+pub(crate) struct GlobalArgs {
     /// Read this file instead of the user's and the project's (may be given several times)
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Vec<PathBuf>,
@@ -77,7 +77,7 @@ pub(crate) struct Shared {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// List, add, remove and look after servers
     #[command(visible_alias = "server")]
     Servers(ServersArgs),
@@ -163,7 +163,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct OfServer {
+pub(crate) struct ServerArg {
     /// Only of this server
     #[arg(long, short, value_name = "NAME")]
     pub(crate) server: Option<String>,

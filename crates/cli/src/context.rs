@@ -8,22 +8,22 @@ use std::time::Duration;
 use switchboard_chat::StartOptions;
 use switchboard_config::{Config, Environment, Places};
 use switchboard_core::ServerId;
-use switchboard_host::{FaceAnswers, Host, Options, Recording, Waiting};
+use switchboard_host::{FaceAnswers, Host, Options, Recording, ReviewQueue};
 use switchboard_models::ModelSampler;
-use switchboard_store::WaitingFile;
-use switchboard_terminal::{CliError, Interrupts, Patience, People, Printer, has_person};
-use switchboard_trust::{Approvals, Lock, Presence};
+use switchboard_store::QueueFile;
+use switchboard_terminal::{CliError, Interrupts, People, Printer, ReviewWait, has_person};
+use switchboard_trust::{Approvals, LockFile, Presence};
 
-use crate::args::Shared;
+use crate::args::GlobalArgs;
 use crate::commands::lock::packages;
 use crate::recorded;
 
 /// The first word that turns this program into the keeper of a server.
-pub(crate) const KEEPER: &str = "__keep";
+pub(crate) const KEEPER_WORD: &str = "__keep";
 
 /// What every command needs.
-pub(crate) struct Context {
-    pub(crate) shared: Shared,
+pub(crate) struct CommandContext {
+    pub(crate) shared: GlobalArgs,
     pub(crate) printer: Printer,
     pub(crate) environment: Environment,
     pub(crate) places: Places,
@@ -34,9 +34,9 @@ pub(crate) struct Context {
     pub(crate) asked_about: Mutex<BTreeSet<String>>,
 }
 
-impl Context {
-    pub(crate) fn new(shared: &Shared) -> Result<Self, CliError> {
-        let environment = Environment::readable()?;
+impl CommandContext {
+    pub(crate) fn new(shared: &GlobalArgs) -> Result<Self, CliError> {
+        let environment = Environment::from_process_checked()?;
         let places = Places::find(&environment, &shared.config)?;
         Ok(Self {
             printer: Printer::new(shared.json, shared.quiet, &environment),
@@ -70,8 +70,8 @@ impl Context {
             return;
         }
         // A lock that is not there is missed by whoever needs it.
-        let Ok(lock) = Lock::load(&self.lock_folder()) else { return };
-        let refused = packages::refused(self, &self.silent_config(), &lock).await;
+        let Ok(lock) = LockFile::load(&self.lock_folder()) else { return };
+        let refused = packages::refusals(self, &self.silent_config(), &lock).await;
         self.refused.get_or_init(|| refused);
     }
 
@@ -91,12 +91,12 @@ impl Context {
     }
 
     /// The id of a configured server, or an error that names near ones.
-    pub(crate) fn known(&self, config: &Config, name: &str) -> Result<ServerId, CliError> {
+    pub(crate) fn server_id(&self, config: &Config, name: &str) -> Result<ServerId, CliError> {
         let ids = || config.servers.keys().chain(config.broken.keys());
         if let Some(id) = ids().find(|id| id.as_str() == name) {
             return Ok(id.clone());
         }
-        let near = switchboard_text::nearest(name, ids().map(ServerId::as_str), 3);
+        let near = switchboard_text::nearest_names(name, ids().map(ServerId::as_str), 3);
         let hint = match near.as_slice() {
             [] => "`switchboard servers` lists them".to_owned(),
             near => format!("did you mean `{}`?", near.join("` or `")),
@@ -106,21 +106,21 @@ impl Context {
 
     /// Starts the host with the named servers, or with all.
     pub(crate) fn start(&self, only: Option<Vec<ServerId>>) -> Result<Host, CliError> {
-        self.start_patiently(only, None)
+        self.start_with_wait(only, None)
     }
 
     /// The same, and questions that nobody here can answer may wait.
-    pub(crate) fn start_patiently(
+    pub(crate) fn start_with_wait(
         &self,
         only: Option<Vec<ServerId>>,
-        patience: Option<Patience>,
+        patience: Option<ReviewWait>,
     ) -> Result<Host, CliError> {
         let people = if has_person() {
             People::at_terminal(&self.printer, self.interrupts.token())
         } else {
             People::nobody_here(&self.printer, patience)
         };
-        let people = people.with(patience);
+        let people = people.with_wait(patience);
         let options = StartOptions { only, people, allow: Vec::new(), model: None };
         self.start_at(self.places.clone(), self.environment.clone(), options)
     }
@@ -132,16 +132,16 @@ impl Context {
             .ok()
             .and_then(|path| path.to_str().map(str::to_owned))
             .filter(|_| cfg!(unix))
-            .map(|program| vec![program, KEEPER.to_owned()])
+            .map(|program| vec![program, KEEPER_WORD.to_owned()])
     }
 
     /// What waits for a person, in these places.
-    pub(crate) fn waiting(&self, places: &Places, limit: Duration) -> Waiting {
+    pub(crate) fn review_queue(&self, places: &Places, limit: Duration) -> ReviewQueue {
         let store = match self.shared.no_record {
-            true => WaitingFile::in_memory(),
-            false => WaitingFile::below(&places.state),
+            true => QueueFile::in_memory(),
+            false => QueueFile::in_state_folder(&places.state),
         };
-        Waiting::new(store, limit)
+        ReviewQueue::new(store, limit)
     }
 
     /// Whether calls and conversations are recorded.
@@ -171,20 +171,20 @@ impl Context {
         let config = switchboard_config::load(&places, &environment, &approvals);
         let minutes = u64::try_from(config.settings.review_minutes).unwrap_or(u64::MAX);
         let patience = Duration::from_secs(minutes.saturating_mul(60));
-        let waiting = self.waiting(&places, wanted.people.limit.unwrap_or(patience));
+        let waiting = self.review_queue(&places, wanted.people.limit.unwrap_or(patience));
         let minded = waiting.clone();
-        self.interrupts.mind(move || minded.is_needed());
+        self.interrupts.ignore_hang_up_while(move || minded.is_needed());
         let usual = wanted.model.or(config.settings.chat.model);
         let sampler = ModelSampler::new(config.models, usual.as_deref(), environment.clone());
         let here = &environment.current_dir;
         let roots = self.shared.root.iter().map(|root| here.join(root)).collect();
         let answers = FaceAnswers::new(wanted.people.asker, Vec::new())
-            .with_waiting(waiting.clone())
+            .with_queue(waiting.clone())
             .with_sampler(Arc::new(sampler));
         let lock = match self.shared.locked {
             true => {
                 let refused = self.refused.get().cloned().unwrap_or_default();
-                Some(Lock::load(&self.lock_folder())?.refusing(refused))
+                Some(LockFile::load(&self.lock_folder())?.with_refused(refused))
             }
             false => None,
         };
@@ -207,8 +207,8 @@ impl Context {
             ..Options::new(places, environment)
         };
         let host = Host::start(options)?;
-        if let Some(opened) = host.ledger().opened() {
-            recorded::tell(&self.printer, opened);
+        if let Some(opened) = host.ledger().open_report() {
+            recorded::warn_opened(&self.printer, opened);
         }
         Ok(host)
     }
@@ -226,7 +226,7 @@ impl Context {
 
     /// The folder of the project, where its lock file is.
     pub(crate) fn lock_folder(&self) -> PathBuf {
-        let project = self.places.around.clone();
+        let project = self.places.project_folder.clone();
         project.unwrap_or_else(|| self.environment.current_dir.clone())
     }
 }

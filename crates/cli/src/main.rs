@@ -12,20 +12,20 @@ mod ready;
 mod recorded;
 mod running;
 
-use args::Arguments;
-use context::Context;
+use args::CliArgs;
+use context::CommandContext;
 
 // Many small pieces of text live shortly here; the system's allocator is slower at that.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    if let Some(code) = keep() {
+    if let Some(code) = run_as_keeper() {
         return ExitCode::from(code);
     }
     // What breaks must not tell what it held.
     std::panic::set_hook(Box::new(|panic| talk(&panic.to_string())));
-    let arguments = Arguments::parse();
+    let arguments = CliArgs::parse();
     remember_mode();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         }
     };
     let code = runtime.block_on(async {
-        let context = match Context::new(&arguments.shared) {
+        let context = match CommandContext::new(&arguments.shared) {
             Ok(context) => context,
             Err(error) => return error.show(),
         };
@@ -53,12 +53,12 @@ fn main() -> ExitCode {
 /// With a secret first word, this process stays with a server or becomes one, instead of being a
 /// command.
 #[cfg(unix)]
-fn keep() -> Option<u8> {
+fn run_as_keeper() -> Option<u8> {
     let mut words = std::env::args_os().skip(1);
     let first = words.next()?;
-    if first == context::KEEPER {
+    if first == context::KEEPER_WORD {
         Some(switchboard_fleet::keep(&words.collect::<Vec<_>>()))
-    } else if first == switchboard_fleet::CONFINER {
+    } else if first == switchboard_fleet::CONFINE_COMMAND {
         Some(switchboard_fleet::confine(&words.collect::<Vec<_>>()))
     } else {
         None

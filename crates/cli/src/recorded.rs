@@ -3,21 +3,21 @@
 use switchboard_core::Durability;
 use switchboard_host::Host;
 use switchboard_host::host::ledger_file;
-use switchboard_store::{Ledger, LedgerError, Opened, Reader};
+use switchboard_store::{Ledger, LedgerError, LedgerReader, OpenReport};
 use switchboard_terminal::{CliError, Printer};
 use tokio_util::sync::CancellationToken;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// The record, with an outcome for every call of a switchboard that died.
 ///
 /// One that can only be read is read as it is.
-pub(crate) async fn reader(context: &Context) -> Result<Reader, CliError> {
+pub(crate) async fn reader(context: &CommandContext) -> Result<LedgerReader, CliError> {
     let file = ledger_file(&context.places.state);
     match Ledger::open(&file, Durability::Process) {
         Ok(ledger) => {
-            if let Some(opened) = ledger.opened() {
-                tell(&context.printer, opened);
+            if let Some(opened) = ledger.open_report() {
+                warn_opened(&context.printer, opened);
             }
             ledger.stop().await;
         }
@@ -29,11 +29,11 @@ pub(crate) async fn reader(context: &Context) -> Result<Reader, CliError> {
         }
         Err(error) => return Err(error.into()),
     }
-    Ok(Reader::at(&file))
+    Ok(LedgerReader::at(&file))
 }
 
 /// Says when calls cannot be recorded any more and when they can again, until it is told to stop.
-pub(crate) async fn tell_of_trouble(printer: Printer, host: Host, stop: CancellationToken) {
+pub(crate) async fn report_trouble(printer: Printer, host: Host, stop: CancellationToken) {
     let Some(trouble) = host.ledger().trouble() else { return };
     let mut changes = trouble.changes();
     while let Some(trouble) = stop.run_until_cancelled(changes.changed()).await {
@@ -45,7 +45,7 @@ pub(crate) async fn tell_of_trouble(printer: Printer, host: Host, stop: Cancella
 }
 
 /// Warns of what was found.
-pub(crate) fn tell(printer: &Printer, opened: &Opened) {
+pub(crate) fn warn_opened(printer: &Printer, opened: &OpenReport) {
     if let Some(aside) = &opened.quarantined {
         let aside = aside.display();
         let text = format!("the record of calls was damaged; it was put aside as {aside}");

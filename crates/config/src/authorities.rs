@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use switchboard_document::{ConfigError, Node, read_text};
-use switchboard_text::shown;
+use switchboard_text::sanitize;
 use switchboard_wire::http::{Authorities, BadAuthorities};
 
-use crate::reader::{Mode, Reader};
+use crate::reader::{ConfigReader, ReadMode};
 
 /// A file with certificates of authorities, as it was when the configuration was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,16 +31,16 @@ impl AuthoritiesFile {
 /// Reads the file that an entry names; nothing where an entry is only checked, for that touches no
 /// other file.
 pub(crate) fn read(
-    reader: &Reader<'_>,
+    reader: &ConfigReader<'_>,
     node: &Node,
     key: &str,
 ) -> Result<Option<AuthoritiesFile>, ConfigError> {
     let folder = reader.file.parent().unwrap_or(Path::new(""));
     let path = reader.path(node, key, folder)?;
-    if reader.mode != Mode::Read {
+    if reader.mode != ReadMode::Read {
         return Ok(None);
     }
-    let named = shown(&path.display().to_string());
+    let named = sanitize(&path.display().to_string());
     let error = |message: String| {
         let error = reader.error(node.at, message).key(key);
         error.hint("name a file with the certificate of who issued the server's, in PEM form")

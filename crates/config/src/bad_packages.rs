@@ -6,43 +6,43 @@ use std::path::Path;
 
 use serde::Deserialize;
 use switchboard_document::read_text;
-use switchboard_vetting::{Finding, Package};
+use switchboard_vetting::{EntryFinding, FetchedPackage};
 
 /// So many records are read.
-const MOST_RECORDS: usize = 200_000;
+const MAX_RECORDS: usize = 200_000;
 
 /// What the records say.
 #[derive(Debug, Default)]
 pub(crate) struct BadPackages {
     /// By ecosystem and name.
-    known: BTreeMap<(String, String), Vec<Bad>>,
+    known: BTreeMap<(String, String), Vec<BadVersions>>,
     ecosystems: BTreeSet<String>,
 }
 
 /// What one record says of one package.
 #[derive(Debug)]
-struct Bad {
+struct BadVersions {
     /// None stands for all of them.
     versions: Vec<String>,
     record: String,
 }
 
 #[derive(Deserialize)]
-struct Record {
+struct OsvRecord {
     id: String,
     #[serde(default)]
-    affected: Vec<Affected>,
+    affected: Vec<OsvAffected>,
 }
 
 #[derive(Deserialize)]
-struct Affected {
-    package: Named,
+struct OsvAffected {
+    package: OsvPackage,
     #[serde(default)]
     versions: Vec<String>,
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct OsvPackage {
     ecosystem: String,
     name: String,
 }
@@ -53,20 +53,20 @@ impl BadPackages {
     pub(crate) fn read(folder: &Path) -> Result<Self, String> {
         let mut found = Self::default();
         let entries = fs::read_dir(folder).map_err(|error| error.to_string())?;
-        for entry in entries.take(MOST_RECORDS) {
+        for entry in entries.take(MAX_RECORDS) {
             let path = entry.map_err(|error| error.to_string())?.path();
             if path.extension().is_none_or(|ending| ending != "json") {
                 continue;
             }
             let name = path.display();
             let text = read_text(&path).map_err(|error| error.to_string())?.unwrap_or_default();
-            let record: Record =
+            let record: OsvRecord =
                 serde_json::from_str(&text).map_err(|error| format!("`{name}`: {error}"))?;
             for affected in record.affected {
-                let Named { ecosystem, name } = affected.package;
+                let OsvPackage { ecosystem, name } = affected.package;
                 found.ecosystems.insert(ecosystem.clone());
                 let key = (ecosystem, name.to_lowercase());
-                let bad = Bad { versions: affected.versions, record: record.id.clone() };
+                let bad = BadVersions { versions: affected.versions, record: record.id.clone() };
                 found.known.entry(key).or_default().push(bad);
             }
         }
@@ -74,7 +74,7 @@ impl BadPackages {
     }
 
     /// The record that a package is bad by. One without a fixed version could be any version.
-    pub(crate) fn record_of(&self, package: &Package) -> Option<&str> {
+    pub(crate) fn find_record(&self, package: &FetchedPackage) -> Option<&str> {
         let key = (package.ecosystem.to_owned(), package.name.to_lowercase());
         let mut hits = self.known.get(&key)?.iter();
         let version = package.version.as_ref().filter(|_| package.is_pinned);
@@ -85,11 +85,12 @@ impl BadPackages {
     }
 
     /// What to say of a package about whose like the records say nothing.
-    pub(crate) fn unknown(&self, package: &Package) -> Option<Finding> {
+    pub(crate) fn uncovered_finding(&self, package: &FetchedPackage) -> Option<EntryFinding> {
         (!self.ecosystems.contains(package.ecosystem)).then(|| {
-            let (name, ecosystem) = (package.shown_name(), package.ecosystem);
+            let name = package.display_name();
+            let ecosystem = package.ecosystem;
             let message = format!("nothing is known about `{name}`: no records of {ecosystem}");
-            Finding::note("unknown", message)
+            EntryFinding::note("unknown", message)
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use switchboard_document::{ConfigError, Node};
 
-use crate::reader::Reader;
+use crate::reader::ConfigReader;
 
 const KEYS: &[&str] = &[
     "model",
@@ -88,10 +88,11 @@ pub(crate) fn read(
     chat: &mut ChatSettings,
     node: &Node,
     key: &str,
-    reader: &Reader<'_>,
+    reader: &ConfigReader<'_>,
 ) -> Result<(), ConfigError> {
     for member in reader.members(node, key)?.iter().filter(|member| !member.value.is_null()) {
-        let (node, key) = (&member.value, format!("{key}.{}", member.name));
+        let node = &member.value;
+        let key = format!("{key}.{}", member.name);
         match member.name.as_str() {
             "model" => chat.model = Some(reader.text(node, &key)?),
             "instructions" => chat.instructions = Some(reader.text(node, &key)?),

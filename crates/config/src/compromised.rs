@@ -2,7 +2,7 @@
 
 /// How much of a server is held when one of its definitions turns into an attack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Turned {
+pub enum CompromiseScope {
     /// That definition.
     Definition,
     /// All of it: who turns is not trusted in the rest.

@@ -5,20 +5,20 @@ use std::path::PathBuf;
 use switchboard_document::{ConfigError, Node};
 use switchboard_net::url_check;
 
-use crate::reader::Reader;
+use crate::reader::ConfigReader;
 
 /// Where servers are looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Discovery {
+pub struct DiscoverySettings {
     /// The registries, in the order in which they are asked; the official one without any.
     pub registries: Vec<String>,
     /// The list of known servers in place of ours.
-    pub known_servers: Option<KnownList>,
+    pub known_servers: Option<KnownServersSource>,
 }
 
 /// Where a list of known servers is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KnownList {
+pub enum KnownServersSource {
     /// In a file.
     File(PathBuf),
     /// At an address.
@@ -26,26 +26,26 @@ pub enum KnownList {
 }
 
 pub(crate) fn registries(
-    reader: &Reader<'_>,
+    reader: &ConfigReader<'_>,
     node: &Node,
     key: &str,
 ) -> Result<Vec<String>, ConfigError> {
     let texts = reader.texts(node, key)?;
     for text in &texts {
-        url_check::check(text).map_err(|wrong| reader.about(node.at, key, wrong))?;
+        url_check::check(text).map_err(|wrong| reader.key_error(node.at, key, wrong))?;
     }
     Ok(texts)
 }
 
 pub(crate) fn known_list(
-    reader: &Reader<'_>,
+    reader: &ConfigReader<'_>,
     node: &Node,
     key: &str,
-) -> Result<KnownList, ConfigError> {
+) -> Result<KnownServersSource, ConfigError> {
     let text = reader.text(node, key)?;
     if !text.contains("://") {
-        return Ok(KnownList::File(reader.path(node, key, reader.variables.workspace)?));
+        return Ok(KnownServersSource::File(reader.path(node, key, reader.variables.workspace)?));
     }
-    url_check::check(&text).map_err(|wrong| reader.about(node.at, key, wrong))?;
-    Ok(KnownList::Url(text))
+    url_check::check(&text).map_err(|wrong| reader.key_error(node.at, key, wrong))?;
+    Ok(KnownServersSource::Url(text))
 }

@@ -11,10 +11,12 @@ pub(crate) struct DotenvError {
 pub(crate) fn parse(text: &str) -> Result<Vec<Variable>, DotenvError> {
     // A quoted value has its line breaks whatever ends the lines of the file.
     let text = text.replace("\r\n", "\n");
-    let (mut rest, mut line) = (text.as_str(), 1);
+    let mut rest = text.as_str();
+    let mut line = 1;
     let mut variables = Vec::new();
     while !rest.is_empty() {
-        let (found, after) = variable(rest).map_err(|message| DotenvError { line, message })?;
+        let (found, after) =
+            parse_variable(rest).map_err(|message| DotenvError { line, message })?;
         let read = rest.strip_suffix(after).unwrap_or(rest);
         line += read.matches('\n').count();
         variables.extend(found);
@@ -26,7 +28,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Variable>, DotenvError> {
 type Variable = (String, String);
 
 /// The variable that begins in the first line, if one does, and the lines after it.
-fn variable(text: &str) -> Result<(Option<Variable>, &str), &'static str> {
+fn parse_variable(text: &str) -> Result<(Option<Variable>, &str), &'static str> {
     let (line, after) = text.split_once('\n').unwrap_or((text, ""));
     if line.trim().is_empty() || line.trim_start().starts_with('#') {
         return Ok((None, after));
@@ -43,7 +45,7 @@ fn variable(text: &str) -> Result<(Option<Variable>, &str), &'static str> {
     }
     let value = value.trim_start_matches([' ', '\t']);
     let (value, after) = if value.starts_with(['\'', '"']) {
-        let (value, behind) = quoted(value)?;
+        let (value, behind) = parse_quoted(value)?;
         let (behind, after) = behind.split_once('\n').unwrap_or((behind, ""));
         let behind = behind.trim();
         if !behind.is_empty() && !behind.starts_with('#') {
@@ -52,13 +54,13 @@ fn variable(text: &str) -> Result<(Option<Variable>, &str), &'static str> {
         (value, after)
     } else {
         let (value, after) = value.split_once('\n').unwrap_or((value, ""));
-        (plain(value).to_owned(), after)
+        (parse_plain(value).to_owned(), after)
     };
     Ok((Some((name.to_owned(), value)), after))
 }
 
 /// A value without quotes, up to a comment.
-fn plain(text: &str) -> &str {
+fn parse_plain(text: &str) -> &str {
     // A `#` inside a word, as in `#fragment` of a URL, is no comment.
     if text.starts_with('#') {
         return "";
@@ -68,7 +70,7 @@ fn plain(text: &str) -> &str {
 }
 
 /// The text between quotes and what follows them; only double quotes know escapes.
-fn quoted(text: &str) -> Result<(String, &str), &'static str> {
+fn parse_quoted(text: &str) -> Result<(String, &str), &'static str> {
     let mut value = String::new();
     let mut characters = text.chars();
     let quote = characters.next();

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use switchboard_core::ServerId;
-use switchboard_document::{ConfigError, Value, change, document};
-use switchboard_text::shown;
-use switchboard_vetting::Finding;
+use switchboard_document::{ConfigError, NodeValue, document, edit_locked};
+use switchboard_text::sanitize;
+use switchboard_vetting::EntryFinding;
 
 use crate::environment::Environment;
-use crate::reader::{Mode, Reader};
-use crate::resolved::{BUILTIN, Layer};
-use crate::variables::{Unset, Variables};
+use crate::reader::{ConfigReader, ReadMode};
+use crate::resolved::{BUILTIN, ConfigLayer};
+use crate::variables::{IfUnset, Variables};
 use crate::{file, lookalike, server};
 
 /// What to do if there is a server of the name already.
@@ -35,16 +35,16 @@ pub fn add_server(
     replace: Replace,
 ) -> Result<(), ConfigError> {
     let file: Arc<Path> = path.into();
-    check(&file, name, entry)?;
+    check_entry(&file, name, entry)?;
     edit(&file, name, |servers| {
         let known = servers.properties();
         let known = known.iter().filter_map(|known| known.name()?.decoded_value().ok());
         let known: Vec<String> = known.collect();
-        if let Some(problem) = lookalike::among(name, known.iter().map(String::as_str)) {
+        if let Some(problem) = lookalike::conflict(name, known.iter().map(String::as_str)) {
             let error = ConfigError::new(Arc::clone(&file), problem).server(name);
             return Err(error.hint("give it another name"));
         }
-        let value = input(entry, server::KEYS);
+        let value = cst_value(entry, server::KEYS);
         match servers.get(name) {
             Some(_) if replace == Replace::Refuse => {
                 Err(ConfigError::new(Arc::clone(&file), "there is a server of this name already")
@@ -64,19 +64,19 @@ pub fn add_server(
 }
 
 /// What is dangerous or careless about an entry that somebody wants to add.
-pub fn findings_of(
+pub fn entry_findings(
     path: &Path,
     name: &str,
     entry: &serde_json::Value,
-) -> Result<Vec<Finding>, ConfigError> {
-    check(&path.into(), name, entry)
+) -> Result<Vec<EntryFinding>, ConfigError> {
+    check_entry(&path.into(), name, entry)
 }
 
 /// Removes a server from the file.
 pub fn remove_server(path: &Path, name: &str) -> Result<(), ConfigError> {
     let file: Arc<Path> = path.into();
     edit(&file, name, |servers| {
-        servers.get(name).ok_or_else(|| unknown(&file, name))?.remove();
+        servers.get(name).ok_or_else(|| unknown_server(&file, name))?.remove();
         Ok(())
     })
 }
@@ -85,7 +85,7 @@ pub fn remove_server(path: &Path, name: &str) -> Result<(), ConfigError> {
 pub fn disable_server(path: &Path, name: &str) -> Result<(), ConfigError> {
     let file: Arc<Path> = path.into();
     edit(&file, name, |servers| {
-        let entry = entry(&file, servers, name)?;
+        let entry = server_entry(&file, servers, name)?;
         match entry.get("disabled") {
             Some(member) => member.set_value(true.into()),
             None => drop(entry.append("disabled", true.into())),
@@ -101,7 +101,7 @@ pub fn enable_server(path: &Path, name: &str) -> Result<(), ConfigError> {
         if name == BUILTIN && servers.get(name).is_none() {
             return Ok(());
         }
-        if let Some(member) = entry(&file, servers, name)?.get("disabled") {
+        if let Some(member) = server_entry(&file, servers, name)?.get("disabled") {
             member.set_value(false.into());
         }
         Ok(())
@@ -116,8 +116,8 @@ pub fn set_sandbox(
 ) -> Result<(), ConfigError> {
     let file: Arc<Path> = path.into();
     edit(&file, name, |servers| {
-        let entry = entry(&file, servers, name)?;
-        let profile = input(profile, &["read", "write", "network"]);
+        let entry = server_entry(&file, servers, name)?;
+        let profile = cst_value(profile, &["read", "write", "network"]);
         match entry.get("sandbox") {
             Some(member) => member.set_value(profile),
             None => drop(entry.append("sandbox", profile)),
@@ -132,7 +132,7 @@ pub fn add_auto_approve(path: &Path, name: &str, tool: &str) -> Result<(), Confi
     // A tool name is no place for variables; a `${` in it is one of its characters.
     let tool = tool.replace("${", "$${");
     edit(&file, name, |servers| {
-        let entry = entry(&file, servers, name)?;
+        let entry = server_entry(&file, servers, name)?;
         let listed = ["autoApprove", "alwaysAllow"].into_iter().any(|key| {
             let list = entry.array_value(key).map(|list| list.elements()).unwrap_or_default();
             list.iter()
@@ -183,15 +183,19 @@ pub fn remove_auto_approve(path: &Path, name: &str, tool: &str) -> Result<(), Co
     })
 }
 
-fn unknown(file: &Arc<Path>, name: &str) -> ConfigError {
-    ConfigError::new(Arc::clone(file), format!("there is no server `{}`", shown(name)))
+fn unknown_server(file: &Arc<Path>, name: &str) -> ConfigError {
+    ConfigError::new(Arc::clone(file), format!("there is no server `{}`", sanitize(name)))
 }
 
 /// The entry of a server; the built-in server needs none, so it gets one when it is changed.
-fn entry(file: &Arc<Path>, servers: &CstObject, name: &str) -> Result<CstObject, ConfigError> {
+fn server_entry(
+    file: &Arc<Path>,
+    servers: &CstObject,
+    name: &str,
+) -> Result<CstObject, ConfigError> {
     let member = match servers.get(name) {
         None if name == BUILTIN => servers.append(name, CstInputValue::Object(Vec::new())),
-        member => member.ok_or_else(|| unknown(file, name))?,
+        member => member.ok_or_else(|| unknown_server(file, name))?,
     };
     member.object_value().ok_or_else(|| {
         ConfigError::new(Arc::clone(file), "the entry must be an object").server(name)
@@ -204,10 +208,10 @@ fn edit(
     name: &str,
     action: impl FnOnce(&CstObject) -> Result<(), ConfigError>,
 ) -> Result<(), ConfigError> {
-    change(file, |before| {
+    edit_locked(file, |before| {
         let before = before.unwrap_or_default();
         // The reader has the better words for what is wrong, so it goes first.
-        let servers = file::parts(file, before)?.servers;
+        let servers = file::parse_sections(file, before)?.servers;
         if servers.iter().filter(|member| member.name == name).count() > 1 {
             let message = "the file has two servers of this name";
             return Err(ConfigError::new(Arc::clone(file), message).server(name));
@@ -221,7 +225,7 @@ fn edit(
         if before.is_empty() && !after.ends_with('\n') {
             after.push('\n');
         }
-        if rest(before, name) == rest(&after, name) {
+        if other_content(before, name) == other_content(&after, name) {
             Ok(after)
         } else {
             Err(wrong("cannot be changed without touching something else")
@@ -231,31 +235,31 @@ fn edit(
 }
 
 /// Everything a file says but for one server, to see that an edit left it alone.
-fn rest(text: &str, name: &str) -> Option<Vec<String>> {
+fn other_content(text: &str, name: &str) -> Option<Vec<String>> {
     let Some(root) = document::parse(text).ok()? else { return Some(Vec::new()) };
-    let Value::Object(members) = root.value else { return None };
+    let NodeValue::Object(members) = root.value else { return None };
     let mut rest = Vec::new();
     for member in members {
         match (&member.value.value, member.name.as_str()) {
-            (Value::Null, "mcpServers") => {}
-            (Value::Object(servers), "mcpServers") => rest.extend(
+            (NodeValue::Null, "mcpServers") => {}
+            (NodeValue::Object(servers), "mcpServers") => rest.extend(
                 servers
                     .iter()
                     .filter(|server| server.name != name)
-                    .map(|server| format!("{} {}", server.name, server.value.compact())),
+                    .map(|server| format!("{} {}", server.name, server.value.to_compact_json())),
             ),
-            _ => rest.push(format!("{} {}", member.name, member.value.compact())),
+            _ => rest.push(format!("{} {}", member.name, member.value.to_compact_json())),
         }
     }
     Some(rest)
 }
 
 /// Reads the entry as if it stood in the file, where variables may have any value.
-fn check(
+fn check_entry(
     file: &Arc<Path>,
     name: &str,
     entry: &serde_json::Value,
-) -> Result<Vec<Finding>, ConfigError> {
+) -> Result<Vec<EntryFinding>, ConfigError> {
     let error = |message: String| ConfigError::new(Arc::clone(file), message).server(name);
     let id = ServerId::new(name)
         .map_err(|cause| error(cause.to_string()).hint("give it another name"))?;
@@ -268,10 +272,15 @@ fn check(
         current_dir: "/".into(),
     };
     let variables =
-        Variables { environment: &environment, workspace: Path::new("/"), unset: Unset::Keep };
-    let mut reader =
-        Reader { file, server: Some(name), variables, mode: Mode::Write, warnings: Vec::new() };
-    let checked = server::read(&mut reader, id, &member, Layer::User);
+        Variables { environment: &environment, workspace: Path::new("/"), unset: IfUnset::Keep };
+    let mut reader = ConfigReader {
+        file,
+        server: Some(name),
+        variables,
+        mode: ReadMode::Write,
+        warnings: Vec::new(),
+    };
+    let checked = server::read(&mut reader, id, &member, ConfigLayer::User);
     // The place is one in the entry, which is not in the file yet.
     checked.map(|(server, _)| server.findings).map_err(|error| ConfigError {
         line: None,
@@ -281,14 +290,14 @@ fn check(
 }
 
 /// `value` for the editor, its members in the order of `first`, then by name.
-fn input(value: &serde_json::Value, first: &[&str]) -> CstInputValue {
+fn cst_value(value: &serde_json::Value, first: &[&str]) -> CstInputValue {
     match value {
         serde_json::Value::Null => CstInputValue::Null,
         serde_json::Value::Bool(value) => CstInputValue::Bool(*value),
         serde_json::Value::Number(number) => CstInputValue::Number(number.to_string()),
         serde_json::Value::String(text) => CstInputValue::String(text.clone()),
         serde_json::Value::Array(values) => {
-            CstInputValue::Array(values.iter().map(|value| input(value, &[])).collect())
+            CstInputValue::Array(values.iter().map(|value| cst_value(value, &[])).collect())
         }
         serde_json::Value::Object(map) => {
             let place =
@@ -297,7 +306,7 @@ fn input(value: &serde_json::Value, first: &[&str]) -> CstInputValue {
             members.sort_by_key(|(name, _)| (place(name), name.as_str()));
             let members = members
                 .into_iter()
-                .map(|(name, value)| (name.clone(), input(value, &[])))
+                .map(|(name, value)| (name.clone(), cst_value(value, &[])))
                 .collect();
             CstInputValue::Object(members)
         }

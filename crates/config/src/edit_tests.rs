@@ -233,7 +233,7 @@ fn run<'e>(path: &Path, edit: &'e Edit) -> (Result<(), ConfigError>, &'e str) {
 }
 
 /// A piece of a file that no edit may touch: comments above, an entry in any layout.
-fn kept() -> impl Strategy<Value = String> {
+fn untouched_piece() -> impl Strategy<Value = String> {
     let entry = proptest::sample::select(vec![
         r#"{}"#,
         r#"{"command":"x","odd" :[ 1,2 , ],}"#,
@@ -253,7 +253,7 @@ fn files() -> impl Strategy<Value = (String, Vec<String>)> {
         any::<bool>(),
         proptest::sample::select(vec!["\n", "\n    ", " \n\n ", " "]),
     );
-    (proptest::collection::vec(kept(), 0..4), layout).prop_map(|(kept, (trailing, one_line, gap))| {
+    (proptest::collection::vec(untouched_piece(), 0..4), layout).prop_map(|(kept, (trailing, one_line, gap))| {
         let kept: Vec<String> = kept
             .iter()
             .enumerate()
@@ -277,13 +277,13 @@ fn files() -> impl Strategy<Value = (String, Vec<String>)> {
 }
 
 /// Writes `value` with a piece of white space or a numbered comment between all of its tokens.
-struct Writer {
+struct GapWriter {
     gaps: Vec<&'static str>,
     next: usize,
     comments: usize,
 }
 
-impl Writer {
+impl GapWriter {
     fn gap(&mut self) -> String {
         let gap = self.gaps[self.next % self.gaps.len()];
         self.next += 1;
@@ -333,7 +333,7 @@ fn odd_files() -> impl Strategy<Value = (String, usize)> {
             1 => json!({"a": [], "mcpServers": servers}),
             _ => json!({"a": {}}),
         };
-        let mut writer = Writer { gaps, next: 0, comments: 0 };
+        let mut writer = GapWriter { gaps, next: 0, comments: 0 };
         (writer.text(&value), writer.comments)
     })
 }
@@ -354,7 +354,7 @@ proptest! {
                     prop_assert!(expected.iter().any(|e| error.message.starts_with(e)), "{error}\n{before}");
                     prop_assert_eq!(&before, &after);
                 }
-                Ok(()) => prop_assert_eq!(rest(&before, name), rest(&after, name)),
+                Ok(()) => prop_assert_eq!(other_content(&before, name), other_content(&after, name)),
             }
             for piece in kept.iter().map(String::as_str).chain(["// top\n", "\"more\" : [ 1 ]", "// last\n", "\n// end\n"]) {
                 prop_assert!(after.contains(piece), "{edit:?} lost {piece:?}:\n{before}\n---\n{after}");
@@ -377,7 +377,7 @@ proptest! {
                     prop_assert!(expected.iter().any(|e| error.message.starts_with(e)), "{edit:?} {error}\n{before}");
                     prop_assert_eq!(&before, &after);
                 }
-                Ok(()) => prop_assert_eq!(rest(&before, name), rest(&after, name)),
+                Ok(()) => prop_assert_eq!(other_content(&before, name), other_content(&after, name)),
             }
             if !removed {
                 for number in 1..=comments {

@@ -11,13 +11,13 @@ impl ServerConfig {
     /// headers are only marked, so that a change can be seen and a secret cannot.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        let mut lines = self.how_it_is_reached();
-        lines.extend(self.what_it_may());
+        let mut lines = self.transport_lines();
+        lines.extend(self.permission_lines());
         lines
     }
 
     /// What the entry gives to the server, or takes from others for it.
-    fn what_it_may(&self) -> Vec<String> {
+    fn permission_lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         lines.extend(self.auto_approve.iter().map(|tool| format!("autoApprove  {tool}")));
         lines.extend(self.mirror_secrets.iter().map(|name| format!("mirrorSecrets  {name}")));
@@ -28,20 +28,20 @@ impl ServerConfig {
         let tools = self.tools.iter().filter(|(_, tool)| **tool != ToolSettings::default());
         lines.extend(tools.map(|(name, tool)| format!("tools.{name}  {tool:?}")));
         lines.extend(
-            self.authorities
-                .iter()
-                .map(|file| marked("caFile", &file.path.display().to_string(), &file.pem)),
+            self.authorities.iter().map(|file| {
+                fingerprint_line("caFile", &file.path.display().to_string(), &file.pem)
+            }),
         );
         lines
     }
 
-    fn how_it_is_reached(&self) -> Vec<String> {
+    fn transport_lines(&self) -> Vec<String> {
         match &self.transport {
             Transport::Builtin => vec!["built in".to_owned()],
             Transport::Stdio { command, args, env, cwd } => {
                 let mut lines = vec![format!("command  {command}")];
                 lines.extend(args.iter().zip(0..).map(|(arg, at)| format!("args[{at}]  {arg}")));
-                lines.extend(env.iter().map(|(name, value)| marked("env", name, value)));
+                lines.extend(env.iter().map(|(name, value)| fingerprint_line("env", name, value)));
                 lines.extend(cwd.iter().map(|cwd| format!("cwd  {}", cwd.display())));
                 if self.confinement != Confinement::None {
                     lines.push(format!("sandbox  {:?}", self.confinement));
@@ -51,21 +51,23 @@ impl ServerConfig {
             Transport::Http { urls, headers, .. } => {
                 let addresses = urls.iter().map(|url| url_check::without_secrets(url));
                 let mut lines: Vec<String> = addresses.map(|url| format!("url  {url}")).collect();
-                lines.extend(headers.iter().map(|(name, value)| marked("header", name, value)));
+                lines.extend(
+                    headers.iter().map(|(name, value)| fingerprint_line("header", name, value)),
+                );
                 lines
             }
         }
     }
 }
 
-fn marked(what: &str, name: &str, value: &str) -> String {
-    let mark = digest::of([value.as_bytes()]);
+fn fingerprint_line(what: &str, name: &str, value: &str) -> String {
+    let mark = digest::fingerprint([value.as_bytes()]);
     format!("{what}  {name} (value {})", mark.get(..8).unwrap_or_default())
 }
 
 /// What went, with `-`, and what came, with `+`.
 #[must_use]
-pub fn difference(before: &[String], after: &[String]) -> Vec<String> {
+pub fn diff_lines(before: &[String], after: &[String]) -> Vec<String> {
     let gone = before.iter().filter(|line| !after.contains(line)).map(|line| format!("- {line}"));
     let come = after.iter().filter(|line| !before.contains(line)).map(|line| format!("+ {line}"));
     gone.chain(come).collect()
@@ -79,9 +81,9 @@ mod tests {
     fn a_difference_names_what_went_and_what_came() {
         let lines =
             |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
-        let (before, after) =
-            (lines(&["command  a", "args[0]  b"]), lines(&["command  a", "args[0]  c"]));
-        assert_eq!(difference(&before, &after), ["- args[0]  b", "+ args[0]  c"]);
-        assert_eq!(difference(&before, &before), [""; 0]);
+        let before = lines(&["command  a", "args[0]  b"]);
+        let after = lines(&["command  a", "args[0]  c"]);
+        assert_eq!(diff_lines(&before, &after), ["- args[0]  b", "+ args[0]  c"]);
+        assert_eq!(diff_lines(&before, &before), [""; 0]);
     }
 }

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 /// How a system tells names of variables apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Letters {
+pub enum EnvCase {
     /// By every letter.
     Exact,
     /// Not by capitals.
     AnyCase,
 }
 
-impl Letters {
+impl EnvCase {
     /// How this system does it.
-    pub const HERE: Self = if cfg!(windows) { Self::AnyCase } else { Self::Exact };
+    pub const NATIVE: Self = if cfg!(windows) { Self::AnyCase } else { Self::Exact };
 
     /// Whether both are the name of one variable.
     pub fn is_same(self, one: &str, other: &str) -> bool {
@@ -44,13 +44,13 @@ impl Letters {
 
 #[cfg(test)]
 mod tests {
-    use super::Letters;
+    use super::EnvCase;
 
     #[test]
     fn a_variable_has_one_value_however_its_name_is_spelled() {
         for (letters, value, left) in [
-            (Letters::Exact, Some("/usr/bin"), &["PATH=/usr/bin", "Path=C:\\x"][..]),
-            (Letters::AnyCase, Some("/usr/bin"), &["PATH=/usr/bin"][..]),
+            (EnvCase::Exact, Some("/usr/bin"), &["PATH=/usr/bin", "Path=C:\\x"][..]),
+            (EnvCase::AnyCase, Some("/usr/bin"), &["PATH=/usr/bin"][..]),
         ] {
             let mut variables = [("Path".to_owned(), "C:\\x".to_owned())].into();
             letters.set(&mut variables, "PATH".to_owned(), "/usr/bin".to_owned());
@@ -60,7 +60,7 @@ mod tests {
             assert_eq!(found, left, "{letters:?}");
         }
         let variables = [("Path".to_owned(), "C:\\x".to_owned())].into();
-        assert_eq!(Letters::Exact.find(&variables, "PATH"), None);
-        assert_eq!(Letters::AnyCase.find(&variables, "PATH"), Some("C:\\x"));
+        assert_eq!(EnvCase::Exact.find(&variables, "PATH"), None);
+        assert_eq!(EnvCase::AnyCase.find(&variables, "PATH"), Some("C:\\x"));
     }
 }

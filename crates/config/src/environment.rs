@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use switchboard_document::ConfigError;
 
-use crate::env_case::Letters;
+use crate::env_case::EnvCase;
 
 /// What loading may know about the process. Tests make one; programs read it once.
 #[derive(Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Environment {
     ///
     /// # Errors
     /// When such a variable is not Unicode.
-    pub fn readable() -> Result<Self, ConfigError> {
+    pub fn from_process_checked() -> Result<Self, ConfigError> {
         let of_us = |name: &str| {
             name.starts_with("SWITCHBOARD_")
                 || ["XDG_CONFIG_HOME", "XDG_STATE_HOME"].contains(&name)
@@ -57,7 +57,7 @@ impl Environment {
 
     /// The value of a variable, which may be empty.
     pub fn variable(&self, name: &str) -> Option<&str> {
-        Letters::HERE.find(&self.variables, name)
+        EnvCase::NATIVE.find(&self.variables, name)
     }
 
     /// The value of a variable that names a folder; an empty one counts as unset.

@@ -26,7 +26,7 @@ fn every_example_can_be_read_without_a_complaint() {
         };
         let explicit = vec![file.clone()];
         let state = state.path().to_owned();
-        let places = Places { explicit, ..Places::bare(state) };
+        let places = Places { explicit, ..Places::without_files(state) };
         let config = load(&places, &environment, &NoConsents);
         assert_eq!((&config.problems[..], config.broken.len()), (&[][..], 0), "{file:?}");
         assert!(config.servers.len() >= 2);

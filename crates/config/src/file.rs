@@ -3,15 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use switchboard_document::{ConfigError, Member, Node, Value, document, duplicate_member};
-use switchboard_text::{shown, suggestion};
+use switchboard_document::{ConfigError, Member, Node, NodeValue, document, duplicate_member};
+use switchboard_text::{sanitize, suggestion};
 
 /// The names at the top of a file.
 const TOP_KEYS: &[&str] = &["mcpServers", "models", "settings"];
 
 /// The parts of a file.
 #[derive(Debug, Default)]
-pub(crate) struct Parts {
+pub(crate) struct ConfigSections {
     /// In the order of the file; a name may appear twice.
     pub(crate) servers: Vec<Member>,
     pub(crate) settings: Option<Node>,
@@ -21,29 +21,29 @@ pub(crate) struct Parts {
 
 /// Finds the parts of a file in its text. Entries are not looked into, so that one that is wrong
 /// does not hide the others.
-pub(crate) fn parts(file: &Arc<Path>, text: &str) -> Result<Parts, ConfigError> {
+pub(crate) fn parse_sections(file: &Arc<Path>, text: &str) -> Result<ConfigSections, ConfigError> {
     let error = |at, message: String| ConfigError::new(Arc::clone(file), message).at(at);
     let root = document::parse(text)
         .map_err(|syntax| error(syntax.at, syntax.message).hint(syntax.hint))?;
-    let Some(root) = root else { return Ok(Parts::default()) };
+    let Some(root) = root else { return Ok(ConfigSections::default()) };
     let kind = root.kind();
-    let Value::Object(members) = root.value else {
+    let NodeValue::Object(members) = root.value else {
         return Err(error(root.at, format!("the file must be an object, not {kind}"))
             .hint("an empty configuration is `{}`"));
     };
     if let Some(second) = duplicate_member(&members) {
-        let message = format!("`{}` is given twice", shown(&second.name));
+        let message = format!("`{}` is given twice", sanitize(&second.name));
         let error = error(second.at, message).key(second.name.as_str());
         return Err(error.hint("put the two together"));
     }
-    let mut parts = Parts::default();
+    let mut parts = ConfigSections::default();
     for member in members {
         match member.name.as_str() {
             "mcpServers" => parts.servers = servers(file, member.value)?,
             "models" => parts.models = Some(member.value).filter(|node| !node.is_null()),
             "settings" => parts.settings = Some(member.value).filter(|node| !node.is_null()),
             name => parts.warnings.extend(suggestion(name, TOP_KEYS).map(|meant| {
-                error(member.at, format!("`{}` is not known", shown(name)))
+                error(member.at, format!("`{}` is not known", sanitize(name)))
                     .key(name)
                     .hint(format!("did you mean `{meant}`?"))
                     .warning()
@@ -56,8 +56,8 @@ pub(crate) fn parts(file: &Arc<Path>, text: &str) -> Result<Parts, ConfigError> 
 fn servers(file: &Arc<Path>, node: Node) -> Result<Vec<Member>, ConfigError> {
     let kind = node.kind();
     match node.value {
-        Value::Null => Ok(Vec::new()),
-        Value::Object(members) => Ok(members),
+        NodeValue::Null => Ok(Vec::new()),
+        NodeValue::Object(members) => Ok(members),
         _ => {
             let message = format!("`mcpServers` must be an object, not {kind}");
             Err(ConfigError::new(Arc::clone(file), message)
@@ -82,7 +82,7 @@ mod tests {
         fs::write(&path, bytes).unwrap();
         let file: Arc<Path> = Path::new("config.json").into();
         let text = read_text(&path).map_err(|error| error.message.to_string())?.unwrap();
-        let parts = parts(&file, &text).map_err(|error| error.to_string())?;
+        let parts = parse_sections(&file, &text).map_err(|error| error.to_string())?;
         let names = parts.servers.into_iter().map(|member| member.name).collect();
         Ok((names, parts.settings.is_some()))
     }

@@ -8,8 +8,8 @@ use switchboard_document::{ConfigError, Member, Node};
 use switchboard_text::suggestion;
 
 use crate::gateway_views;
-use crate::gateway_views::ViewOf;
-use crate::reader::Reader;
+use crate::gateway_views::ViewKey;
+use crate::reader::ConfigReader;
 
 const KEYS: &[&str] = &[
     "listen",
@@ -31,11 +31,11 @@ const KEYS: &[&str] = &[
 ];
 const OAUTH_KEYS: &[&str] = &["issuer", "audience", "scopes", "jwks"];
 
-const COUNT: RangeInclusive<usize> = 1..=1_000_000;
-const SESSIONS: RangeInclusive<usize> = 1..=10_000;
-const BODY: RangeInclusive<usize> = 1_024..=1_073_741_824;
-const READ: RangeInclusive<usize> = 1..=3_600;
-const DRAIN: RangeInclusive<usize> = 0..=3_600;
+const COUNT_RANGE: RangeInclusive<usize> = 1..=1_000_000;
+const SESSIONS_RANGE: RangeInclusive<usize> = 1..=10_000;
+const BODY_BYTES_RANGE: RangeInclusive<usize> = 1_024..=1_073_741_824;
+const READ_SECONDS_RANGE: RangeInclusive<usize> = 1..=3_600;
+const DRAIN_SECONDS_RANGE: RangeInclusive<usize> = 0..=3_600;
 
 /// What `serve` does where its flags say nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -59,7 +59,7 @@ pub struct GatewaySettings {
     /// Whose tokens are accepted beside our own.
     pub oauth: Option<GatewayOauth>,
     /// What those see who come with a token of the issuer; none means that all see everything.
-    pub views: Option<BTreeMap<ViewOf, Vec<String>>>,
+    pub views: Option<BTreeMap<ViewKey, Vec<String>>>,
     /// Requests of one caller at the same time.
     pub max_in_flight: Option<usize>,
     /// Sessions of one caller.
@@ -122,10 +122,11 @@ pub(crate) fn read(
     gateway: &mut GatewaySettings,
     node: &Node,
     key: &str,
-    reader: &Reader<'_>,
+    reader: &ConfigReader<'_>,
 ) -> Result<(), ConfigError> {
-    for member in known(reader, node, key, KEYS)? {
-        let (node, key) = (&member.value, &format!("{key}.{}", member.name));
+    for member in known_members(reader, node, key, KEYS)? {
+        let node = &member.value;
+        let key = &format!("{key}.{}", member.name);
         match member.name.as_str() {
             "listen" => gateway.listen = Some(address(reader, node, key)?),
             "servers" => gateway.servers = reader.texts(node, key)?,
@@ -154,12 +155,20 @@ pub(crate) fn read(
             "requireToken" => gateway.require_token = reader.flag(node, key)?,
             "oauth" => gateway.oauth = Some(oauth(reader, node, key)?),
             "views" => gateway.views = Some(gateway_views::read(reader, node, key)?),
-            "maxInFlight" => gateway.max_in_flight = Some(reader.count(node, key, COUNT)?),
-            "maxSessions" => gateway.max_sessions = Some(reader.count(node, key, SESSIONS)?),
-            "maxRate" => gateway.max_rate = Some(reader.count(node, key, COUNT)?),
-            "maxBodyBytes" => gateway.max_body_bytes = Some(reader.count(node, key, BODY)?),
-            "readSeconds" => gateway.read_seconds = Some(reader.count(node, key, READ)?),
-            "drainSeconds" => gateway.drain_seconds = Some(reader.count(node, key, DRAIN)?),
+            "maxInFlight" => gateway.max_in_flight = Some(reader.count(node, key, COUNT_RANGE)?),
+            "maxSessions" => {
+                gateway.max_sessions = Some(reader.count(node, key, SESSIONS_RANGE)?);
+            }
+            "maxRate" => gateway.max_rate = Some(reader.count(node, key, COUNT_RANGE)?),
+            "maxBodyBytes" => {
+                gateway.max_body_bytes = Some(reader.count(node, key, BODY_BYTES_RANGE)?);
+            }
+            "readSeconds" => {
+                gateway.read_seconds = Some(reader.count(node, key, READ_SECONDS_RANGE)?);
+            }
+            "drainSeconds" => {
+                gateway.drain_seconds = Some(reader.count(node, key, DRAIN_SECONDS_RANGE)?);
+            }
             _ => {}
         }
     }
@@ -167,15 +176,15 @@ pub(crate) fn read(
 }
 
 /// The members that say something, if all of them are known.
-fn known<'n>(
-    reader: &Reader<'_>,
+fn known_members<'n>(
+    reader: &ConfigReader<'_>,
     node: &'n Node,
     key: &str,
     known: &[&'static str],
 ) -> Result<Vec<&'n Member>, ConfigError> {
     let members = reader.members(node, key)?;
     if let Some(other) = members.iter().find(|member| !known.contains(&member.name.as_str())) {
-        let error = reader.about(other.at, &format!("{key}.{}", other.name), "is not known");
+        let error = reader.key_error(other.at, &format!("{key}.{}", other.name), "is not known");
         return Err(match suggestion(&other.name, known) {
             Some(meant) => error.hint(format!("did you mean `{meant}`?")),
             None => error.hint(format!("there are `{}`", known.join("`, `"))),
@@ -184,18 +193,19 @@ fn known<'n>(
     Ok(members.iter().filter(|member| !member.value.is_null()).collect())
 }
 
-fn address(reader: &Reader<'_>, node: &Node, key: &str) -> Result<SocketAddr, ConfigError> {
+fn address(reader: &ConfigReader<'_>, node: &Node, key: &str) -> Result<SocketAddr, ConfigError> {
     let text = reader.text(node, key)?;
     text.parse().map_err(|_| {
-        let error = reader.about(node.at, key, "must be an address and a port");
+        let error = reader.key_error(node.at, key, "must be an address and a port");
         error.hint("such as `127.0.0.1:8808`")
     })
 }
 
-fn oauth(reader: &Reader<'_>, node: &Node, key: &str) -> Result<GatewayOauth, ConfigError> {
+fn oauth(reader: &ConfigReader<'_>, node: &Node, key: &str) -> Result<GatewayOauth, ConfigError> {
     let mut oauth = GatewayOauth::default();
-    for member in known(reader, node, key, OAUTH_KEYS)? {
-        let (node, key) = (&member.value, &format!("{key}.{}", member.name));
+    for member in known_members(reader, node, key, OAUTH_KEYS)? {
+        let node = &member.value;
+        let key = &format!("{key}.{}", member.name);
         match member.name.as_str() {
             "issuer" => oauth.issuer = reader.text(node, key)?,
             "audience" => oauth.audience = reader.text(node, key)?,
@@ -205,7 +215,7 @@ fn oauth(reader: &Reader<'_>, node: &Node, key: &str) -> Result<GatewayOauth, Co
         }
     }
     if oauth.issuer.is_empty() || oauth.audience.is_empty() {
-        return Err(reader.about(node.at, key, "needs an `issuer` and an `audience`"));
+        return Err(reader.key_error(node.at, key, "needs an `issuer` and an `audience`"));
     }
     Ok(oauth)
 }

@@ -5,13 +5,13 @@ use std::fmt;
 
 use switchboard_document::{ConfigError, Node};
 use switchboard_rules::Pattern;
-use switchboard_text::shown;
+use switchboard_text::sanitize;
 
-use crate::reader::Reader;
+use crate::reader::ConfigReader;
 
 /// Whose view it is, by what the token says.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ViewOf {
+pub enum ViewKey {
     /// Of one person.
     Subject(String),
     /// Of one program.
@@ -22,7 +22,7 @@ pub enum ViewOf {
     Others,
 }
 
-impl ViewOf {
+impl ViewKey {
     fn parse(text: &str) -> Option<Self> {
         if text == "*" {
             return Some(Self::Others);
@@ -37,7 +37,7 @@ impl ViewOf {
     }
 }
 
-impl fmt::Display for ViewOf {
+impl fmt::Display for ViewKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Subject(name) => write!(formatter, "subject:{name}"),
@@ -50,27 +50,27 @@ impl fmt::Display for ViewOf {
 
 /// Reads an object of lists of patterns.
 pub(crate) fn read(
-    reader: &Reader<'_>,
+    reader: &ConfigReader<'_>,
     node: &Node,
     key: &str,
-) -> Result<BTreeMap<ViewOf, Vec<String>>, ConfigError> {
+) -> Result<BTreeMap<ViewKey, Vec<String>>, ConfigError> {
     let mut views = BTreeMap::new();
     for member in reader.members(node, key)? {
-        let of = ViewOf::parse(&member.name).ok_or_else(|| {
-            let name = shown(&member.name);
-            let error = reader.about(member.at, key, &format!("cannot be of `{name}`"));
+        let of = ViewKey::parse(&member.name).ok_or_else(|| {
+            let name = sanitize(&member.name);
+            let error = reader.key_error(member.at, key, &format!("cannot be of `{name}`"));
             error.hint("use `subject:NAME`, `client:NAME`, `scope:NAME`, or `*` for all others")
         })?;
         let patterns = reader.texts(&member.value, &format!("{key}.{of}"))?;
         // An empty pattern would be a server without a name.
         if patterns.iter().any(|pattern| pattern.trim().is_empty()) {
             let key = format!("{key}.{of}");
-            return Err(reader.about(member.value.at, &key, "has an empty pattern"));
+            return Err(reader.key_error(member.value.at, &key, "has an empty pattern"));
         }
         if let Some(bad) = patterns.iter().find_map(|text| Pattern::parse(text).err()) {
             let key = format!("{key}.{of}");
             let predicate = format!("has a pattern that {bad}");
-            return Err(reader.about(member.value.at, &key, &predicate).hint(bad.hint));
+            return Err(reader.key_error(member.value.at, &key, &predicate).hint(bad.hint));
         }
         views.insert(of, patterns);
     }

@@ -21,7 +21,7 @@ impl ServerConfig {
             let digest = digest.with(&texts.len().to_string());
             texts.iter().fold(digest, |digest, text| digest.with(text))
         };
-        let digest = Digest::of("identity").with(self.id.as_str());
+        let digest = Digest::new("identity").with(self.id.as_str());
         match &self.transport {
             Transport::Builtin => digest.with("builtin"),
             Transport::Stdio { command, args, env, cwd } => {
@@ -41,7 +41,7 @@ impl ServerConfig {
 
     /// How the server is reached, for people and without secrets.
     #[must_use]
-    pub fn how(&self) -> String {
+    pub fn endpoint_text(&self) -> String {
         match &self.transport {
             Transport::Builtin => "built in".to_owned(),
             Transport::Stdio { command, args, .. } => {

@@ -41,30 +41,30 @@ mod variables;
 
 pub use authorities::AuthoritiesFile;
 pub use chat::{CallsPerMessage, ChatSettings, McpMode};
-pub use compromised::Turned;
+pub use compromised::CompromiseScope;
 pub use consents::{Consents, NoConsents};
-pub use discovery::KnownList;
+pub use discovery::KnownServersSource;
 pub use edit::{
-    Replace, add_auto_approve, add_server, disable_server, enable_server, findings_of,
+    Replace, add_auto_approve, add_server, disable_server, enable_server, entry_findings,
     remove_auto_approve, remove_server, set_sandbox,
 };
-pub use entry_text::difference;
-pub use env_case::Letters;
+pub use entry_text::diff_lines;
+pub use env_case::EnvCase;
 pub use environment::Environment;
 pub use gateway::{GatewayNames, GatewayOauth, GatewayReview, GatewaySettings, GatewayTools};
-pub use gateway_views::ViewOf;
+pub use gateway_views::ViewKey;
 pub use load::load;
 pub use log_level::LogLevel;
 pub use models::{CallStyle, ModelProfile, Provider};
-pub use oauth::{Grant, OauthSettings, is_scope};
-pub use paste::{PastedEntry, entry_of, pasted_entries};
+pub use oauth::{GrantType, OauthSettings, is_scope};
+pub use paste::{PastedEntry, pasted_entries, read_entry};
 pub use places::Places;
 pub use policies::{read_policy, read_policy_cases};
 pub use resolved::{
-    BUILTIN, Config, EraSetting, FirstUse, HttpKind, Layer, ServerConfig, Settings, Source,
-    Transport,
+    BUILTIN, Config, ConfigLayer, EntrySource, EraSetting, FirstUseSetting, HttpKind, ServerConfig,
+    Settings, Transport,
 };
 pub use sampling::{SamplingReview, SamplingSettings};
-pub use sandbox::{Confinement, Network};
-pub use server::plain;
-pub use team_files::{keep_team_file, missing_team_files, team_file};
+pub use sandbox::{Confinement, NetworkAccess};
+pub use server::default_server;
+pub use team_files::{cache_team_file, missing_team_files, team_file};

@@ -6,32 +6,32 @@ use std::sync::Arc;
 
 use switchboard_core::ServerId;
 use switchboard_document::{ConfigError, Member, read_text};
-use switchboard_text::{redact, secret_shapes, shown};
-use switchboard_vetting::{Package, findings, packages};
+use switchboard_text::{redact, sanitize, secret_shapes};
+use switchboard_vetting::{FetchedPackage, findings, packages};
 
 use crate::bad_packages::BadPackages;
 use crate::consents::Consents;
 use crate::environment::Environment;
-use crate::file::Parts;
+use crate::file::ConfigSections;
 use crate::places::Places;
-use crate::reader::{Mode, Reader};
-use crate::resolved::{BUILTIN, Config, Layer, ServerConfig, Transport};
-use crate::variables::{Unset, Variables};
+use crate::reader::{ConfigReader, ReadMode};
+use crate::resolved::{BUILTIN, Config, ConfigLayer, ServerConfig, Transport};
+use crate::variables::{IfUnset, Variables};
 use crate::{file, lookalike, models, policies, server, settings};
 
 /// Reads the configuration. This never fails as a whole: the result has both the errors and
 /// everything that is right.
 pub fn load(places: &Places, environment: &Environment, consents: &dyn Consents) -> Config {
     let mut loading =
-        Loading { config: Config::default(), environment, consents, order: Vec::new() };
+        ConfigLoader { config: Config::default(), environment, consents, order: Vec::new() };
     for (path, layer) in places.layers() {
-        loading.file(path, layer);
+        loading.add_file(path, layer);
     }
-    loading.policies(places);
+    loading.apply_policies(places);
     loading.finish()
 }
 
-struct Loading<'a> {
+struct ConfigLoader<'a> {
     config: Config,
     environment: &'a Environment,
     consents: &'a dyn Consents,
@@ -39,12 +39,12 @@ struct Loading<'a> {
     order: Vec<ServerId>,
 }
 
-impl Loading<'_> {
-    fn file(&mut self, path: &Path, layer: Layer) {
+impl ConfigLoader<'_> {
+    fn add_file(&mut self, path: &Path, layer: ConfigLayer) {
         self.config.files.push(path.to_owned());
         let text = match read_text(path) {
             Ok(Some(text)) => text,
-            Ok(None) if layer == Layer::Explicit => {
+            Ok(None) if layer == ConfigLayer::Explicit => {
                 let missing = ConfigError::new(path, "the file does not exist");
                 self.config.problems.push(missing.hint("check the path given with `--config`"));
                 return;
@@ -53,13 +53,13 @@ impl Loading<'_> {
             Err(problem) => return self.config.problems.push(problem),
         };
         let file: Arc<Path> = path.into();
-        match file::parts(&file, &text) {
-            Ok(parts) => self.parts(&file, layer, parts),
+        match file::parse_sections(&file, &text) {
+            Ok(parts) => self.add_sections(&file, layer, parts),
             Err(problem) => self.config.problems.push(problem),
         }
     }
 
-    fn parts(&mut self, file: &Arc<Path>, layer: Layer, parts: Parts) {
+    fn add_sections(&mut self, file: &Arc<Path>, layer: ConfigLayer, parts: ConfigSections) {
         self.config.problems.extend(parts.warnings);
         if let Some(node) = parts.settings {
             let mut reader = self.reader(file, layer, None);
@@ -80,13 +80,19 @@ impl Loading<'_> {
         let mut seen = BTreeSet::new();
         for member in &parts.servers {
             let repeated = !seen.insert(member.name.as_str());
-            self.server(file, layer, member, repeated);
+            self.add_server(file, layer, member, repeated);
         }
     }
 
     /// Takes one entry in. It replaces an entry of the same name from a layer below even if it is
     /// wrong: falling back to the other one would run what nobody asked for here.
-    fn server(&mut self, file: &Arc<Path>, layer: Layer, member: &Member, repeated: bool) {
+    fn add_server(
+        &mut self,
+        file: &Arc<Path>,
+        layer: ConfigLayer,
+        member: &Member,
+        repeated: bool,
+    ) {
         let name = member.name.as_str();
         let id = match ServerId::new(name) {
             Ok(id) => id,
@@ -113,7 +119,7 @@ impl Loading<'_> {
                 let authorities = server.authorities.as_ref();
                 self.config.files.extend(authorities.map(|file| file.path.clone()));
                 server.approved |= self.consents.approves(file, &id, &server.approval_digest);
-                self.config.problems.extend(self.only_remembered(&mut server));
+                self.config.problems.extend(self.drop_unapproved_tools(&mut server));
                 self.config.servers.insert(id, server);
             }
             Err(error) => {
@@ -124,8 +130,8 @@ impl Loading<'_> {
 
     /// Keeps only the project's `autoApprove` tools that this user approved, and returns a warning
     /// if there are others.
-    fn only_remembered(&self, server: &mut ServerConfig) -> Option<ConfigError> {
-        if server.source.layer != Layer::Project || server.auto_approve.is_empty() {
+    fn drop_unapproved_tools(&self, server: &mut ServerConfig) -> Option<ConfigError> {
+        if server.source.layer != ConfigLayer::Project || server.auto_approve.is_empty() {
             return None;
         }
         let always = self.consents.always(&server.id);
@@ -142,13 +148,13 @@ impl Loading<'_> {
     }
 
     /// Takes the rules in, and bars the servers that they do not allow.
-    fn policies(&mut self, places: &Places) {
-        let mut found = policies::find(places, &self.config.settings.team);
+    fn apply_policies(&mut self, places: &Places) {
+        let mut found = policies::find_policies(places, &self.config.settings.team);
         self.config.files.extend(found.files);
         self.config.team = found.team;
         self.config.problems.extend(found.policies.broken.clone());
         // Rules that nobody finds are as bad as rules that nobody can read.
-        let of_team = |problem: &&ConfigError| problem.key.as_deref() == Some(settings::TEAM);
+        let of_team = |problem: &&ConfigError| problem.key.as_deref() == Some(settings::TEAM_KEY);
         let lost = self.config.problems.iter().filter(|problem| problem.is_error()).find(of_team);
         if let Some(lost) = lost {
             found.policies.broken.get_or_insert(lost.clone());
@@ -162,24 +168,24 @@ impl Loading<'_> {
     fn reader<'r>(
         &'r self,
         file: &'r Arc<Path>,
-        layer: Layer,
+        layer: ConfigLayer,
         server: Option<&'r str>,
-    ) -> Reader<'r> {
-        let project = file.parent().filter(|_| layer == Layer::Project);
+    ) -> ConfigReader<'r> {
+        let project = file.parent().filter(|_| layer == ConfigLayer::Project);
         let variables = Variables {
             environment: self.environment,
             workspace: project.unwrap_or(&self.environment.current_dir),
-            unset: Unset::Refuse,
+            unset: IfUnset::Refuse,
         };
-        Reader { file, server, variables, mode: Mode::Read, warnings: Vec::new() }
+        ConfigReader { file, server, variables, mode: ReadMode::Read, warnings: Vec::new() }
     }
 
     fn finish(mut self) -> Config {
         self.config.problems.extend(self.consents.problem().cloned().map(ConfigError::warning));
         self.add_builtin();
-        lookalike::refuse(&mut self.config, &self.order);
+        lookalike::refuse_lookalikes(&mut self.config, &self.order);
         self.refuse_unpinned();
-        self.refuse_bad();
+        self.refuse_bad_packages();
         self.warn_about_fallbacks();
         self.remember_secrets();
         let mut seen = BTreeSet::new();
@@ -189,14 +195,18 @@ impl Loading<'_> {
 
     /// Whatever is written down or shown from here on goes without them.
     fn remember_secrets(&self) {
-        redact::remember(secret_shapes::named(&self.environment.variables));
+        redact::add_secrets(secret_shapes::secret_values(&self.environment.variables));
         for server in self.config.servers.values() {
             match &server.transport {
                 Transport::Builtin => {}
-                Transport::Stdio { env, .. } => redact::remember(secret_shapes::named(env)),
-                Transport::Http { headers, .. } => redact::remember(secret_shapes::named(headers)),
+                Transport::Stdio { env, .. } => {
+                    redact::add_secrets(secret_shapes::secret_values(env));
+                }
+                Transport::Http { headers, .. } => {
+                    redact::add_secrets(secret_shapes::secret_values(headers));
+                }
             }
-            redact::remember(server.oauth.client_secret.as_deref());
+            redact::add_secrets(server.oauth.client_secret.as_deref());
         }
     }
 
@@ -220,13 +230,13 @@ impl Loading<'_> {
 
     /// What a person's own records know to be bad is not run; without the records, nothing is that
     /// they could be about.
-    fn refuse_bad(&mut self) {
+    fn refuse_bad_packages(&mut self) {
         let Some(folder) = self.config.settings.bad_packages.clone() else { return };
         let bad = BadPackages::read(&folder);
         self.refuse(
             "choose another package; `settings.badPackages` says which are bad",
             |server| {
-                let packages = packages_of(server);
+                let packages = server_packages(server);
                 match &bad {
                     Err(why) if !packages.is_empty() => Some(format!(
                         "its package cannot be looked up in `{}`: {why}",
@@ -234,17 +244,22 @@ impl Loading<'_> {
                     )),
                     Err(_) => None,
                     Ok(bad) => packages.iter().find_map(|package| {
-                        let record = bad.record_of(package)?;
-                        let name = package.shown_name();
-                        Some(format!("the package `{name}` is known to be bad ({})", shown(record)))
+                        let record = bad.find_record(package)?;
+                        let name = package.display_name();
+                        Some(format!(
+                            "the package `{name}` is known to be bad ({})",
+                            sanitize(record)
+                        ))
                     }),
                 }
             },
         );
         let Ok(bad) = bad else { return };
         for server in self.config.servers.values_mut() {
-            let packages = packages_of(server);
-            server.findings.extend(packages.iter().filter_map(|package| bad.unknown(package)));
+            let packages = server_packages(server);
+            server
+                .findings
+                .extend(packages.iter().filter_map(|package| bad.uncovered_finding(package)));
         }
     }
 
@@ -268,7 +283,7 @@ impl Loading<'_> {
                 self.config.servers.remove(&id);
             }
         } else if !self.config.broken.contains_key(&id) {
-            self.config.servers.entry(id.clone()).or_insert_with(|| server::plain(id));
+            self.config.servers.entry(id.clone()).or_insert_with(|| server::default_server(id));
         }
     }
 
@@ -289,7 +304,7 @@ impl Loading<'_> {
                 Some((format!("tools.{name}.fallback"), tool.fallback.as_ref()?))
             });
             for (key, target) in own.chain(tools).filter(|(_, target)| !is_known(target)) {
-                let message = format!("`{}` names no server", shown(target));
+                let message = format!("`{}` names no server", sanitize(target));
                 let mut warning = ConfigError::new(server.source.file.as_path(), message);
                 warning.line = Some(server.source.line);
                 let hint = "write `server` or `server/tool` with the name of a configured server";
@@ -300,10 +315,10 @@ impl Loading<'_> {
     }
 }
 
-fn packages_of(server: &ServerConfig) -> Vec<Package> {
+fn server_packages(server: &ServerConfig) -> Vec<FetchedPackage> {
     let Transport::Stdio { command, args, .. } = &server.transport else { return Vec::new() };
     let words = std::iter::once(command).chain(args);
-    packages::of(&words.map(String::as_str).collect::<Vec<_>>())
+    packages::command_packages(&words.map(String::as_str).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -9,23 +9,23 @@ use switchboard_core::Durability;
 
 use super::*;
 use crate::consents::NoConsents;
-use crate::discovery::{Discovery, KnownList};
+use crate::discovery::{DiscoverySettings, KnownServersSource};
 use crate::resolved::Settings;
 
-struct Home {
+struct TestHome {
     folder: tempfile::TempDir,
     places: Places,
     environment: Environment,
 }
 
 /// A home with a user file and a project file; `None` leaves one out.
-fn home(user: Option<&str>, project: Option<&str>) -> Home {
+fn home(user: Option<&str>, project: Option<&str>) -> TestHome {
     let folder = tempfile::tempdir().unwrap();
     let [home, work] = ["home", "work"].map(|name| folder.path().join(name));
     let places = Places {
         user: Some(home.join("config.json")),
         project: Some(work.join("switchboard.json")),
-        ..Places::bare(home.join("state"))
+        ..Places::without_files(home.join("state"))
     };
     for (text, file) in [(user, &places.user), (project, &places.project)] {
         let file = file.as_ref().unwrap();
@@ -36,10 +36,10 @@ fn home(user: Option<&str>, project: Option<&str>) -> Home {
     }
     let environment =
         Environment { variables: BTreeMap::new(), home: Some(home), current_dir: work };
-    Home { folder, places, environment }
+    TestHome { folder, places, environment }
 }
 
-impl Home {
+impl TestHome {
     fn load(&self) -> Config {
         load(&self.places, &self.environment, &NoConsents)
     }
@@ -78,7 +78,7 @@ fn an_entry_of_the_project_replaces_the_users_whole() {
     let config = home(Some(user), Some(&one("a", "p"))).load();
     assert_eq!(summary(&config), ["a=p waits", "b=u", "builtin=builtin"]);
     assert_eq!(config.servers["a"].timeout.as_secs(), 60);
-    assert_eq!(config.servers["a"].source.layer, Layer::Project);
+    assert_eq!(config.servers["a"].source.layer, ConfigLayer::Project);
 }
 
 #[test]
@@ -201,16 +201,18 @@ fn only_the_user_says_where_servers_are_looked_for() {
     let project = r#"{"settings": {"registries": ["https://evil.example"], "knownServers": "https://evil.example/x"}}"#;
     let both = home(Some(user), Some(project));
     let config = both.load();
-    let expected = Discovery {
+    let expected = DiscoverySettings {
         registries: vec!["https://registry.example".to_owned()],
-        known_servers: Some(KnownList::File(both.environment.current_dir.join("known.json"))),
+        known_servers: Some(KnownServersSource::File(
+            both.environment.current_dir.join("known.json"),
+        )),
     };
     assert_eq!(config.settings.discovery, expected);
     assert_eq!(config.problems.len(), 2);
     let wrong =
         r#"{"settings": {"registries": ["file:///x"], "knownServers": "ftp://a.example/x"}}"#;
     let config = home(Some(wrong), None).load();
-    assert_eq!(config.settings.discovery, Discovery::default());
+    assert_eq!(config.settings.discovery, DiscoverySettings::default());
     assert!(config.problems.iter().all(ConfigError::is_error) && config.problems.len() == 2);
 }
 

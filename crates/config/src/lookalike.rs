@@ -4,39 +4,44 @@ use std::collections::BTreeMap;
 
 use switchboard_core::ServerId;
 use switchboard_document::ConfigError;
-use switchboard_text::characters::plain;
-use switchboard_text::{is_near, is_same_but_for_joins, shown};
-use switchboard_vetting::Finding;
+use switchboard_text::characters::fold_char;
+use switchboard_text::{differs_in_separators, is_near, sanitize};
+use switchboard_vetting::EntryFinding;
 
-use crate::resolved::{BUILTIN, Config, Layer, ServerConfig};
+use crate::resolved::{BUILTIN, Config, ConfigLayer, ServerConfig};
 
 /// Names under which we speak ourselves.
-const OURS: [&str; 3] = [BUILTIN, "switchboard", "system"];
+const RESERVED_NAMES: [&str; 3] = [BUILTIN, "switchboard", "system"];
 
 /// Breaks every server whose name can be taken for another one's, and marks those whose name is
 /// nearly another one's; whoever was there first stays, and what a project brings was never first.
-pub(crate) fn refuse(config: &mut Config, order: &[ServerId]) {
+pub(crate) fn refuse_lookalikes(config: &mut Config, order: &[ServerId]) {
     let mut servers: Vec<&ServerConfig> = config.servers.values().collect();
     servers.sort_by_key(|server| {
         let place = order.iter().position(|id| *id == server.id);
-        (server.id.as_str() != BUILTIN, server.source.layer == Layer::Project, place)
+        (server.id.as_str() != BUILTIN, server.source.layer == ConfigLayer::Project, place)
     });
     let mut known: BTreeMap<String, &ServerId> = BTreeMap::new();
-    let (mut refused, mut marked) = (Vec::new(), Vec::new());
+    let mut refused = Vec::new();
+    let mut marked = Vec::new();
     for server in servers {
         let name = server.id.as_str();
-        let looks = looks(name);
+        let looks = skeletons(name);
         let other = looks.iter().find_map(|look| known.get(look)).map(|other| other.as_str());
-        if let Some(problem) = problem(name, other) {
+        if let Some(problem) = conflict_with(name, other) {
             let mut error = ConfigError::new(server.source.file.as_path(), problem).server(name);
             error.line = Some(server.source.line);
             refused.push((server.id.clone(), error.hint("give it another name")));
         } else {
             let near = |other: &&&ServerId| {
-                is_near(name, other.as_str()) || is_same_but_for_joins(name, other.as_str())
+                is_near(name, other.as_str()) || differs_in_separators(name, other.as_str())
             };
-            marked
-                .extend(known.values().find(near).map(|other| (server.id.clone(), nearly(other))));
+            marked.extend(
+                known
+                    .values()
+                    .find(near)
+                    .map(|other| (server.id.clone(), near_name_finding(other))),
+            );
             known.extend(looks.map(|look| (look, &server.id)));
         }
     }
@@ -49,35 +54,38 @@ pub(crate) fn refuse(config: &mut Config, order: &[ServerId]) {
     }
 }
 
-fn nearly(other: &ServerId) -> Finding {
-    let message = format!("its name is nearly that of server `{}`", shown(other.as_str()));
-    Finding::note("lookalike", message)
+fn near_name_finding(other: &ServerId) -> EntryFinding {
+    let message = format!("its name is nearly that of server `{}`", sanitize(other.as_str()));
+    EntryFinding::note("lookalike", message)
 }
 
 /// What is wrong with a name beside these others.
-pub(crate) fn among<'a>(name: &str, others: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    let other = others.into_iter().find(|other| *other != name && is_like(other, name));
-    problem(name, other)
+pub(crate) fn conflict<'a>(
+    name: &str,
+    others: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    let other = others.into_iter().find(|other| *other != name && is_confusable(other, name));
+    conflict_with(name, other)
 }
 
-fn problem(name: &str, other: Option<&str>) -> Option<String> {
+fn conflict_with(name: &str, other: Option<&str>) -> Option<String> {
     if let Some(other) = other {
-        return Some(format!("its name can be taken for that of server `{}`", shown(other)));
+        return Some(format!("its name can be taken for that of server `{}`", sanitize(other)));
     }
-    let ours = OURS.iter().find(|ours| is_like(ours, name))?;
+    let ours = RESERVED_NAMES.iter().find(|ours| is_confusable(ours, name))?;
     (name != BUILTIN).then(|| format!("its name can be taken for `{ours}`, which is ours"))
 }
 
-fn is_like(one: &str, other: &str) -> bool {
-    let others = looks(other);
-    looks(one).iter().any(|look| others.contains(look))
+fn is_confusable(one: &str, other: &str) -> bool {
+    let others = skeletons(other);
+    skeletons(one).iter().any(|look| others.contains(look))
 }
 
 /// What a reader sees in a name: no case, no hidden characters, every letter in its plain dress,
 /// and nothing that joins words where there is no word. A one may be either of two letters.
-fn looks(name: &str) -> [String; 2] {
+fn skeletons(name: &str) -> [String; 2] {
     ['l', 'i'].map(|one| {
-        let seen = name.chars().filter_map(plain).filter(|c| !c.is_whitespace());
+        let seen = name.chars().filter_map(fold_char).filter(|c| !c.is_whitespace());
         let seen = seen.map(|c| match c {
             '-' | '.' => '_',
             // One of them and the letter are told apart by nobody.
@@ -100,13 +108,13 @@ mod tests {
         for other in
             ["GitHub", "g1thub", "github.", "_github-", "ｇithub", "gіthub", "git\u{200b}hub"]
         {
-            assert!(is_like("github", other), "{other}");
+            assert!(is_confusable("github", other), "{other}");
         }
-        assert!(is_like("a.b", "a--b") && is_like("mai1", "mail"));
+        assert!(is_confusable("a.b", "a--b") && is_confusable("mai1", "mail"));
         for other in ["github2", "git", "gitlab", "git-hub", "srv-1-1"] {
-            assert!(!is_like("github", other), "{other}");
+            assert!(!is_confusable("github", other), "{other}");
         }
-        assert!(!is_like("srv-1-1", "srv-11") && !is_like("a-1", "a-2"));
-        assert!(among("Bui1tin", []).is_some() && among("sw1tchboard", []).is_some());
+        assert!(!is_confusable("srv-1-1", "srv-11") && !is_confusable("a-1", "a-2"));
+        assert!(conflict("Bui1tin", []).is_some() && conflict("sw1tchboard", []).is_some());
     }
 }

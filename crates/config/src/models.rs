@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use switchboard_document::{ConfigError, Member, Node};
 use switchboard_net::url_check;
 
-use crate::reader::Reader;
-use crate::resolved::Layer;
+use crate::reader::ConfigReader;
+use crate::resolved::ConfigLayer;
 
 const KEYS: &[&str] = &[
     "provider",
@@ -164,10 +164,10 @@ impl fmt::Debug for ModelProfile {
 pub(crate) fn apply(
     models: &mut BTreeMap<String, ModelProfile>,
     node: &Node,
-    layer: Layer,
-    reader: &mut Reader<'_>,
+    layer: ConfigLayer,
+    reader: &mut ConfigReader<'_>,
 ) -> Vec<ConfigError> {
-    if layer == Layer::Project {
+    if layer == ConfigLayer::Project {
         reader.warn(node.at, "models", "cannot be set by a project, so it does not count");
         return Vec::new();
     }
@@ -189,15 +189,15 @@ pub(crate) fn apply(
     errors
 }
 
-fn profile(member: &Member, reader: &mut Reader<'_>) -> Result<ModelProfile, ConfigError> {
+fn profile(member: &Member, reader: &mut ConfigReader<'_>) -> Result<ModelProfile, ConfigError> {
     let inside = format!("models.{}", member.name);
     if member.name.trim().is_empty() || member.name.contains(':') {
         return Err(reader
-            .about(member.at, &inside, "is no name for a model")
+            .key_error(member.at, &inside, "is no name for a model")
             .hint("use a name without `:`, such as `fast`"));
     }
-    if let Some((path, at)) = member.value.duplicate() {
-        let error = reader.about(at, &format!("{inside}.{path}"), "is given twice");
+    if let Some((path, at)) = member.value.find_duplicate() {
+        let error = reader.key_error(at, &format!("{inside}.{path}"), "is given twice");
         return Err(error.hint("keep one of them"));
     }
     let members = reader.members(&member.value, &inside)?;
@@ -205,7 +205,8 @@ fn profile(member: &Member, reader: &mut Reader<'_>) -> Result<ModelProfile, Con
     let mut provider = None;
     let mut profile = ModelProfile::new(&member.name, Provider::OpenAi, "");
     for member in members.iter().filter(|member| !member.value.is_null()) {
-        let (node, key) = (&member.value, format!("{inside}.{}", member.name));
+        let node = &member.value;
+        let key = format!("{inside}.{}", member.name);
         match member.name.as_str() {
             "provider" => provider = Some(reader.choice(node, &key, &Provider::ALL)?),
             "model" => profile.model = reader.system_text(node, &key)?,
@@ -235,33 +236,33 @@ fn profile(member: &Member, reader: &mut Reader<'_>) -> Result<ModelProfile, Con
         }
     }
     let Some(provider) = provider else {
-        return Err(reader.about(member.at, &inside, "names no `provider`"));
+        return Err(reader.key_error(member.at, &inside, "names no `provider`"));
     };
     profile.provider = provider;
     if provider == Provider::Scripted && profile.file.is_none() {
-        return Err(reader.about(member.at, &inside, "is scripted and names no `file`"));
+        return Err(reader.key_error(member.at, &inside, "is scripted and names no `file`"));
     }
     if provider != Provider::Scripted && profile.model.trim().is_empty() {
-        return Err(reader.about(member.at, &inside, "names no `model`"));
+        return Err(reader.key_error(member.at, &inside, "names no `model`"));
     }
     Ok(profile)
 }
 
-fn base_url(node: &Node, key: &str, reader: &Reader<'_>) -> Result<String, ConfigError> {
+fn base_url(node: &Node, key: &str, reader: &ConfigReader<'_>) -> Result<String, ConfigError> {
     let text = reader.system_text(node, key)?;
     url_check::check(&text)
-        .map_err(|cause| reader.about(node.at, key, cause))
+        .map_err(|cause| reader.key_error(node.at, key, cause))
         .map(|()| text.trim_end_matches('/').to_owned())
 }
 
 fn extra(
     node: &Node,
     key: &str,
-    reader: &Reader<'_>,
+    reader: &ConfigReader<'_>,
 ) -> Result<serde_json::Map<String, serde_json::Value>, ConfigError> {
     reader.members(node, key)?;
-    serde_json::from_str(&node.compact())
-        .map_err(|cause| reader.about(node.at, key, &format!("cannot be read: {cause}")))
+    serde_json::from_str(&node.to_compact_json())
+        .map_err(|cause| reader.key_error(node.at, key, &format!("cannot be read: {cause}")))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ fn environment(folder: &std::path::Path) -> Environment {
     }
 }
 
-fn loaded(text: &str) -> crate::resolved::Config {
+fn load_models(text: &str) -> crate::resolved::Config {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.json");
     std::fs::write(&path, text).unwrap();
@@ -27,7 +27,7 @@ fn loaded(text: &str) -> crate::resolved::Config {
 
 #[test]
 fn a_profile_says_everything_about_a_model() {
-    let config = loaded(
+    let config = load_models(
         r#"{"models": {"fast": {"provider": "openai", "model": "m-1",
             "baseUrl": "http://127.0.0.1:9/v1/", "apiKeyEnv": "MY_KEY", "images": true,
             "window": 32000, "calls": "text", "headers": {"X-A": "b"},
@@ -64,7 +64,7 @@ fn a_wrong_profile_is_told_and_hides_no_sibling() {
         ),
     ] {
         let good = r#"{"provider": "anthropic", "model": "m"}"#;
-        let config = loaded(&format!(r#"{{"models": {{"bad": {entry}, "good": {good}}}}}"#));
+        let config = load_models(&format!(r#"{{"models": {{"bad": {entry}, "good": {good}}}}}"#));
         let problems: Vec<String> =
             config.problems.iter().map(|problem| problem.message.to_string()).collect();
         assert_eq!(problems, [message], "{entry}");
@@ -77,21 +77,21 @@ fn a_wrong_profile_is_told_and_hides_no_sibling() {
 fn a_project_cannot_say_where_a_key_goes() {
     let file: Arc<std::path::Path> = std::path::Path::new("switchboard.json").into();
     let text = r#"{"models": {"fast": {"provider": "openai", "model": "m"}}}"#;
-    let parts = file::parts(&file, text).unwrap();
+    let parts = file::parse_sections(&file, text).unwrap();
     let environment = environment(std::path::Path::new("."));
-    let mut reader = Reader {
+    let mut reader = ConfigReader {
         file: &file,
         server: None,
         variables: crate::variables::Variables {
             environment: &environment,
             workspace: std::path::Path::new("."),
-            unset: crate::variables::Unset::Refuse,
+            unset: crate::variables::IfUnset::Refuse,
         },
-        mode: crate::reader::Mode::Read,
+        mode: crate::reader::ReadMode::Read,
         warnings: Vec::new(),
     };
     let mut models = BTreeMap::new();
-    let errors = apply(&mut models, &parts.models.unwrap(), Layer::Project, &mut reader);
+    let errors = apply(&mut models, &parts.models.unwrap(), ConfigLayer::Project, &mut reader);
     assert_eq!((models.len(), errors.len(), reader.warnings.len()), (0, 0, 1));
 }
 
@@ -108,7 +108,7 @@ fn a_name_with_a_colon_stands_for_a_profile_without_a_file() {
 
 #[test]
 fn settings_of_conversations_are_read_and_their_mistakes_named() {
-    let config = loaded(
+    let config = load_models(
         r#"{"settings": {"chat": {"model": "fast", "mcp": "server-use-only", "calls": "parallel",
             "promptTokens": 4000, "maxSteps": 7, "mistakeLimit": 2, "unaskedLimit": 3,
             "resultChars": 900, "notify": true, "instructions": "Be brief."}}}"#,
@@ -127,7 +127,7 @@ fn settings_of_conversations_are_read_and_their_mistakes_named() {
         notify: true,
     };
     assert_eq!(config.settings.chat, expected);
-    let wrong = loaded(r#"{"settings": {"chat": {"maxSteps": 0, "resultChar": 5}}}"#);
+    let wrong = load_models(r#"{"settings": {"chat": {"maxSteps": 0, "resultChar": 5}}}"#);
     let problems: Vec<String> =
         wrong.problems.iter().map(|problem| problem.message.to_string()).collect();
     assert_eq!(

@@ -5,7 +5,7 @@ use std::fmt;
 use switchboard_document::{ConfigError, Node};
 use switchboard_net::url_check;
 
-use crate::reader::Reader;
+use crate::reader::ConfigReader;
 
 const KEYS: &[&str] =
     &["clientId", "clientSecret", "clientMetadataUrl", "issuer", "scopes", "callbackPort", "grant"];
@@ -26,12 +26,12 @@ pub struct OauthSettings {
     /// The port for the browser's answer, in place of a free one.
     pub callback_port: Option<u16>,
     /// How a login is had.
-    pub grant: Grant,
+    pub grant: GrantType,
 }
 
 /// How a login is had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Grant {
+pub enum GrantType {
     /// A person agrees in a browser.
     #[default]
     AuthorizationCode,
@@ -55,7 +55,10 @@ impl fmt::Debug for OauthSettings {
     }
 }
 
-pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Result<OauthSettings, ConfigError> {
+pub(crate) fn read(
+    reader: &mut ConfigReader<'_>,
+    node: &Node,
+) -> Result<OauthSettings, ConfigError> {
     let members = reader.members(node, "oauth")?;
     reader.warn_unknown(members, "oauth.", KEYS);
     let mut settings = OauthSettings::default();
@@ -63,21 +66,22 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Result<OauthSettings
         let node = &member.value;
         let key = &format!("oauth.{}", member.name);
         match member.name.as_str() {
-            "clientId" => settings.client_id = Some(word(reader, node, key)?),
-            "clientSecret" => settings.client_secret = Some(word(reader, node, key)?),
+            "clientId" => settings.client_id = Some(read_word(reader, node, key)?),
+            "clientSecret" => settings.client_secret = Some(read_word(reader, node, key)?),
             "clientMetadataUrl" => {
-                let address = word(reader, node, key)?;
-                url_check::check(&address).map_err(|wrong| reader.about(node.at, key, wrong))?;
+                let address = read_word(reader, node, key)?;
+                url_check::check(&address)
+                    .map_err(|wrong| reader.key_error(node.at, key, wrong))?;
                 if !address.starts_with("https://") {
-                    return Err(reader.about(node.at, key, "must begin with `https://`"));
+                    return Err(reader.key_error(node.at, key, "must begin with `https://`"));
                 }
                 settings.client_metadata_url = Some(address);
             }
-            "issuer" => settings.issuer = Some(word(reader, node, key)?),
+            "issuer" => settings.issuer = Some(read_word(reader, node, key)?),
             "scopes" => {
                 settings.scopes = reader.texts(node, key)?;
                 if settings.scopes.iter().any(|scope| !is_scope(scope)) {
-                    return Err(reader.about(node.at, key, "holds a text that is no scope"));
+                    return Err(reader.key_error(node.at, key, "holds a text that is no scope"));
                 }
             }
             "callbackPort" => {
@@ -86,8 +90,8 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Result<OauthSettings
             }
             "grant" => {
                 let choices = [
-                    ("authorization_code", Grant::AuthorizationCode),
-                    ("client_credentials", Grant::ClientCredentials),
+                    ("authorization_code", GrantType::AuthorizationCode),
+                    ("client_credentials", GrantType::ClientCredentials),
                 ];
                 settings.grant = reader.choice(node, key, &choices)?;
             }
@@ -95,11 +99,11 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Result<OauthSettings
         }
     }
     let alone = settings.client_secret.is_some() && settings.client_id.is_none();
-    let secretless = settings.grant == Grant::ClientCredentials
+    let secretless = settings.grant == GrantType::ClientCredentials
         && (settings.client_id.is_none() || settings.client_secret.is_none());
     if alone || secretless {
         let what = "needs `clientId` and `clientSecret` together";
-        return Err(reader.about(node.at, "oauth", what));
+        return Err(reader.key_error(node.at, "oauth", what));
     }
     Ok(settings)
 }
@@ -111,10 +115,10 @@ pub fn is_scope(text: &str) -> bool {
         && text.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
 }
 
-fn word(reader: &Reader<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
+fn read_word(reader: &ConfigReader<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
     let text = reader.system_text(node, key)?;
     if text.trim().is_empty() {
-        return Err(reader.about(node.at, key, "is empty"));
+        return Err(reader.key_error(node.at, key, "is empty"));
     }
     Ok(text)
 }
@@ -128,7 +132,7 @@ mod tests {
     use crate::places::Places;
     use crate::resolved::Config;
 
-    fn loaded(oauth: &str) -> Config {
+    fn load_oauth(oauth: &str) -> Config {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.json");
         let text = format!(
@@ -136,7 +140,7 @@ mod tests {
         );
         std::fs::write(&file, text).unwrap();
         let state = folder.path().to_owned();
-        let places = Places { explicit: vec![file], ..Places::bare(state) };
+        let places = Places { explicit: vec![file], ..Places::without_files(state) };
         let variables = [("SECRET".to_owned(), "hunter2".to_owned())].into();
         let current_dir = folder.path().to_owned();
         let environment = Environment { variables, home: None, current_dir };
@@ -145,7 +149,7 @@ mod tests {
 
     #[test]
     fn an_entry_says_as_whom_to_log_in_and_its_secret_is_not_printed() {
-        let config = loaded(
+        let config = load_oauth(
             r#"{"clientId": "c", "clientSecret": "${env:SECRET}", "issuer": "https://b.example",
                 "clientMetadataUrl": "https://a.example/client.json", "scopes": ["a", "b:c"],
                 "callbackPort": 8080, "grant": "client_credentials"}"#,
@@ -158,7 +162,7 @@ mod tests {
             issuer: Some("https://b.example".to_owned()),
             scopes: vec!["a".to_owned(), "b:c".to_owned()],
             callback_port: Some(8080),
-            grant: Grant::ClientCredentials,
+            grant: GrantType::ClientCredentials,
         };
         assert_eq!(*read, expected);
         assert!(!format!("{config:?}").contains("hunter2"));
@@ -176,7 +180,7 @@ mod tests {
             (r#"{"scopes": ["a b"]}"#, "oauth.scopes"),
             (r#"{"callbackPort": 70000}"#, "oauth.callbackPort"),
         ] {
-            let config = loaded(oauth);
+            let config = load_oauth(oauth);
             let error = config.broken.get("it").unwrap_or_else(|| panic!("{oauth}"));
             assert_eq!(error.key.as_deref(), Some(key), "{oauth}: {error}");
         }
@@ -186,7 +190,7 @@ mod tests {
     fn another_secret_is_another_server() {
         let key = |secret: &str| {
             let oauth = format!(r#"{{"clientId": "c", "clientSecret": "{secret}"}}"#);
-            loaded(&oauth).servers["it"].restart_key()
+            load_oauth(&oauth).servers["it"].restart_key()
         };
         assert_eq!(key("a"), key("a"));
         assert_ne!(key("a"), key("b"));

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use switchboard_document::{ConfigError, Member, Node, Value, document, read_text, without_mark};
+use switchboard_document::{ConfigError, Member, Node, NodeValue, document, read_text, strip_bom};
 
 use crate::file;
 
 /// What holds the entries in configurations of programs that use MCP.
-const HOLDERS: [&str; 2] = ["mcpServers", "servers"];
+const SERVER_MAP_KEYS: [&str; 2] = ["mcpServers", "servers"];
 /// What an entry has that can be one: how the server is reached.
-const WAYS: [&str; 5] = ["command", "url", "urls", "httpUrl", "serverUrl"];
+const TRANSPORT_KEYS: [&str; 5] = ["command", "url", "urls", "httpUrl", "serverUrl"];
 
 /// An entry that somebody pasted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,32 +29,32 @@ pub struct PastedEntry {
 pub fn pasted_entries(text: &str) -> Result<Vec<PastedEntry>, ConfigError> {
     let file: Arc<Path> = Path::new("").into();
     let error = |message: String| ConfigError::new(Arc::clone(&file), message);
-    let root = document::parse(without_mark(text).trim())
+    let root = document::parse(strip_bom(text).trim())
         .map_err(|syntax| error(syntax.message).at(syntax.at).hint(syntax.hint))?
         .ok_or_else(|| error("there is nothing in it".to_owned()))?;
-    if let Some((path, at)) = root.duplicate() {
+    if let Some((path, at)) = root.find_duplicate() {
         return Err(error(format!("`{path}` is given twice")).at(at));
     }
     let nothing = || {
         error("there is no server in it".to_owned())
             .hint("paste a configuration with `mcpServers`, or one entry with `command` or `url`")
     };
-    let Value::Object(members) = &root.value else { return Err(nothing()) };
+    let NodeValue::Object(members) = &root.value else { return Err(nothing()) };
     if is_entry(members) {
-        return Ok(vec![PastedEntry { name: None, entry: json_of(&root)? }]);
+        return Ok(vec![PastedEntry { name: None, entry: to_json(&root)? }]);
     }
-    let held = members.iter().find(|member| HOLDERS.contains(&member.name.as_str()));
+    let held = members.iter().find(|member| SERVER_MAP_KEYS.contains(&member.name.as_str()));
     let named = match held.map(|member| &member.value.value) {
-        Some(Value::Object(servers)) => servers,
+        Some(NodeValue::Object(servers)) => servers,
         Some(_) => return Err(nothing()),
         None => members,
     };
     let is_one = |member: &&Member| match &member.value.value {
-        Value::Object(members) => held.is_some() || is_entry(members),
+        NodeValue::Object(members) => held.is_some() || is_entry(members),
         _ => false,
     };
     let entries = named.iter().filter(is_one).map(|member| {
-        Ok(PastedEntry { name: Some(member.name.clone()), entry: json_of(&member.value)? })
+        Ok(PastedEntry { name: Some(member.name.clone()), entry: to_json(&member.value)? })
     });
     let entries = entries.collect::<Result<Vec<_>, ConfigError>>()?;
     if entries.is_empty() { Err(nothing()) } else { Ok(entries) }
@@ -64,23 +64,23 @@ pub fn pasted_entries(text: &str) -> Result<Vec<PastedEntry>, ConfigError> {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn entry_of(path: &Path, name: &str) -> Result<Option<serde_json::Value>, ConfigError> {
+pub fn read_entry(path: &Path, name: &str) -> Result<Option<serde_json::Value>, ConfigError> {
     let file: Arc<Path> = path.into();
     let Some(text) = read_text(path)? else { return Ok(None) };
-    let servers = file::parts(&file, &text)?.servers;
+    let servers = file::parse_sections(&file, &text)?.servers;
     let entry = servers.iter().find(|member| member.name == name);
-    entry.map(|member| json_of(&member.value)).transpose()
+    entry.map(|member| to_json(&member.value)).transpose()
 }
 
 fn is_entry(members: &[Member]) -> bool {
     members.iter().any(|member| {
-        WAYS.contains(&member.name.as_str())
-            && matches!(member.value.value, Value::Text(_) | Value::List(_))
+        TRANSPORT_KEYS.contains(&member.name.as_str())
+            && matches!(member.value.value, NodeValue::Text(_) | NodeValue::List(_))
     })
 }
 
-fn json_of(node: &Node) -> Result<serde_json::Value, ConfigError> {
-    serde_json::from_str(&node.compact())
+fn to_json(node: &Node) -> Result<serde_json::Value, ConfigError> {
+    serde_json::from_str(&node.to_compact_json())
         .map_err(|cause| ConfigError::new(Path::new(""), cause.to_string()))
 }
 
@@ -118,10 +118,10 @@ mod tests {
     fn an_entry_of_a_file_is_given_as_it_stands_there() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.json");
-        assert_eq!(entry_of(&file, "x").unwrap(), None);
+        assert_eq!(read_entry(&file, "x").unwrap(), None);
         std::fs::write(&file, "{\"mcpServers\": {\"x\": {\"env\": {\"A\": \"${B}\"}}}} // end")
             .unwrap();
-        assert_eq!(entry_of(&file, "x").unwrap(), Some(json!({"env": {"A": "${B}"}})));
-        assert_eq!(entry_of(&file, "y").unwrap(), None);
+        assert_eq!(read_entry(&file, "x").unwrap(), Some(json!({"env": {"A": "${B}"}})));
+        assert_eq!(read_entry(&file, "y").unwrap(), None);
     }
 }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use switchboard_document::ConfigError;
-use switchboard_rules::Level;
+use switchboard_rules::PolicyLevel;
 
 use crate::environment::Environment;
-use crate::resolved::Layer;
+use crate::resolved::ConfigLayer;
 
 /// The name of a project's file.
 const PROJECT_FILE: &str = "switchboard.json";
@@ -25,27 +25,27 @@ pub struct Places {
     /// What an organisation says on this machine; users cannot write there.
     pub system: Option<PathBuf>,
     /// The user's own folder, also where the files to read are named on the command line.
-    pub own: Option<PathBuf>,
+    pub user_folder: Option<PathBuf>,
     /// The folder of the project around the current folder.
-    pub around: Option<PathBuf>,
+    pub project_folder: Option<PathBuf>,
     /// Further folders up to the top of the repository: a project's rules and hooks may stand in any
     /// of them, and count wherever in the repository somebody works.
-    pub further: Vec<PathBuf>,
+    pub outer_folders: Vec<PathBuf>,
 }
 
 impl Places {
     /// A state folder, and no file to read.
     #[must_use]
-    pub const fn bare(state: PathBuf) -> Self {
+    pub const fn without_files(state: PathBuf) -> Self {
         Self {
             user: None,
             project: None,
             explicit: Vec::new(),
             state,
             system: None,
-            own: None,
-            around: None,
-            further: Vec::new(),
+            user_folder: None,
+            project_folder: None,
+            outer_folders: Vec::new(),
         }
     }
 
@@ -57,12 +57,12 @@ impl Places {
         let (config, state) = match own {
             Some(own) => (Some(own.clone()), Some(own.join("state"))),
             None if cfg!(windows) => (
-                base(environment, "APPDATA", "AppData/Roaming"),
-                base(environment, "LOCALAPPDATA", "AppData/Local"),
+                base_folder(environment, "APPDATA", "AppData/Roaming"),
+                base_folder(environment, "LOCALAPPDATA", "AppData/Local"),
             ),
             None => (
-                base(environment, "XDG_CONFIG_HOME", ".config"),
-                base(environment, "XDG_STATE_HOME", ".local/state"),
+                base_folder(environment, "XDG_CONFIG_HOME", ".config"),
+                base_folder(environment, "XDG_STATE_HOME", ".local/state"),
             ),
         };
         let state = state.ok_or_else(|| {
@@ -81,9 +81,9 @@ impl Places {
                 explicit,
                 state,
                 system,
-                own: config,
-                around,
-                further,
+                user_folder: config,
+                project_folder: around,
+                outer_folders: further,
             });
         }
         Ok(Self {
@@ -92,40 +92,40 @@ impl Places {
             explicit: Vec::new(),
             state,
             system,
-            own: config,
-            around,
-            further,
+            user_folder: config,
+            project_folder: around,
+            outer_folders: further,
         })
     }
 
     /// Where rules or hooks of a level are, if those are places and not settings.
     #[must_use]
-    pub fn files_of(&self, level: Level, name: &str) -> Vec<PathBuf> {
+    pub fn level_files(&self, level: PolicyLevel, name: &str) -> Vec<PathBuf> {
         let in_folder = |folder: &Option<PathBuf>| {
             folder.iter().map(|folder| folder.join(name)).collect::<Vec<_>>()
         };
         match level {
-            Level::Enterprise => in_folder(&self.system),
-            Level::Team => Vec::new(),
-            Level::Project => {
+            PolicyLevel::Enterprise => in_folder(&self.system),
+            PolicyLevel::Team => Vec::new(),
+            PolicyLevel::Project => {
                 let folders = self.project_folders().into_iter();
                 folders.map(|folder| folder.join(".switchboard").join(name)).collect()
             }
-            Level::User => in_folder(&self.own),
+            PolicyLevel::User => in_folder(&self.user_folder),
         }
     }
 
     /// The folders in which a project's rules and hooks are looked for, its own first.
     #[must_use]
     pub fn project_folders(&self) -> Vec<&Path> {
-        self.around.iter().chain(&self.further).map(PathBuf::as_path).collect()
+        self.project_folder.iter().chain(&self.outer_folders).map(PathBuf::as_path).collect()
     }
 
     /// Every file to read, the weakest layer first.
-    pub(crate) fn layers(&self) -> Vec<(&Path, Layer)> {
-        let user = self.user.as_deref().map(|file| (file, Layer::User));
-        let project = self.project.as_deref().map(|file| (file, Layer::Project));
-        let explicit = self.explicit.iter().map(|file| (file.as_path(), Layer::Explicit));
+    pub(crate) fn layers(&self) -> Vec<(&Path, ConfigLayer)> {
+        let user = self.user.as_deref().map(|file| (file, ConfigLayer::User));
+        let project = self.project.as_deref().map(|file| (file, ConfigLayer::Project));
+        let explicit = self.explicit.iter().map(|file| (file.as_path(), ConfigLayer::Explicit));
         if self.explicit.is_empty() {
             user.into_iter().chain(project).collect()
         } else {
@@ -150,7 +150,7 @@ fn system_folder(environment: &Environment) -> Option<PathBuf> {
 }
 
 /// The folder `switchboard` below a base folder; a relative base is ignored, as XDG asks.
-fn base(environment: &Environment, variable: &str, below_home: &str) -> Option<PathBuf> {
+fn base_folder(environment: &Environment, variable: &str, below_home: &str) -> Option<PathBuf> {
     environment
         .folder(variable)
         .filter(|folder| folder.is_absolute())
@@ -233,8 +233,8 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn the_user_file_and_the_state_folder_follow_the_environment() {
-        type Variables = &'static [(&'static str, &'static str)];
-        let cases: [(Variables, &str, &str); 5] = [
+        type TestVariables = &'static [(&'static str, &'static str)];
+        let cases: [(TestVariables, &str, &str); 5] = [
             (&[], "/h/.config/switchboard/config.json", "/h/.local/state/switchboard"),
             (
                 &[("XDG_CONFIG_HOME", "/c"), ("XDG_STATE_HOME", "/s")],
@@ -267,7 +267,7 @@ mod tests {
         let environment = environment(&[], folder.path(), folder.path());
         let places = Places::find(&environment, &["a.json".into()]).unwrap();
         let named = folder.path().join("a.json");
-        assert_eq!(places.layers(), [(named.as_path(), Layer::Explicit)]);
+        assert_eq!(places.layers(), [(named.as_path(), ConfigLayer::Explicit)]);
         assert_eq!((places.user, places.project), (None, None));
     }
 

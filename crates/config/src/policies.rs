@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use switchboard_document::{ConfigError, read_text};
 use switchboard_rules::{
-    Endpoint, Level, Policies, PolicyCase, PolicyFile, Team, TeamPlace, policy_cases_from_text,
-    policy_from_text, policy_read,
+    Endpoint, Policies, PolicyCase, PolicyFile, PolicyLevel, Team, TeamPlace,
+    policy_cases_from_text, policy_from_text, policy_read,
 };
 
 use crate::places::Places;
@@ -14,21 +14,21 @@ use crate::resolved::{ServerConfig, Transport};
 use crate::team_files::team_file;
 
 /// The name of the file at every level.
-const NAME: &str = "policy.json";
+const FILE_NAME: &str = "policy.json";
 
 /// What was found: the policies, the team, and every file that was looked at.
-pub(crate) struct Found {
+pub(crate) struct PolicySearch {
     pub policies: Policies,
     pub team: Team,
     pub files: Vec<PathBuf>,
 }
 
 /// Reads what each level says. `own_team` counts where the organisation names none.
-pub(crate) fn find(places: &Places, own_team: &Team) -> Found {
+pub(crate) fn find_policies(places: &Places, own_team: &Team) -> PolicySearch {
     let mut found =
-        Found { policies: Policies::default(), team: own_team.clone(), files: Vec::new() };
-    for level in Level::ALL {
-        if let Err(problem) = found.level(places, level) {
+        PolicySearch { policies: Policies::default(), team: own_team.clone(), files: Vec::new() };
+    for level in PolicyLevel::ALL {
+        if let Err(problem) = found.read_level(places, level) {
             found.policies.broken.get_or_insert(problem);
         }
     }
@@ -39,7 +39,7 @@ pub(crate) fn find(places: &Places, own_team: &Team) -> Found {
 ///
 /// # Errors
 /// When something is wrong in it.
-pub fn read_policy(path: &Path, level: Level) -> Result<PolicyFile, ConfigError> {
+pub fn read_policy(path: &Path, level: PolicyLevel) -> Result<PolicyFile, ConfigError> {
     let text = read_text(path)?.ok_or_else(|| ConfigError::new(path, "the file does not exist"))?;
     policy_from_text(level, &path.into(), &text)
 }
@@ -53,31 +53,36 @@ pub fn read_policy_cases(path: &Path) -> Result<Vec<PolicyCase>, ConfigError> {
     policy_cases_from_text(&path.into(), &text)
 }
 
-impl Found {
-    fn level(&mut self, places: &Places, level: Level) -> Result<(), ConfigError> {
-        if level == Level::Team {
+impl PolicySearch {
+    fn read_level(&mut self, places: &Places, level: PolicyLevel) -> Result<(), ConfigError> {
+        if level == PolicyLevel::Team {
             // Also where it is not as it should be: then it may become so.
-            if let Some(TeamPlace::Path(path)) = self.team.file(NAME).map(|file| &file.place) {
+            if let Some(TeamPlace::Path(path)) = self.team.file(FILE_NAME).map(|file| &file.place) {
                 self.files.push(path.clone());
             }
-            let Some((path, text)) = team_file(&self.team, &places.state, NAME)? else {
+            let Some((path, text)) = team_file(&self.team, &places.state, FILE_NAME)? else {
                 return Ok(());
             };
             self.files.push(path.clone());
-            return self.file(path, level, &text);
+            return self.add_file(path, level, &text);
         }
-        let paths = places.files_of(level, NAME);
+        let paths = places.level_files(level, FILE_NAME);
         // All are watched, whatever is wrong with one of them.
         self.files.extend(paths.iter().cloned());
         for path in paths {
             if let Some(text) = read_text(&path)? {
-                self.file(path, level, &text)?;
+                self.add_file(path, level, &text)?;
             }
         }
         Ok(())
     }
 
-    fn file(&mut self, path: PathBuf, level: Level, text: &str) -> Result<(), ConfigError> {
+    fn add_file(
+        &mut self,
+        path: PathBuf,
+        level: PolicyLevel,
+        text: &str,
+    ) -> Result<(), ConfigError> {
         let file: Arc<Path> = path.into();
         let (policy, team) = policy_read::read(level, &file, text)?;
         if let Some(team) = team {
@@ -94,7 +99,7 @@ pub(crate) fn barred_by(policies: &Policies, server: &ServerConfig) -> Option<St
     let endpoint = endpoint(server);
     let barring = policies.files.iter().find_map(|policy| {
         let servers = policy.servers.as_ref()?;
-        (!servers.allow(&endpoint)).then_some((policy, servers.line))
+        (!servers.allows(&endpoint)).then_some((policy, servers.line))
     });
     let (policy, line) = barring?;
     let level = policy.level.as_str();

@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf, is_separator};
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_document::{ConfigError, Member, Node, Position, Value, Wrong, choose};
-use switchboard_text::{shown, suggestion};
+use switchboard_document::{ConfigError, Member, Node, NodeValue, Position, TypeMismatch, choose};
+use switchboard_text::{sanitize, suggestion};
 
 use crate::secret_reference;
 use crate::variables::Variables;
 
 /// The range of a timeout, in seconds.
-const TIMEOUT: RangeInclusive<f64> = 1.0..=3600.0;
+const TIMEOUT_RANGE: RangeInclusive<f64> = 1.0..=3600.0;
 
 /// How tolerant to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum ReadMode {
     /// Reading what somebody wrote: make the best of it and warn.
     Read,
     /// Checking what we are about to write: refuse.
@@ -25,15 +25,15 @@ pub(crate) enum Mode {
 }
 
 /// Reads the entry of one server, or the settings if there is no server.
-pub(crate) struct Reader<'a> {
+pub(crate) struct ConfigReader<'a> {
     pub(crate) file: &'a Arc<Path>,
     pub(crate) server: Option<&'a str>,
     pub(crate) variables: Variables<'a>,
-    pub(crate) mode: Mode,
+    pub(crate) mode: ReadMode,
     pub(crate) warnings: Vec<ConfigError>,
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     pub(crate) fn error(&self, at: Position, message: impl Into<Box<str>>) -> ConfigError {
         let error = ConfigError::new(Arc::clone(self.file), message).at(at);
         match self.server {
@@ -43,12 +43,12 @@ impl Reader<'_> {
     }
 
     /// An error about one key: `predicate` goes on after its name.
-    pub(crate) fn about(&self, at: Position, key: &str, predicate: &str) -> ConfigError {
-        self.error(at, format!("`{}` {predicate}", shown(key))).key(key)
+    pub(crate) fn key_error(&self, at: Position, key: &str, predicate: &str) -> ConfigError {
+        self.error(at, format!("`{}` {predicate}", sanitize(key))).key(key)
     }
 
-    fn wrong(&self, node: &Node, key: &str, wrong: Wrong) -> ConfigError {
-        let error = self.about(node.at, key, &wrong.predicate);
+    fn mismatch_error(&self, node: &Node, key: &str, wrong: TypeMismatch) -> ConfigError {
+        let error = self.key_error(node.at, key, &wrong.predicate);
         match wrong.hint {
             Some(hint) => error.hint(hint),
             None => error,
@@ -56,7 +56,7 @@ impl Reader<'_> {
     }
 
     pub(crate) fn text(&self, node: &Node, key: &str) -> Result<String, ConfigError> {
-        let text = node.text().map_err(|wrong| self.wrong(node, key, wrong))?;
+        let text = node.text().map_err(|wrong| self.mismatch_error(node, key, wrong))?;
         self.expand(text, node.at, key)
     }
 
@@ -68,14 +68,16 @@ impl Reader<'_> {
 
     /// A text that will be handed to the operating system or the network: not cut short by a NUL.
     pub(crate) fn system_text(&self, node: &Node, key: &str) -> Result<String, ConfigError> {
-        if matches!(&node.value, Value::Text(written) if written.contains('\0')) {
-            return Err(self.about(node.at, key, "contains a NUL character").hint("take it out"));
+        if matches!(&node.value, NodeValue::Text(written) if written.contains('\0')) {
+            return Err(self
+                .key_error(node.at, key, "contains a NUL character")
+                .hint("take it out"));
         }
         let text = self.text(node, key)?;
         // Everybody on the machine can see arguments, and other places are written down.
         let is_private = ["env.", "headers."].iter().any(|start| key.starts_with(start));
-        if secret_reference::is_in(&text) && !is_private {
-            let error = self.about(node.at, key, "refers to a secret, which cannot stand here");
+        if secret_reference::contains_reference(&text) && !is_private {
+            let error = self.key_error(node.at, key, "refers to a secret, which cannot stand here");
             return Err(error.hint("put it into `env` or `headers`"));
         }
         Ok(text)
@@ -86,7 +88,7 @@ impl Reader<'_> {
         let text = self.system_text(node, key)?;
         if text.trim().is_empty() {
             return Err(self
-                .about(node.at, key, "is empty")
+                .key_error(node.at, key, "is empty")
                 .hint("give a path, or remove the key"));
         }
         Ok(self.resolve(&text, base))
@@ -103,7 +105,9 @@ impl Reader<'_> {
     }
 
     pub(crate) fn texts(&self, node: &Node, key: &str) -> Result<Vec<String>, ConfigError> {
-        let nodes = node.list("a list of strings").map_err(|wrong| self.wrong(node, key, wrong))?;
+        let nodes = node
+            .list("a list of strings")
+            .map_err(|wrong| self.mismatch_error(node, key, wrong))?;
         nodes
             .iter()
             .enumerate()
@@ -121,9 +125,9 @@ impl Reader<'_> {
         for member in self.members(node, key)? {
             let key = format!("{key}.{}", member.name);
             let value = match &member.value.value {
-                Value::Null => continue,
-                Value::Bool(value) => value.to_string(),
-                Value::Number(number) => number.clone(),
+                NodeValue::Null => continue,
+                NodeValue::Bool(value) => value.to_string(),
+                NodeValue::Number(number) => number.clone(),
                 _ => self.system_text(&member.value, &key)?,
             };
             if value.trim() != value {
@@ -139,11 +143,11 @@ impl Reader<'_> {
         node: &'n Node,
         key: &str,
     ) -> Result<&'n [Member], ConfigError> {
-        node.members().map_err(|wrong| self.wrong(node, key, wrong))
+        node.members().map_err(|wrong| self.mismatch_error(node, key, wrong))
     }
 
     pub(crate) fn flag(&self, node: &Node, key: &str) -> Result<bool, ConfigError> {
-        node.flag().map_err(|wrong| self.wrong(node, key, wrong))
+        node.flag().map_err(|wrong| self.mismatch_error(node, key, wrong))
     }
 
     pub(crate) fn count(
@@ -152,14 +156,15 @@ impl Reader<'_> {
         key: &str,
         range: RangeInclusive<usize>,
     ) -> Result<usize, ConfigError> {
-        let (least, most) = (range.start(), range.end());
+        let least = range.start();
+        let most = range.end();
         let wanted = format!("a whole number from {least} to {most}");
-        let Value::Number(number) = &node.value else {
-            return Err(self.wrong(node, key, node.other_than(&wanted)));
+        let NodeValue::Number(number) = &node.value else {
+            return Err(self.mismatch_error(node, key, node.mismatch(&wanted)));
         };
         number.parse().ok().filter(|value| range.contains(value)).ok_or_else(|| {
-            let predicate = format!("must be {wanted}, not {}", shown(number));
-            self.about(node.at, key, &predicate).hint("give one of these, or remove the key")
+            let predicate = format!("must be {wanted}, not {}", sanitize(number));
+            self.key_error(node.at, key, &predicate).hint("give one of these, or remove the key")
         })
     }
 
@@ -170,7 +175,8 @@ impl Reader<'_> {
         key: &str,
         choices: &[(&str, T)],
     ) -> Result<T, ConfigError> {
-        choose(&self.text(node, key)?, choices).map_err(|wrong| self.wrong(node, key, wrong))
+        choose(&self.text(node, key)?, choices)
+            .map_err(|wrong| self.mismatch_error(node, key, wrong))
     }
 
     /// Seconds. When reading, a value out of range is moved into it, and one that is no number is
@@ -181,42 +187,43 @@ impl Reader<'_> {
         key: &str,
     ) -> Result<Option<Duration>, ConfigError> {
         let (seconds, written) = match &node.value {
-            Value::Number(number) => (number.parse::<f64>().ok(), number.clone()),
-            Value::Text(text) if self.mode == Mode::Read => {
+            NodeValue::Number(number) => (number.parse::<f64>().ok(), number.clone()),
+            NodeValue::Text(text) if self.mode == ReadMode::Read => {
                 let text = self.expand(text, node.at, key)?;
                 (text.trim().parse().ok().filter(|seconds: &f64| seconds.is_finite()), text)
             }
             _ => (None, node.kind().to_owned()),
         };
-        let inside = seconds.map(|seconds| seconds.clamp(*TIMEOUT.start(), *TIMEOUT.end()));
-        let right = seconds.is_some_and(|seconds| TIMEOUT.contains(&seconds));
-        let written = shown(&written);
-        if !right && self.mode == Mode::Write {
+        let inside =
+            seconds.map(|seconds| seconds.clamp(*TIMEOUT_RANGE.start(), *TIMEOUT_RANGE.end()));
+        let right = seconds.is_some_and(|seconds| TIMEOUT_RANGE.contains(&seconds));
+        let written = sanitize(&written);
+        if !right && self.mode == ReadMode::Write {
             let predicate = format!("must be a number from 1 to 3600 seconds, not {written}");
-            return Err(self.about(node.at, key, &predicate).hint("give 1 to 3600 seconds"));
+            return Err(self.key_error(node.at, key, &predicate).hint("give 1 to 3600 seconds"));
         }
         if !right {
             let predicate = match inside {
                 Some(used) => format!("of {written} s is out of range, {used} s is used"),
                 None => format!("must be a number, not `{written}`; the default is used"),
             };
-            let warning = self.about(node.at, key, &predicate);
+            let warning = self.key_error(node.at, key, &predicate);
             self.warnings.push(warning.hint("give 1 to 3600 seconds").warning());
         }
         Ok(inside.map(Duration::from_secs_f64))
     }
 
     pub(crate) fn warn(&mut self, at: Position, key: &str, predicate: &str) {
-        let warning = self.about(at, key, predicate).warning();
+        let warning = self.key_error(at, key, predicate).warning();
         self.warnings.push(warning);
     }
 
     /// Warns about the name of a tool that was probably meant for several: names are exact here.
     pub(crate) fn warn_wildcard(&mut self, at: Position, key: &str, name: &str) {
         if name.contains(['*', '?', '[', '{']) {
-            let predicate = format!("has `{}`, which is the name of one tool", shown(name));
+            let predicate = format!("has `{}`, which is the name of one tool", sanitize(name));
             let hint = "names are exact here; a rule in `policy.json` can be for several tools";
-            let warning = self.about(at, key, &predicate).hint(hint).warning();
+            let warning = self.key_error(at, key, &predicate).hint(hint).warning();
             self.warnings.push(warning);
         }
     }
@@ -235,7 +242,7 @@ impl Reader<'_> {
         for member in members.iter().filter(|member| !known.contains(&member.name.as_str())) {
             if let Some(meant) = suggestion(&member.name, known) {
                 let warning = self
-                    .error(member.at, format!("`{}` is not known", shown(&member.name)))
+                    .error(member.at, format!("`{}` is not known", sanitize(&member.name)))
                     .key(format!("{inside}{}", member.name))
                     .hint(format!("did you mean `{meant}`?"));
                 self.warnings.push(warning.warning());

@@ -11,12 +11,12 @@ use switchboard_document::ConfigError;
 use switchboard_net::url_check;
 use switchboard_rules::{Policies, Team};
 use switchboard_text::Digest;
-use switchboard_vetting::Finding;
+use switchboard_vetting::EntryFinding;
 
 use crate::authorities::AuthoritiesFile;
 use crate::chat::ChatSettings;
-use crate::compromised::Turned;
-use crate::discovery::Discovery;
+use crate::compromised::CompromiseScope;
+use crate::discovery::DiscoverySettings;
 use crate::gateway::GatewaySettings;
 use crate::log_level::LogLevel;
 use crate::models::ModelProfile;
@@ -62,7 +62,7 @@ impl Config {
 
     /// The same with the rules of another configuration, if those could be read.
     #[must_use]
-    pub fn with_policies_of(&self, other: Self) -> Self {
+    pub fn with_policies_from(&self, other: Self) -> Self {
         let mut config = self.clone();
         if other.policies.broken.is_none() {
             config.policies = other.policies;
@@ -117,18 +117,18 @@ pub struct ServerConfig {
     /// Whether it may be started: always, except for a project's entry that nobody approved yet.
     pub approved: bool,
     /// What a person should know before it runs.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<EntryFinding>,
     /// What an approval of this entry, exactly as it is, refers to.
     pub approval_digest: String,
     /// Where the entry is written.
-    pub source: Source,
+    pub source: EntrySource,
 }
 
 impl ServerConfig {
     /// A digest of what cannot change while the server runs. Two entries with the same key differ
     /// at most in what each call looks up anew, such as the timeout.
     pub fn restart_key(&self) -> String {
-        let digest = Digest::of("restart")
+        let digest = Digest::new("restart")
             .with(&format!("{} {}", self.disabled, self.approved))
             .with(&format!("{} {:?}", self.instances, self.era));
         let digest = match &self.barred {
@@ -278,18 +278,18 @@ pub struct ToolSettings {
 
 /// Where an entry is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct EntrySource {
     /// The file; empty for the built-in server if no file mentions it.
     pub file: PathBuf,
     /// What kind of file that is.
-    pub layer: Layer,
+    pub layer: ConfigLayer,
     /// The line of the name, counted from 1; 0 if there is no file.
     pub line: usize,
 }
 
 /// Who wrote a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Layer {
+pub enum ConfigLayer {
     /// The user, for themselves.
     User,
     /// Whoever wrote the project; not trusted until approved.
@@ -340,16 +340,16 @@ pub struct Settings {
     /// Whether definitions that changed wait for a person.
     pub pins: bool,
     /// What happens when a server is first seen.
-    pub first_use: FirstUse,
+    pub first_use: FirstUseSetting,
     /// How much is held when a definition turns into an attack.
-    pub turned: Turned,
+    pub compromise_scope: CompromiseScope,
     /// Where servers are looked for.
-    pub discovery: Discovery,
+    pub discovery: DiscoverySettings,
 }
 
 /// What happens when a server is first seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum FirstUse {
+pub enum FirstUseSetting {
     /// Whoever wrote or approved its entry stands by what it offers.
     Trust,
     /// A person who is there is shown what it offers, and asked; where nobody is, whoever wrote or
@@ -381,9 +381,9 @@ impl Default for Settings {
             taint: true,
             team: Team::default(),
             pins: true,
-            first_use: FirstUse::Person,
-            turned: Turned::Server,
-            discovery: Discovery::default(),
+            first_use: FirstUseSetting::Person,
+            compromise_scope: CompromiseScope::Server,
+            discovery: DiscoverySettings::default(),
         }
     }
 }

@@ -42,7 +42,7 @@ fn server(transport: Transport) -> ServerConfig {
         confinement: Confinement::None,
         findings: Vec::new(),
         approval_digest: String::new(),
-        source: Source { file: PathBuf::new(), layer: Layer::User, line: 0 },
+        source: EntrySource { file: PathBuf::new(), layer: ConfigLayer::User, line: 0 },
     }
 }
 
@@ -57,8 +57,8 @@ fn secrets_are_not_printed() {
 
 #[test]
 fn what_a_running_server_depends_on_changes_its_restart_key() {
-    type Change = fn(&mut ServerConfig);
-    let changes: [Change; 10] = [
+    type ConfigEdit = fn(&mut ServerConfig);
+    let changes: [ConfigEdit; 10] = [
         |server| server.transport = Transport::Builtin,
         |server| server.transport = http(),
         |server| change_stdio(server, |command, _, _, _| command.push('x')),

@@ -1,8 +1,8 @@
 //! The `sampling` of a server's entry: whether it may ask a model, and how much.
 
-use switchboard_document::{ConfigError, Node, Value};
+use switchboard_document::{ConfigError, Node, NodeValue};
 
-use crate::reader::Reader;
+use crate::reader::ConfigReader;
 
 const KEYS: &[&str] =
     &["model", "maxTokens", "requestsPerCall", "requestsPerHour", "tokensPerHour", "review"];
@@ -49,21 +49,22 @@ impl Default for SamplingSettings {
 
 /// What the entry says; nothing where it says no.
 pub(crate) fn read(
-    reader: &mut Reader<'_>,
+    reader: &mut ConfigReader<'_>,
     node: &Node,
     key: &str,
 ) -> Result<Option<SamplingSettings>, ConfigError> {
     let mut settings = SamplingSettings::default();
-    if let Value::Bool(on) = &node.value {
+    if let NodeValue::Bool(on) = &node.value {
         return Ok(on.then_some(settings));
     }
-    let Value::Object(members) = &node.value else {
+    let NodeValue::Object(members) = &node.value else {
         let predicate = format!("must be true, false or an object, not {}", node.kind());
-        return Err(reader.about(node.at, key, &predicate));
+        return Err(reader.key_error(node.at, key, &predicate));
     };
     reader.warn_unknown(members, &format!("{key}."), KEYS);
     for member in members.iter().filter(|member| !member.value.is_null()) {
-        let (node, key) = (&member.value, format!("{key}.{}", member.name));
+        let node = &member.value;
+        let key = format!("{key}.{}", member.name);
         match member.name.as_str() {
             "model" => settings.model = Some(reader.text(node, &key)?),
             "maxTokens" => settings.max_tokens = reader.count(node, &key, 1..=1_000_000)?,

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use switchboard_document::{ConfigError, Node, Value};
+use switchboard_document::{ConfigError, Node, NodeValue};
 
-use crate::reader::Reader;
+use crate::reader::ConfigReader;
 
 /// What a confined server may reach. What every program needs of the system is always there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -14,7 +14,7 @@ pub struct Sandbox {
     /// Folders and files that it may change as well.
     pub write: Vec<PathBuf>,
     /// Whether it may use the network.
-    pub network: Network,
+    pub network: NetworkAccess,
     /// How much memory each of its processes may have.
     pub memory_mb: Option<usize>,
     /// How many processes its user may have.
@@ -25,7 +25,7 @@ pub struct Sandbox {
 
 /// Whether a server may use the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Network {
+pub enum NetworkAccess {
     /// As we may.
     #[default]
     Open,
@@ -48,35 +48,36 @@ pub enum Confinement {
 const KEYS: &[&str] = &["read", "write", "network", "memoryMb", "processes", "cpuSeconds"];
 
 pub(crate) fn read(
-    reader: &mut Reader<'_>,
+    reader: &mut ConfigReader<'_>,
     node: &Node,
     key: &str,
 ) -> Result<Confinement, ConfigError> {
     match &node.value {
-        Value::Bool(false) => return Ok(Confinement::None),
-        Value::Bool(true) => return Ok(Confinement::Profile(Sandbox::default())),
-        Value::Text(word) if word == "learn" => return Ok(Confinement::Learn),
-        Value::Object(_) => {}
+        NodeValue::Bool(false) => return Ok(Confinement::None),
+        NodeValue::Bool(true) => return Ok(Confinement::Profile(Sandbox::default())),
+        NodeValue::Text(word) if word == "learn" => return Ok(Confinement::Learn),
+        NodeValue::Object(_) => {}
         _ => {
             let wanted = "must be true, false, `learn` or an object";
-            return Err(reader.about(node.at, key, wanted));
+            return Err(reader.key_error(node.at, key, wanted));
         }
     }
     let members = reader.members(node, key)?;
     // A misspelt limit would be no limit, so that names are not guessed here.
     if let Some(other) = members.iter().find(|member| !KEYS.contains(&member.name.as_str())) {
         let name = format!("{key}.{}", other.name);
-        return Err(reader.about(other.at, &name, "is not known"));
+        return Err(reader.key_error(other.at, &name, "is not known"));
     }
     let mut sandbox = Sandbox::default();
     for member in members.iter().filter(|member| !member.value.is_null()) {
-        let (node, key) = (&member.value, &format!("{key}.{}", member.name));
+        let node = &member.value;
+        let key = &format!("{key}.{}", member.name);
         match member.name.as_str() {
             "read" => sandbox.read = paths(reader, node, key)?,
             "write" => sandbox.write = paths(reader, node, key)?,
             "network" => {
                 let open = reader.flag(node, key)?;
-                sandbox.network = if open { Network::Open } else { Network::Off };
+                sandbox.network = if open { NetworkAccess::Open } else { NetworkAccess::Off };
             }
             "memoryMb" => sandbox.memory_mb = Some(reader.count(node, key, 16..=1_048_576)?),
             "processes" => sandbox.processes = Some(reader.count(node, key, 1..=100_000)?),
@@ -87,7 +88,7 @@ pub(crate) fn read(
     Ok(Confinement::Profile(sandbox))
 }
 
-fn paths(reader: &Reader<'_>, node: &Node, key: &str) -> Result<Vec<PathBuf>, ConfigError> {
+fn paths(reader: &ConfigReader<'_>, node: &Node, key: &str) -> Result<Vec<PathBuf>, ConfigError> {
     let base = reader.variables.workspace;
     let texts = reader.texts(node, key)?;
     Ok(texts.iter().map(|text| reader.resolve(text, base)).collect())

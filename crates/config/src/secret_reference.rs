@@ -3,22 +3,22 @@
 //! A reference is a name between two NUL characters. Files and variables of the environment cannot
 //! hold that character, so nobody can write one but the configuration's own reader.
 
-const MARK: char = '\0';
+const DELIMITER: char = '\0';
 
 /// The reference to a secret.
 pub(crate) fn reference(name: &str) -> String {
-    format!("{MARK}{name}{MARK}")
+    format!("{DELIMITER}{name}{DELIMITER}")
 }
 
 /// Whether there is a reference in the text.
-pub fn is_in(text: &str) -> bool {
-    text.contains(MARK)
+pub fn contains_reference(text: &str) -> bool {
+    text.contains(DELIMITER)
 }
 
 /// The text as a person wrote it, more or less.
-pub(crate) fn shown(text: &str) -> String {
+pub(crate) fn display_text(text: &str) -> String {
     let mut inside = false;
-    text.split(MARK).fold(String::new(), |mut whole, part| {
+    text.split(DELIMITER).fold(String::new(), |mut whole, part| {
         whole.push_str(&if inside { format!("${{keyring:{part}}}") } else { part.to_owned() });
         inside = !inside;
         whole
@@ -26,13 +26,13 @@ pub(crate) fn shown(text: &str) -> String {
 }
 
 /// The names of the secrets that the text refers to.
-pub fn names(text: &str) -> impl Iterator<Item = &str> {
-    text.split(MARK).skip(1).step_by(2)
+pub fn secret_names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(DELIMITER).skip(1).step_by(2)
 }
 
 /// The text with every reference replaced by its secret.
 pub fn fill(text: &str, secret: impl Fn(&str) -> String) -> String {
-    let parts = text.split(MARK).enumerate();
+    let parts = text.split(DELIMITER).enumerate();
     parts.map(|(at, part)| if at % 2 == 1 { secret(part) } else { part.to_owned() }).collect()
 }
 
@@ -43,9 +43,9 @@ mod tests {
     #[test]
     fn references_are_found_shown_and_filled() {
         let text = format!("Bearer {}!{}", reference("A"), reference("B"));
-        assert!(is_in(&text) && !is_in("Bearer x"));
-        assert_eq!(names(&text).collect::<Vec<_>>(), ["A", "B"]);
-        assert_eq!(shown(&text), "Bearer ${keyring:A}!${keyring:B}");
+        assert!(contains_reference(&text) && !contains_reference("Bearer x"));
+        assert_eq!(secret_names(&text).collect::<Vec<_>>(), ["A", "B"]);
+        assert_eq!(display_text(&text), "Bearer ${keyring:A}!${keyring:B}");
         assert_eq!(fill(&text, |name| format!("<{name}>")), "Bearer <A>!<B>");
         assert_eq!(fill("plain", |_| String::new()), "plain");
     }

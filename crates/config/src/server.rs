@@ -3,19 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use switchboard_core::ServerId;
-use switchboard_document::{ConfigError, Member, Node, Value};
-use switchboard_text::{Digest, shown};
-use switchboard_vetting::{Finding, findings};
+use switchboard_document::{ConfigError, Member, Node, NodeValue};
+use switchboard_text::{Digest, sanitize};
+use switchboard_vetting::{EntryFinding, findings};
 
 use crate::log_level::LogLevel;
 use crate::oauth::OauthSettings;
-use crate::reader::Reader;
+use crate::reader::ConfigReader;
 use crate::resolved::{
-    DEFAULT_TIMEOUT, EraSetting, Layer, ServerConfig, Source, ToolSettings, Transport,
+    ConfigLayer, DEFAULT_TIMEOUT, EntrySource, EraSetting, ServerConfig, ToolSettings, Transport,
 };
 use crate::sampling::{SamplingReview, SamplingSettings};
 use crate::sandbox::Confinement;
-use crate::transport::{Entry, EnvFile, Found};
+use crate::transport::{EnvFile, ParsedTransport, TransportFields};
 use crate::{oauth, sampling, sandbox, transport, variables};
 
 /// The keys of an entry, in the order in which we write them.
@@ -50,50 +50,50 @@ pub(crate) const KEYS: &[&str] = &[
     "sandbox",
 ];
 
-const LONGEST_PREFIX: usize = 32;
+const MAX_PREFIX_CHARS: usize = 32;
 
 const TOOL_KEYS: &[&str] = &["timeout", "fallback", "readOnly", "idempotent", "task"];
 
 /// One server as its entry says, and the file with variables that it refers to. Whether a
 /// project's entry is approved is not known here: it is not.
 pub(crate) fn read(
-    reader: &mut Reader<'_>,
+    reader: &mut ConfigReader<'_>,
     id: ServerId,
     member: &Member,
-    layer: Layer,
+    layer: ConfigLayer,
 ) -> Result<(ServerConfig, Option<EnvFile>), ConfigError> {
-    let Value::Object(members) = &member.value.value else {
+    let NodeValue::Object(members) = &member.value.value else {
         let message = format!("the entry must be an object, not {}", member.value.kind());
         let hint = "write `{\"command\": ...}` or `{\"url\": ...}`";
         return Err(reader.error(member.value.at, message).hint(hint));
     };
-    if let Some((path, at)) = member.value.duplicate() {
-        return Err(reader.about(at, &path, "is given twice").hint("keep one of them"));
+    if let Some((path, at)) = member.value.find_duplicate() {
+        return Err(reader.key_error(at, &path, "is given twice").hint("keep one of them"));
     }
     reader.warn_unknown(members, "", KEYS);
-    let entry = Entry::new(reader, member, members)?;
+    let entry = TransportFields::new(reader, member, members)?;
     let found = transport::read(reader, &entry)?;
     let mut findings = match &found.transport {
         Transport::Stdio { command, args, env, .. } => findings::findings(command, args, env),
         Transport::Builtin | Transport::Http { .. } => Vec::new(),
     };
-    if layer == Layer::Project {
+    if layer == ConfigLayer::Project {
         // Values are not shown, so what others want to have of the environment is named.
-        findings.extend(variables::taken(&member.value).into_iter().map(|name| {
+        findings.extend(variables::referenced_variables(&member.value).into_iter().map(|name| {
             let message = format!("gets the variable `{name}` of your environment");
-            Finding::note(format!("variable:{name}"), message)
+            EntryFinding::note(format!("variable:{name}"), message)
         }));
     }
-    let agreed = agreed(reader, members, layer)?;
-    let is_agreed = |finding: &Finding| !finding.is_danger() || agreed.contains(&finding.word);
+    let agreed = agreed_dangers(reader, members, layer)?;
+    let is_agreed = |finding: &EntryFinding| !finding.is_danger() || agreed.contains(&finding.word);
     let mut server = ServerConfig {
-        approved: layer != Layer::Project && findings.iter().all(is_agreed),
+        approved: layer != ConfigLayer::Project && findings.iter().all(is_agreed),
         approval_digest: approval_digest(&member.value, &found, &findings),
         transport: found.transport,
         authorities: found.authorities,
         findings,
-        source: Source { file: reader.file.to_path_buf(), layer, line: member.at.line },
-        ..plain(id)
+        source: EntrySource { file: reader.file.to_path_buf(), layer, line: member.at.line },
+        ..default_server(id)
     };
     for member in members.iter().filter(|member| !member.value.is_null()) {
         read_key(reader, &mut server, member)?;
@@ -103,16 +103,16 @@ pub(crate) fn read(
 
 /// The dangers that the entry itself agrees to. In a project's file that counts for nothing: others
 /// wrote it.
-fn agreed(
-    reader: &mut Reader<'_>,
+fn agreed_dangers(
+    reader: &mut ConfigReader<'_>,
     members: &[Member],
-    layer: Layer,
+    layer: ConfigLayer,
 ) -> Result<Vec<String>, ConfigError> {
     let key = "dangerous";
     let member = members.iter().find(|member| member.name == key && !member.value.is_null());
     let Some(member) = member else { return Ok(Vec::new()) };
     let words = reader.texts(&member.value, key)?;
-    if layer == Layer::Project {
+    if layer == ConfigLayer::Project {
         reader.warn(member.at, key, "does not count in a project's file");
         return Ok(Vec::new());
     }
@@ -120,7 +120,7 @@ fn agreed(
 }
 
 /// The built-in server as it is if no file mentions it; also what an entry begins with.
-pub fn plain(id: ServerId) -> ServerConfig {
+pub fn default_server(id: ServerId) -> ServerConfig {
     ServerConfig {
         id,
         transport: Transport::Builtin,
@@ -143,7 +143,7 @@ pub fn plain(id: ServerId) -> ServerConfig {
         approved: true,
         findings: Vec::new(),
         approval_digest: String::new(),
-        source: Source { file: Default::default(), layer: Layer::User, line: 0 },
+        source: EntrySource { file: Default::default(), layer: ConfigLayer::User, line: 0 },
     }
 }
 
@@ -151,8 +151,8 @@ pub fn plain(id: ServerId) -> ServerConfig {
 /// not to what it meant that day. A file with variables belongs to it, since whoever can change
 /// that file can change what the server does. What is dangerous belongs to it as well: a variable
 /// can turn what was harmless into something else.
-fn approval_digest(entry: &Node, found: &Found, findings: &[Finding]) -> String {
-    let digest = Digest::of("approval").with(&entry.compact());
+fn approval_digest(entry: &Node, found: &ParsedTransport, findings: &[EntryFinding]) -> String {
+    let digest = Digest::new("approval").with(&entry.to_compact_json());
     let dangers = findings.iter().filter(|finding| finding.is_danger());
     let digest = dangers
         .fold(digest, |digest, one| digest.with("danger").with(&one.word).with(&one.message));
@@ -167,7 +167,7 @@ fn approval_digest(entry: &Node, found: &Found, findings: &[Finding]) -> String 
 }
 
 fn read_key(
-    reader: &mut Reader<'_>,
+    reader: &mut ConfigReader<'_>,
     server: &mut ServerConfig,
     member: &Member,
 ) -> Result<(), ConfigError> {
@@ -185,7 +185,7 @@ fn read_key(
         "instances" => {
             server.instances = reader.count(node, key, 1..=32)?;
             if server.instances > 1 && !matches!(server.transport, Transport::Stdio { .. }) {
-                return Err(only_for_programs(reader, node, key));
+                return Err(stdio_only_error(reader, node, key));
             }
         }
         "fallback" => server.fallback = Some(fallback(reader, node, key)?),
@@ -207,7 +207,7 @@ fn read_key(
         }
         "sampling" => {
             server.sampling = sampling::read(reader, node, key)?;
-            let is_project = server.source.layer == Layer::Project;
+            let is_project = server.source.layer == ConfigLayer::Project;
             let unseen = |wanted: &&mut SamplingSettings| wanted.review == SamplingReview::Nobody;
             // Whoever wrote the project cannot agree in a person's place.
             if let Some(wanted) = server.sampling.as_mut().filter(unseen).filter(|_| is_project) {
@@ -217,7 +217,7 @@ fn read_key(
             }
         }
         // Whoever wrote the project cannot vouch for what it brings along.
-        "trusted" if server.source.layer == Layer::Project => {
+        "trusted" if server.source.layer == ConfigLayer::Project => {
             reader.flag(node, key)?;
             reader.warn(node.at, key, "cannot be set by a project, so it does not count");
         }
@@ -225,7 +225,7 @@ fn read_key(
         "sandbox" => {
             server.confinement = sandbox::read(reader, node, key)?;
             if !matches!(server.transport, Transport::Stdio { .. }) {
-                return Err(only_for_programs(reader, node, key));
+                return Err(stdio_only_error(reader, node, key));
             }
         }
         "logLevel" => server.log_level = Some(reader.choice(node, key, &LogLevel::ALL)?),
@@ -234,40 +234,40 @@ fn read_key(
     Ok(())
 }
 
-fn only_for_programs(reader: &Reader<'_>, node: &Node, key: &str) -> ConfigError {
-    let error = reader.about(node.at, key, "is only for servers started by `command`");
+fn stdio_only_error(reader: &ConfigReader<'_>, node: &Node, key: &str) -> ConfigError {
+    let error = reader.key_error(node.at, key, "is only for servers started by `command`");
     error.hint("remove the key; several addresses of one server go into `urls`")
 }
 
-fn fallback(reader: &Reader<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
+fn fallback(reader: &ConfigReader<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
     let text = reader.text(node, key)?;
     if text.is_empty() {
         let hint = "write `server` or `server/tool`, or remove the key";
-        return Err(reader.about(node.at, key, "is empty").hint(hint));
+        return Err(reader.key_error(node.at, key, "is empty").hint(hint));
     }
     if reader.server == Some(text.as_str()) {
-        let error = reader.about(node.at, key, "cannot be the server itself");
+        let error = reader.key_error(node.at, key, "cannot be the server itself");
         return Err(error.hint("name another server"));
     }
     Ok(text)
 }
 
 /// What stands before the names that clients of the gateway see, so it has to be part of a name.
-fn prefix(reader: &Reader<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
+fn prefix(reader: &ConfigReader<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
     let text = reader.text(node, key)?;
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    if text.len() > LONGEST_PREFIX || !text.bytes().all(fits) {
+    if text.len() > MAX_PREFIX_CHARS || !text.bytes().all(fits) {
         let predicate = format!(
-            "must be at most {LONGEST_PREFIX} letters, digits, `_` and `-`, not `{}`",
-            shown(&text)
+            "must be at most {MAX_PREFIX_CHARS} letters, digits, `_` and `-`, not `{}`",
+            sanitize(&text)
         );
-        return Err(reader.about(node.at, key, &predicate));
+        return Err(reader.key_error(node.at, key, &predicate));
     }
     Ok(text)
 }
 
 fn tools(
-    reader: &mut Reader<'_>,
+    reader: &mut ConfigReader<'_>,
     node: &Node,
 ) -> Result<BTreeMap<String, ToolSettings>, ConfigError> {
     let mut tools = BTreeMap::new();

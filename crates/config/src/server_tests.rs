@@ -26,7 +26,7 @@ fn load_entry(entry: &str, as_project: bool) -> (Config, tempfile::TempDir) {
     let places = Places {
         user: (!as_project).then(|| file.clone()),
         project: as_project.then_some(file),
-        ..Places::bare(folder.path().join("state"))
+        ..Places::without_files(folder.path().join("state"))
     };
     let environment = Environment {
         variables: BTreeMap::from([("TOKEN".to_owned(), "s3cret".to_owned())]),

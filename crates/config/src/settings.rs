@@ -4,12 +4,12 @@ use std::ops::RangeInclusive;
 
 use switchboard_core::Durability;
 use switchboard_document::{ConfigError, Member, Node};
-use switchboard_rules::{Nodes, team};
+use switchboard_rules::{NodeReader, team};
 
-use crate::compromised::Turned;
+use crate::compromised::CompromiseScope;
 use crate::log_level::LogLevel;
-use crate::reader::Reader;
-use crate::resolved::{FirstUse, Layer, Settings};
+use crate::reader::ConfigReader;
+use crate::resolved::{ConfigLayer, FirstUseSetting, Settings};
 use crate::{chat, discovery, gateway};
 
 const KEYS: &[&str] = &[
@@ -38,12 +38,12 @@ const KEYS: &[&str] = &[
 ];
 
 /// The key of what cannot be left out if it is wrong: rules may be there.
-pub(crate) const TEAM: &str = "settings.team";
+pub(crate) const TEAM_KEY: &str = "settings.team";
 
-const RESULT_LIMIT: RangeInclusive<usize> = 1_024..=1_073_741_824;
-const SHOW_LIMIT: RangeInclusive<usize> = 100..=10_000_000;
+const RESULT_LIMIT_RANGE: RangeInclusive<usize> = 1_024..=1_073_741_824;
+const SHOW_LIMIT_RANGE: RangeInclusive<usize> = 100..=10_000_000;
 /// From a minute to a week.
-const REVIEW_MINUTES: RangeInclusive<usize> = 1..=10_080;
+const REVIEW_MINUTES_RANGE: RangeInclusive<usize> = 1..=10_080;
 
 /// Reads every setting that is right, and returns what is wrong with the others.
 ///
@@ -51,11 +51,11 @@ const REVIEW_MINUTES: RangeInclusive<usize> = 1..=10_080;
 pub(crate) fn apply(
     settings: &mut Settings,
     node: &Node,
-    layer: Layer,
-    reader: &mut Reader<'_>,
+    layer: ConfigLayer,
+    reader: &mut ConfigReader<'_>,
 ) -> Vec<ConfigError> {
-    if let Some((path, at)) = node.duplicate() {
-        let error = reader.about(at, &format!("settings.{path}"), "is given twice");
+    if let Some((path, at)) = node.find_duplicate() {
+        let error = reader.key_error(at, &format!("settings.{path}"), "is given twice");
         return vec![error.hint("keep one of them")];
     }
     let members = match reader.members(node, "settings") {
@@ -70,7 +70,7 @@ pub(crate) fn apply(
     }
     let mut errors = Vec::new();
     for member in members.iter().filter(|member| !member.value.is_null()) {
-        if member.name == "team" && layer == Layer::Project {
+        if member.name == "team" && layer == ConfigLayer::Project {
             reader.warn(
                 member.at,
                 "settings.team",
@@ -81,7 +81,7 @@ pub(crate) fn apply(
         let mut wanted = settings.clone();
         match read(&mut wanted, member, reader) {
             Err(error) => errors.push(error),
-            Ok(()) if layer == Layer::Project && widens(&wanted, settings) => {
+            Ok(()) if layer == ConfigLayer::Project && widens(&wanted, settings) => {
                 let key = format!("settings.{}", member.name);
                 reader.warn(
                     member.at,
@@ -95,7 +95,11 @@ pub(crate) fn apply(
     errors
 }
 
-fn read(settings: &mut Settings, member: &Member, reader: &Reader<'_>) -> Result<(), ConfigError> {
+fn read(
+    settings: &mut Settings,
+    member: &Member,
+    reader: &ConfigReader<'_>,
+) -> Result<(), ConfigError> {
     let node = &member.value;
     let key = &format!("settings.{}", member.name);
     match member.name.as_str() {
@@ -105,10 +109,14 @@ fn read(settings: &mut Settings, member: &Member, reader: &Reader<'_>) -> Result
             settings.durability = reader.choice(node, key, &choices)?;
         }
         "resultLimitBytes" => {
-            settings.result_limit_bytes = reader.count(node, key, RESULT_LIMIT)?;
+            settings.result_limit_bytes = reader.count(node, key, RESULT_LIMIT_RANGE)?;
         }
-        "showLimitBytes" => settings.show_limit_bytes = reader.count(node, key, SHOW_LIMIT)?,
-        "reviewMinutes" => settings.review_minutes = reader.count(node, key, REVIEW_MINUTES)?,
+        "showLimitBytes" => {
+            settings.show_limit_bytes = reader.count(node, key, SHOW_LIMIT_RANGE)?;
+        }
+        "reviewMinutes" => {
+            settings.review_minutes = reader.count(node, key, REVIEW_MINUTES_RANGE)?;
+        }
         "scan" => {
             settings.scan = reader.choice(node, key, &[("on", true), ("off", false)])?;
         }
@@ -129,13 +137,17 @@ fn read(settings: &mut Settings, member: &Member, reader: &Reader<'_>) -> Result
         "notifications" => settings.notifications = reader.flag(node, key)?,
         "pins" => settings.pins = reader.choice(node, key, &[("on", true), ("off", false)])?,
         "firstUse" => {
-            let choices =
-                [("trust", FirstUse::Trust), ("person", FirstUse::Person), ("ask", FirstUse::Ask)];
+            let choices = [
+                ("trust", FirstUseSetting::Trust),
+                ("person", FirstUseSetting::Person),
+                ("ask", FirstUseSetting::Ask),
+            ];
             settings.first_use = reader.choice(node, key, &choices)?;
         }
         "turned" => {
-            let choices = [("server", Turned::Server), ("definition", Turned::Definition)];
-            settings.turned = reader.choice(node, key, &choices)?;
+            let choices =
+                [("server", CompromiseScope::Server), ("definition", CompromiseScope::Definition)];
+            settings.compromise_scope = reader.choice(node, key, &choices)?;
         }
         "registries" => {
             settings.discovery.registries = discovery::registries(reader, node, key)?;
@@ -147,8 +159,8 @@ fn read(settings: &mut Settings, member: &Member, reader: &Reader<'_>) -> Result
         "gateway" => gateway::read(&mut settings.gateway, node, key, reader)?,
         "taint" => settings.taint = reader.choice(node, key, &[("ask", true), ("off", false)])?,
         "team" => {
-            let read = team::read(&Nodes { file: reader.file, source: "" }, node);
-            settings.team = read.map_err(|error| error.key(TEAM))?;
+            let read = team::read(&NodeReader { file: reader.file, source: "" }, node);
+            settings.team = read.map_err(|error| error.key(TEAM_KEY))?;
         }
         _ => {}
     }
@@ -174,6 +186,6 @@ fn widens(wanted: &Settings, current: &Settings) -> bool {
         || current.taint && !wanted.taint
         || !wanted.pins && current.pins
         || wanted.first_use < current.first_use
-        || wanted.turned < current.turned
+        || wanted.compromise_scope < current.compromise_scope
         || wanted.discovery != current.discovery
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
-use switchboard_document::{ConfigError, change, read_text};
+use switchboard_document::{ConfigError, edit_locked, read_text};
 use switchboard_rules::{Team, TeamPlace};
 
 /// Returns the files that have to be fetched before they can be read: their addresses and digests.
@@ -15,7 +15,7 @@ pub fn missing_team_files(team: &Team, state: &Path) -> Vec<(String, String)> {
             (TeamPlace::Url(url), Some(digest)) => Some((url.clone(), digest.clone())),
             _ => None,
         })
-        .filter(|(_, digest)| !is_kept(state, digest))
+        .filter(|(_, digest)| !is_cached(state, digest))
         .collect()
 }
 
@@ -32,7 +32,7 @@ pub fn team_file(
     let Some(file) = team.file(name) else { return Ok(None) };
     let path = match (&file.place, &file.sha256) {
         (TeamPlace::Path(path), _) => path.clone(),
-        (TeamPlace::Url(_), Some(digest)) => cached(state, digest),
+        (TeamPlace::Url(_), Some(digest)) => cache_path(state, digest),
         (TeamPlace::Url(url), None) => {
             return Err(ConfigError::new(Path::new(url), "the team's file has no `sha256`"));
         }
@@ -46,7 +46,7 @@ pub fn team_file(
             }
         });
     };
-    let other = |digest: &String| !digest.eq_ignore_ascii_case(&digest_of(text.as_bytes()));
+    let other = |digest: &String| !digest.eq_ignore_ascii_case(&sha256_hex(text.as_bytes()));
     if file.sha256.as_ref().is_some_and(other) {
         let message = format!("the team's `{name}` has another digest than `sha256` says");
         return Err(ConfigError::new(path, message).hint("ask the team which one is right"));
@@ -58,28 +58,28 @@ pub fn team_file(
 ///
 /// # Errors
 /// When it has another digest, is not text, or cannot be written.
-pub fn keep_team_file(state: &Path, digest: &str, bytes: &[u8]) -> Result<(), ConfigError> {
-    let path = cached(state, digest);
-    if !digest.eq_ignore_ascii_case(&digest_of(bytes)) {
+pub fn cache_team_file(state: &Path, digest: &str, bytes: &[u8]) -> Result<(), ConfigError> {
+    let path = cache_path(state, digest);
+    if !digest.eq_ignore_ascii_case(&sha256_hex(bytes)) {
         let message = "what was fetched has another digest than `sha256` says";
         return Err(ConfigError::new(path, message).hint("ask the team which one is right"));
     }
     let text = String::from_utf8(bytes.to_vec())
         .map_err(|_| ConfigError::new(path.as_path(), "what was fetched is not UTF-8 text"))?;
-    change(&path, |_| Ok(text))
+    edit_locked(&path, |_| Ok(text))
 }
 
 /// Whether an intact copy is in the state folder; a damaged one is fetched again.
-fn is_kept(state: &Path, digest: &str) -> bool {
-    let text = read_text(&cached(state, digest)).ok().flatten();
-    text.is_some_and(|text| digest.eq_ignore_ascii_case(&digest_of(text.as_bytes())))
+fn is_cached(state: &Path, digest: &str) -> bool {
+    let text = read_text(&cache_path(state, digest)).ok().flatten();
+    text.is_some_and(|text| digest.eq_ignore_ascii_case(&sha256_hex(text.as_bytes())))
 }
 
-fn cached(state: &Path, digest: &str) -> PathBuf {
+fn cache_path(state: &Path, digest: &str) -> PathBuf {
     state.join("team").join(format!("{}.json", digest.to_ascii_lowercase()))
 }
 
-fn digest_of(bytes: &[u8]) -> String {
+fn sha256_hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     let mut text = String::new();
     for byte in Sha256::digest(bytes) {

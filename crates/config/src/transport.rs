@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf, is_separator};
 
-use switchboard_document::{ConfigError, Member, Node, Position, Value, read_text};
+use switchboard_document::{ConfigError, Member, Node, NodeValue, Position, read_text};
 use switchboard_net::url_check;
-use switchboard_text::shown;
+use switchboard_text::sanitize;
 use switchboard_vetting::env_names;
 
 use crate::authorities::AuthoritiesFile;
-use crate::reader::{Mode, Reader};
+use crate::reader::{ConfigReader, ReadMode};
 use crate::resolved::{BUILTIN, HttpKind, Transport};
-use crate::variables::Unset;
+use crate::variables::IfUnset;
 use crate::{authorities, dotenv, secret_reference};
 
 /// The keys that may also stand inside a nested `transport` object.
@@ -19,22 +19,22 @@ pub(crate) const KEYS: &[&str] =
     &["type", "command", "args", "env", "cwd", "envFile", "url", "urls", "headers", "caFile"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TransportKind {
     Stdio,
     Http(HttpKind),
 }
 
-const KINDS: &[(&str, Kind)] = &[
-    ("stdio", Kind::Stdio),
-    ("sse", Kind::Http(HttpKind::Sse)),
-    ("http", Kind::Http(HttpKind::Streamable)),
-    ("streamableHttp", Kind::Http(HttpKind::Streamable)),
-    ("streamable-http", Kind::Http(HttpKind::Streamable)),
-    ("streamable_http", Kind::Http(HttpKind::Streamable)),
+const KINDS: &[(&str, TransportKind)] = &[
+    ("stdio", TransportKind::Stdio),
+    ("sse", TransportKind::Http(HttpKind::Sse)),
+    ("http", TransportKind::Http(HttpKind::Streamable)),
+    ("streamableHttp", TransportKind::Http(HttpKind::Streamable)),
+    ("streamable-http", TransportKind::Http(HttpKind::Streamable)),
+    ("streamable_http", TransportKind::Http(HttpKind::Streamable)),
 ];
 
 /// A transport, and the file with variables that belongs to it.
-pub(crate) struct Found {
+pub(crate) struct ParsedTransport {
     pub(crate) transport: Transport,
     pub(crate) env_file: Option<EnvFile>,
     pub(crate) authorities: Option<AuthoritiesFile>,
@@ -46,15 +46,15 @@ pub(crate) struct EnvFile {
 }
 
 /// The transport part of one entry, flattened, without nulls.
-pub(crate) struct Entry<'a> {
+pub(crate) struct TransportFields<'a> {
     /// Where the name of the server is written.
     pub(crate) at: Position,
     members: BTreeMap<&'a str, &'a Member>,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> TransportFields<'a> {
     pub(crate) fn new(
-        reader: &Reader<'_>,
+        reader: &ConfigReader<'_>,
         server: &'a Member,
         members: &'a [Member],
     ) -> Result<Self, ConfigError> {
@@ -64,13 +64,13 @@ impl<'a> Entry<'a> {
             members: present.map(|member| (member.name.as_str(), member)).collect(),
         };
         let nested = entry.get("transport").map(|transport| &transport.value.value);
-        if let Some(Value::Object(nested)) = nested {
+        if let Some(NodeValue::Object(nested)) = nested {
             entry.members.remove("transport");
             let nested = nested.iter().filter(|member| KEYS.contains(&member.name.as_str()));
             for member in nested.filter(|member| !member.value.is_null()) {
                 if entry.members.insert(&member.name, member).is_some() {
                     let predicate = "is given inside and outside of `transport`";
-                    let error = reader.about(member.at, &member.name, predicate);
+                    let error = reader.key_error(member.at, &member.name, predicate);
                     return Err(error.hint("keep one of them"));
                 }
             }
@@ -87,7 +87,10 @@ impl<'a> Entry<'a> {
     }
 }
 
-pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Result<Found, ConfigError> {
+pub(crate) fn read(
+    reader: &mut ConfigReader<'_>,
+    entry: &TransportFields<'_>,
+) -> Result<ParsedTransport, ConfigError> {
     let kind = kind(reader, entry)?;
     let url = entry.get("url").or_else(|| entry.get("urls"));
     if let Some(own) = entry.get("command").or(url).filter(|_| reader.server == Some(BUILTIN)) {
@@ -101,7 +104,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Result<Found, 
             let error = reader.error(url.at, message).key(url.name.as_str());
             return Err(error.hint("keep `command` for a program, or `url` for a remote server"));
         }
-        (Some(command), None, None | Some(Kind::Stdio)) => {
+        (Some(command), None, None | Some(TransportKind::Stdio)) => {
             warn_without_effect(
                 reader,
                 entry,
@@ -111,19 +114,19 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Result<Found, 
             stdio(reader, entry, command)?
         }
         (None, Some(_), None) => (http(reader, entry, HttpKind::Auto)?, None),
-        (None, Some(_), Some(Kind::Http(kind))) => (http(reader, entry, kind)?, None),
+        (None, Some(_), Some(TransportKind::Http(kind))) => (http(reader, entry, kind)?, None),
         (None, None, None) if reader.server == Some(BUILTIN) => (Transport::Builtin, None),
         (None, None, None) => {
             return Err(reader
                 .error(entry.at, "has neither `command` nor `url`")
                 .hint("give a `command` for a program, or a `url` for a remote server"));
         }
-        (_, _, Some(Kind::Stdio)) => {
+        (_, _, Some(TransportKind::Stdio)) => {
             return Err(reader
                 .error(entry.at, "is of type `stdio` and so needs `command`")
                 .hint("give a `command`, or remove the type"));
         }
-        (_, _, Some(Kind::Http(_))) => {
+        (_, _, Some(TransportKind::Http(_))) => {
             return Err(reader
                 .error(entry.at, "is of a remote type and so needs `url`")
                 .hint("give a `url`, or remove the type"));
@@ -134,41 +137,49 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Result<Found, 
         Some(node) => authorities::read(reader, node, "caFile")?,
         None => None,
     };
-    Ok(Found { transport, env_file, authorities })
+    Ok(ParsedTransport { transport, env_file, authorities })
 }
 
 /// The type, under any of its three names; they must not contradict each other.
-fn kind(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Option<Kind>, ConfigError> {
+fn kind(
+    reader: &ConfigReader<'_>,
+    entry: &TransportFields<'_>,
+) -> Result<Option<TransportKind>, ConfigError> {
     let mut found = None;
     for key in ["type", "transportType", "transport"] {
         let Some(node) = entry.node(key) else { continue };
         let kind = reader.choice(node, key, KINDS)?;
         if found.replace(kind).is_some_and(|other| other != kind) {
-            let error = reader.about(node.at, key, "contradicts the type given before");
+            let error = reader.key_error(node.at, key, "contradicts the type given before");
             return Err(error.hint("keep `type` alone"));
         }
     }
     Ok(found)
 }
 
-fn warn_without_effect(reader: &mut Reader<'_>, entry: &Entry<'_>, keys: &[&str], on: &str) {
+fn warn_without_effect(
+    reader: &mut ConfigReader<'_>,
+    entry: &TransportFields<'_>,
+    keys: &[&str],
+    on: &str,
+) {
     for member in keys.iter().filter_map(|key| entry.get(key)) {
         reader.warn(member.at, &member.name, &format!("has no effect on {on}"));
     }
 }
 
 fn stdio(
-    reader: &mut Reader<'_>,
-    entry: &Entry<'_>,
+    reader: &mut ConfigReader<'_>,
+    entry: &TransportFields<'_>,
     command: &Member,
 ) -> Result<(Transport, Option<EnvFile>), ConfigError> {
     let text = reader.system_text(&command.value, "command")?;
     if text.trim().is_empty() {
-        let error = reader.about(command.value.at, "command", "is empty");
+        let error = reader.key_error(command.value.at, "command", "is empty");
         return Err(error.hint("name the program that is the server"));
     }
     if text.contains(['\n', '\r']) {
-        let error = reader.about(command.value.at, "command", "contains a line break");
+        let error = reader.key_error(command.value.at, "command", "contains a line break");
         return Err(error.hint("name one program; its arguments belong in `args`"));
     }
     if text.trim() != text {
@@ -185,8 +196,8 @@ fn stdio(
 
 /// A bare name is looked up in `PATH` when it is started. Anything else is made absolute here, so
 /// that the program that was shown is the one that runs, whatever the current folder is then.
-fn program(reader: &Reader<'_>, text: String, base: &Path) -> String {
-    if !text.contains(is_separator) || reader.variables.unset == Unset::Keep {
+fn program(reader: &ConfigReader<'_>, text: String, base: &Path) -> String {
+    if !text.contains(is_separator) || reader.variables.unset == IfUnset::Keep {
         return text;
     }
     let path = reader.resolve(&text, base);
@@ -195,13 +206,13 @@ fn program(reader: &Reader<'_>, text: String, base: &Path) -> String {
 
 /// Variables of `envFile`, and those of `env` over them.
 fn environment(
-    reader: &mut Reader<'_>,
-    entry: &Entry<'_>,
+    reader: &mut ConfigReader<'_>,
+    entry: &TransportFields<'_>,
 ) -> Result<(BTreeMap<String, String>, Option<EnvFile>), ConfigError> {
     let mut variables = BTreeMap::new();
     let mut found = None;
     // What is about to be written is checked without touching other files.
-    if let Some(node) = entry.node("envFile").filter(|_| reader.mode == Mode::Read) {
+    if let Some(node) = entry.node("envFile").filter(|_| reader.mode == ReadMode::Read) {
         let folder = reader.file.parent().unwrap_or(Path::new(""));
         let path = reader.path(node, "envFile", folder)?;
         let (text, pairs) = env_file(reader, node.at, &path)?;
@@ -220,14 +231,14 @@ fn environment(
     Ok((variables, found))
 }
 
-type Pairs = Vec<(String, String)>;
+type EnvPairs = Vec<(String, String)>;
 
 fn env_file(
-    reader: &Reader<'_>,
+    reader: &ConfigReader<'_>,
     at: Position,
     path: &Path,
-) -> Result<(String, Pairs), ConfigError> {
-    let shown = shown(&path.display().to_string());
+) -> Result<(String, EnvPairs), ConfigError> {
+    let shown = sanitize(&path.display().to_string());
     let error = |message: String| reader.error(at, message).key("envFile");
     let text = read_text(path)
         .map_err(|cause| {
@@ -250,21 +261,21 @@ fn env_file(
 }
 
 fn check_variable(
-    reader: &Reader<'_>,
+    reader: &ConfigReader<'_>,
     name: &str,
     key: &str,
     at: Position,
 ) -> Result<(), ConfigError> {
     if !env_names::is_variable_name(name) {
-        let error = reader.about(at, key, "is no name that a variable can have");
+        let error = reader.key_error(at, key, "is no name that a variable can have");
         return Err(error.hint("use letters, digits and `_`"));
     }
     Ok(())
 }
 
 fn http(
-    reader: &mut Reader<'_>,
-    entry: &Entry<'_>,
+    reader: &mut ConfigReader<'_>,
+    entry: &TransportFields<'_>,
     kind: HttpKind,
 ) -> Result<Transport, ConfigError> {
     warn_without_effect(reader, entry, &["args", "env", "envFile", "cwd"], "a remote server");
@@ -282,11 +293,11 @@ fn http(
         for (name, (value, at)) in reader.map(node, "headers")? {
             let key = format!("headers.{name}");
             if !env_names::is_header_name(&name) {
-                let error = reader.about(at, &key, "is no name that a header can have");
+                let error = reader.key_error(at, &key, "is no name that a header can have");
                 return Err(error.hint("use letters, digits and `-`"));
             }
-            if !env_names::is_header_value(&secret_reference::shown(&value)) {
-                let error = reader.about(at, &key, "contains a control character");
+            if !env_names::is_header_value(&secret_reference::display_text(&value)) {
+                let error = reader.key_error(at, &key, "contains a control character");
                 return Err(error.hint("take it out; a value is one line"));
             }
             headers.insert(name, value);
@@ -295,32 +306,32 @@ fn http(
     Ok(Transport::Http { urls, headers, kind })
 }
 
-fn addresses(reader: &Reader<'_>, node: &Node) -> Result<Vec<String>, ConfigError> {
+fn addresses(reader: &ConfigReader<'_>, node: &Node) -> Result<Vec<String>, ConfigError> {
     match &node.value {
-        Value::List(nodes) if !nodes.is_empty() => nodes
+        NodeValue::List(nodes) if !nodes.is_empty() => nodes
             .iter()
             .enumerate()
             .map(|(index, node)| address(reader, node, &format!("urls[{index}]")))
             .collect(),
-        Value::List(_) => {
+        NodeValue::List(_) => {
             let hint = "name at least one address, or use `url`";
-            Err(reader.about(node.at, "urls", "is empty").hint(hint))
+            Err(reader.key_error(node.at, "urls", "is empty").hint(hint))
         }
         _ => {
             let predicate = format!("must be a list of strings, not {}", node.kind());
             let hint = "write `[\"https://host/path\"]`, or use `url`";
-            Err(reader.about(node.at, "urls", &predicate).hint(hint))
+            Err(reader.key_error(node.at, "urls", &predicate).hint(hint))
         }
     }
 }
 
-fn address(reader: &Reader<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
+fn address(reader: &ConfigReader<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
     let text = reader.text(node, key)?;
     // A variable that is kept may stand for any part of the address.
-    if reader.variables.unset == Unset::Keep && text.contains("${") {
+    if reader.variables.unset == IfUnset::Keep && text.contains("${") {
         return Ok(text);
     }
     url_check::check(&text)
-        .map_err(|wrong| reader.about(node.at, key, wrong).hint("write `https://host/path`"))?;
+        .map_err(|wrong| reader.key_error(node.at, key, wrong).hint("write `https://host/path`"))?;
     Ok(text)
 }

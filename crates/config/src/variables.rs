@@ -3,26 +3,26 @@
 use std::collections::BTreeSet;
 use std::path::{MAIN_SEPARATOR_STR, Path};
 
-use switchboard_document::{Node, Value};
-use switchboard_text::shown;
+use switchboard_document::{Node, NodeValue};
+use switchboard_text::sanitize;
 
 use crate::environment::Environment;
 use crate::secret_reference;
 
 /// So many defaults may stand inside of one another.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// What texts may refer to.
 pub(crate) struct Variables<'a> {
     pub(crate) environment: &'a Environment,
     /// The folder that `${workspaceFolder}` stands for.
     pub(crate) workspace: &'a Path,
-    pub(crate) unset: Unset,
+    pub(crate) unset: IfUnset,
 }
 
 /// What to do about a variable without a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unset {
+pub(crate) enum IfUnset {
     Refuse,
     /// Leave the text as it is: for checking an entry that is used somewhere else.
     Keep,
@@ -30,9 +30,9 @@ pub(crate) enum Unset {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum VariableError {
-    #[error("variable `{}` is not set", shown(.0))]
+    #[error("variable `{}` is not set", sanitize(.0))]
     Unset(String),
-    #[error("`${{{}}}` is not a variable", shown(.0))]
+    #[error("`${{{}}}` is not a variable", sanitize(.0))]
     Unknown(String),
     #[error("`${{` has no closing `}}`")]
     Open,
@@ -46,7 +46,7 @@ impl VariableError {
     pub(crate) fn hint(&self) -> String {
         match self {
             Self::Unset(name) => {
-                let name = shown(name);
+                let name = sanitize(name);
                 format!("set it in the environment, or give a default: `${{{name}:-default}}`")
             }
             Self::Unknown(_) => "there are `${NAME}`, `${NAME:-default}`, `${env:NAME}`, \
@@ -66,7 +66,7 @@ impl Variables<'_> {
     /// `text` with every variable replaced, once: what a value contains is not looked at again. A
     /// default may have variables of its own.
     pub(crate) fn expand(&self, text: &str) -> Result<String, VariableError> {
-        self.expand_within(text, DEEPEST)
+        self.expand_within(text, MAX_DEPTH)
     }
 
     fn expand_within(&self, text: &str, depth: usize) -> Result<String, VariableError> {
@@ -82,7 +82,7 @@ impl Variables<'_> {
             expanded.push_str(before);
             let (reference, after) = split_reference(after).ok_or(VariableError::Open)?;
             match self.value(reference, depth) {
-                Err(VariableError::Unset(_)) if self.unset == Unset::Keep => {
+                Err(VariableError::Unset(_)) if self.unset == IfUnset::Keep => {
                     expanded.push_str("${");
                     expanded.push_str(reference);
                     expanded.push('}');
@@ -154,17 +154,19 @@ fn split_reference(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The names of the environment's variables that the texts of an entry refer to, in order.
-pub(crate) fn taken(node: &Node) -> BTreeSet<String> {
+pub(crate) fn referenced_variables(node: &Node) -> BTreeSet<String> {
     match &node.value {
-        Value::Text(text) => taken_by(text).collect(),
-        Value::List(items) => items.iter().flat_map(taken).collect(),
-        Value::Object(members) => members.iter().flat_map(|member| taken(&member.value)).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => BTreeSet::new(),
+        NodeValue::Text(text) => references_in(text).collect(),
+        NodeValue::List(items) => items.iter().flat_map(referenced_variables).collect(),
+        NodeValue::Object(members) => {
+            members.iter().flat_map(|member| referenced_variables(&member.value)).collect()
+        }
+        NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) => BTreeSet::new(),
     }
 }
 
 /// Those inside of defaults as well: every `${` begins a part of its own.
-fn taken_by(text: &str) -> impl Iterator<Item = String> {
+fn references_in(text: &str) -> impl Iterator<Item = String> {
     let mut begun = text.split("${");
     // What stands after `$${` is no reference.
     let mut is_plain = begun.next().is_none_or(|before| before.ends_with('$'));
@@ -208,7 +210,7 @@ mod tests {
         }
     }
 
-    fn expand(text: &str, unset: Unset) -> Result<String, VariableError> {
+    fn expand(text: &str, unset: IfUnset) -> Result<String, VariableError> {
         let workspace = Path::new("/code/thing");
         Variables { environment: &environment(), workspace, unset }.expand(text)
     }
@@ -232,10 +234,10 @@ mod tests {
             ("${MISSING:-$${TOKEN}}", "${TOKEN}"),
         ];
         for (text, expected) in cases {
-            assert_eq!(expand(text, Unset::Refuse).as_deref(), Ok(expected), "{text}");
+            assert_eq!(expand(text, IfUnset::Refuse).as_deref(), Ok(expected), "{text}");
         }
         assert_eq!(
-            expand("${/}${pathSeparator}", Unset::Refuse).unwrap(),
+            expand("${/}${pathSeparator}", IfUnset::Refuse).unwrap(),
             MAIN_SEPARATOR_STR.repeat(2)
         );
     }
@@ -246,7 +248,7 @@ mod tests {
             "${userHome}${workspaceFolder}", "${keyring:K}", "${Q:-a${DEEP:-${DEEPER}}}"],
             "env": {"A": "${env: SPACED }${Z}"}}"#;
         let entry = switchboard_document::parse(entry).ok().flatten().unwrap();
-        let names: Vec<String> = taken(&entry).into_iter().collect();
+        let names: Vec<String> = referenced_variables(&entry).into_iter().collect();
         assert_eq!(names, ["DEEP", "DEEPER", "OTHER", "Q", "SPACED", "TOKEN", "Z"]);
     }
 
@@ -264,20 +266,20 @@ mod tests {
             ("${MISSING:-${ALSO}", VariableError::Open),
         ];
         for (text, expected) in cases {
-            assert_eq!(expand(text, Unset::Refuse), Err(expected), "{text}");
+            assert_eq!(expand(text, IfUnset::Refuse), Err(expected), "{text}");
         }
     }
 
     #[test]
     fn defaults_inside_of_defaults_have_an_end() {
         let deep = |levels| format!("{}x{}", "${A:-".repeat(levels), "}".repeat(levels));
-        assert_eq!(expand(&deep(DEEPEST), Unset::Refuse).as_deref(), Ok("x"));
-        let refused = expand(&deep(100_000), Unset::Refuse);
+        assert_eq!(expand(&deep(MAX_DEPTH), IfUnset::Refuse).as_deref(), Ok("x"));
+        let refused = expand(&deep(100_000), IfUnset::Refuse);
         assert!(matches!(refused, Err(VariableError::Unknown(_))), "{refused:?}");
     }
 
     #[test]
     fn an_unset_variable_can_be_kept() {
-        assert_eq!(expand("a${MISSING}b${TOKEN}", Unset::Keep).unwrap(), "a${MISSING}bs3cret");
+        assert_eq!(expand("a${MISSING}b${TOKEN}", IfUnset::Keep).unwrap(), "a${MISSING}bs3cret");
     }
 }

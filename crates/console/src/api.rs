@@ -5,128 +5,147 @@ use std::future::{Ready, ready};
 use axum::extract::{Path, State};
 use axum::response::Response;
 
-use crate::asked::Asked;
-use crate::console::Shared;
-use crate::reply::{Problem, file, json, lines};
-use crate::shown::{self, CallQuery, CatalogQuery, ServerQuery, ToolQuery};
+use crate::api_query::ApiQuery;
+use crate::console::SharedConsole;
+use crate::reply::{ApiError, download, json, json_lines};
+use crate::views::{self, CallQuery, CatalogQuery, ServerQuery, ToolQuery};
 
-type Answer = Result<Response, Problem>;
+type ApiResult = Result<Response, ApiError>;
 
-pub(crate) async fn overview(State(console): State<Shared>) -> Answer {
-    Ok(json(&shown::overview(&console).await?))
+pub(crate) async fn overview(State(console): State<SharedConsole>) -> ApiResult {
+    Ok(json(&views::overview(&console).await?))
 }
 
-pub(crate) fn servers(State(console): State<Shared>) -> Ready<Response> {
-    ready(json(&shown::servers(&console)))
+pub(crate) fn servers(State(console): State<SharedConsole>) -> Ready<Response> {
+    ready(json(&views::servers(&console)))
 }
 
-pub(crate) async fn server(State(console): State<Shared>, Path(name): Path<String>) -> Answer {
-    Ok(json(&shown::server(&console, &name).await?))
+pub(crate) async fn server(
+    State(console): State<SharedConsole>,
+    Path(name): Path<String>,
+) -> ApiResult {
+    Ok(json(&views::server(&console, &name).await?))
 }
 
 pub(crate) fn tools(
-    State(console): State<Shared>,
-    Asked(query): Asked<ToolQuery>,
+    State(console): State<SharedConsole>,
+    ApiQuery(query): ApiQuery<ToolQuery>,
 ) -> Ready<Response> {
-    ready(json(&shown::tools(&console, &query)))
+    ready(json(&views::tools(&console, &query)))
 }
 
 pub(crate) async fn tool(
-    State(console): State<Shared>,
+    State(console): State<SharedConsole>,
     Path((server, tool)): Path<(String, String)>,
-) -> Answer {
-    Ok(json(&shown::tool(&console, &server, &tool).await?))
+) -> ApiResult {
+    Ok(json(&views::tool(&console, &server, &tool).await?))
 }
 
-pub(crate) fn resources(State(console): State<Shared>) -> Ready<Response> {
-    ready(json(&shown::resources(&console)))
+pub(crate) fn resources(State(console): State<SharedConsole>) -> Ready<Response> {
+    ready(json(&views::resources(&console)))
 }
 
 pub(crate) fn prompt(
-    State(console): State<Shared>,
+    State(console): State<SharedConsole>,
     Path((server, prompt)): Path<(String, String)>,
-) -> Ready<Answer> {
-    ready(shown::prompt(&console, &server, &prompt).map(|found| json(&found)))
+) -> Ready<ApiResult> {
+    ready(views::prompt(&console, &server, &prompt).map(|found| json(&found)))
 }
 
 pub(crate) fn catalog_tools(
-    State(console): State<Shared>,
-    Asked(query): Asked<CatalogQuery>,
+    State(console): State<SharedConsole>,
+    ApiQuery(query): ApiQuery<CatalogQuery>,
 ) -> Ready<Response> {
-    ready(json(&shown::catalog_tools(&console, &query)))
+    ready(json(&views::catalog_tools(&console, &query)))
 }
 
 pub(crate) fn catalog_tool(
-    State(console): State<Shared>,
+    State(console): State<SharedConsole>,
     Path((server, tool)): Path<(String, String)>,
-) -> Ready<Answer> {
-    ready(shown::catalog_tool(&console, &server, &tool).map(|found| json(&found)))
+) -> Ready<ApiResult> {
+    ready(views::catalog_tool(&console, &server, &tool).map(|found| json(&found)))
 }
 
 pub(crate) fn catalog_resources(
-    State(console): State<Shared>,
-    Asked(query): Asked<ServerQuery>,
+    State(console): State<SharedConsole>,
+    ApiQuery(query): ApiQuery<ServerQuery>,
 ) -> Ready<Response> {
-    ready(json(&shown::catalog_resources(&console, &query)))
+    ready(json(&views::catalog_resources(&console, &query)))
 }
 
 pub(crate) fn catalog_prompts(
-    State(console): State<Shared>,
-    Asked(query): Asked<ServerQuery>,
+    State(console): State<SharedConsole>,
+    ApiQuery(query): ApiQuery<ServerQuery>,
 ) -> Ready<Response> {
-    ready(json(&shown::catalog_prompts(&console, &query)))
+    ready(json(&views::catalog_prompts(&console, &query)))
 }
 
-pub(crate) async fn calls(State(console): State<Shared>, Asked(query): Asked<CallQuery>) -> Answer {
-    Ok(json(&shown::calls(&console, &query).await?))
+pub(crate) async fn calls(
+    State(console): State<SharedConsole>,
+    ApiQuery(query): ApiQuery<CallQuery>,
+) -> ApiResult {
+    Ok(json(&views::calls(&console, &query).await?))
 }
 
 /// Streamed: however many there are, only some are in memory.
 pub(crate) fn export(
-    State(console): State<Shared>,
-    Asked(query): Asked<CallQuery>,
-) -> Ready<Answer> {
-    ready(shown::export(console, &query).map(lines))
+    State(console): State<SharedConsole>,
+    ApiQuery(query): ApiQuery<CallQuery>,
+) -> Ready<ApiResult> {
+    ready(views::export(console, &query).map(json_lines))
 }
 
-pub(crate) async fn call(State(console): State<Shared>, Path(id): Path<String>) -> Answer {
-    Ok(json(&shown::call(&console, &id).await?))
+pub(crate) async fn call(
+    State(console): State<SharedConsole>,
+    Path(id): Path<String>,
+) -> ApiResult {
+    Ok(json(&views::call(&console, &id).await?))
 }
 
 /// What a call gave, to be kept in a file.
-pub(crate) async fn call_result(State(console): State<Shared>, Path(id): Path<String>) -> Answer {
-    Ok(file(&shown::call_result(&console, &id).await?))
+pub(crate) async fn call_result(
+    State(console): State<SharedConsole>,
+    Path(id): Path<String>,
+) -> ApiResult {
+    Ok(download(&views::call_result(&console, &id).await?))
 }
 
 /// A part of what a call gave, to be kept in a file.
 pub(crate) async fn call_part(
-    State(console): State<Shared>,
+    State(console): State<SharedConsole>,
     Path((id, number)): Path<(String, String)>,
-) -> Answer {
-    let number = number.parse().map_err(|_| Problem::missing(format!("`{number}` is no part")))?;
-    Ok(file(&shown::call_part(&console, &id, number).await?))
+) -> ApiResult {
+    let number =
+        number.parse().map_err(|_| ApiError::not_found(format!("`{number}` is no part")))?;
+    Ok(download(&views::call_part(&console, &id, number).await?))
 }
 
-pub(crate) async fn reviews(State(console): State<Shared>) -> Answer {
-    Ok(json(&shown::reviews(&console).await?))
+pub(crate) async fn reviews(State(console): State<SharedConsole>) -> ApiResult {
+    Ok(json(&views::reviews(&console).await?))
 }
 
-pub(crate) async fn sessions(State(console): State<Shared>) -> Answer {
-    Ok(json(&shown::sessions(&console).await?))
+pub(crate) async fn sessions(State(console): State<SharedConsole>) -> ApiResult {
+    Ok(json(&views::sessions(&console).await?))
 }
 
-pub(crate) async fn session(State(console): State<Shared>, Path(id): Path<String>) -> Answer {
-    Ok(json(&shown::session(&console, &id).await?))
+pub(crate) async fn session(
+    State(console): State<SharedConsole>,
+    Path(id): Path<String>,
+) -> ApiResult {
+    Ok(json(&views::session(&console, &id).await?))
 }
 
-pub(crate) async fn entry(State(console): State<Shared>, Path(name): Path<String>) -> Answer {
-    Ok(json(&shown::entry(&console, &name).await?))
+pub(crate) async fn entry(
+    State(console): State<SharedConsole>,
+    Path(name): Path<String>,
+) -> ApiResult {
+    Ok(json(&views::entry(&console, &name).await?))
 }
 
-pub(crate) fn policy(State(console): State<Shared>) -> Ready<Response> {
-    ready(json(&shown::policy(&console)))
+pub(crate) fn policy(State(console): State<SharedConsole>) -> Ready<Response> {
+    ready(json(&views::policy(&console)))
 }
 
-pub(crate) fn pins(State(console): State<Shared>) -> Ready<Response> {
-    ready(json(&shown::held(&console)))
+pub(crate) fn pins(State(console): State<SharedConsole>) -> Ready<Response> {
+    ready(json(&views::held_servers(&console)))
 }

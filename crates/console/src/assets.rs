@@ -54,19 +54,19 @@ const ASSETS: [Asset; 8] = [
     Asset { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../assets/icon.svg") },
 ];
 
-static TAGS: LazyLock<[String; ASSETS.len()]> = LazyLock::new(|| {
+static ETAGS: LazyLock<[String; ASSETS.len()]> = LazyLock::new(|| {
     ASSETS.map(|asset| {
-        let digest = digest::of([asset.text.as_bytes()]);
+        let digest = digest::fingerprint([asset.text.as_bytes()]);
         format!("\"{}\"", digest.get(..20).unwrap_or(&digest))
     })
 });
 
 pub(crate) fn asset(Path(name): Path<String>, headers: HeaderMap) -> Ready<Response> {
-    ready(found(&name, &headers))
+    ready(asset_response(&name, &headers))
 }
 
-fn found(name: &str, headers: &HeaderMap) -> Response {
-    let Some((asset, tag)) = ASSETS.iter().zip(TAGS.iter()).find(|(asset, _)| asset.name == name)
+fn asset_response(name: &str, headers: &HeaderMap) -> Response {
+    let Some((asset, tag)) = ASSETS.iter().zip(ETAGS.iter()).find(|(asset, _)| asset.name == name)
     else {
         return StatusCode::NOT_FOUND.into_response();
     };

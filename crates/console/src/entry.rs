@@ -5,18 +5,18 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use switchboard_config::{PastedEntry, pasted_entries};
 
-use crate::reply::Problem;
+use crate::reply::ApiError;
 
 /// What stands in place of a value that stays in the file.
-pub(crate) const KEPT: &str = "[kept]";
+pub(crate) const UNCHANGED_PLACEHOLDER: &str = "[kept]";
 
 /// Members of an entry whose values may be secret.
-const SECRET: [&str; 2] = ["env", "headers"];
+const SECRET_MEMBERS: [&str; 2] = ["env", "headers"];
 
 /// What somebody typed into a form or pasted. A form sends what is not filled in as an empty text.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
-pub(crate) struct Typed {
+pub(crate) struct TypedLines {
     /// A file of any known product, a link that installs a server, or one entry.
     pub(crate) text: String,
     /// Whose file the text is of, such as `codex`; guessed unless told.
@@ -31,14 +31,14 @@ pub(crate) struct Typed {
     pub(crate) headers: String,
 }
 
-impl Typed {
+impl TypedLines {
     /// The entries that it means, written as our own files have them.
-    pub(crate) fn entries(&self) -> Result<Vec<PastedEntry>, Problem> {
+    pub(crate) fn entries(&self) -> Result<Vec<PastedEntry>, ApiError> {
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         if let Some(text) = given(&self.text) {
             let mut entries = pasted_entries(&text).map_err(|error| {
                 let place = error.line.map(|line| format!(" (line {line})")).unwrap_or_default();
-                let problem = Problem::unusable(format!("{}{place}", error.message));
+                let problem = ApiError::unprocessable(format!("{}{place}", error.message));
                 match &error.hint {
                     Some(hint) => problem.with_hint(&**hint),
                     None => problem,
@@ -51,11 +51,11 @@ impl Typed {
             }
             return Ok(entries);
         }
-        let entry = Value::Object(self.typed()?);
+        let entry = Value::Object(self.form_members()?);
         Ok(vec![PastedEntry { name: given(&self.name), entry }])
     }
 
-    fn typed(&self) -> Result<Map<String, Value>, Problem> {
+    fn form_members(&self) -> Result<Map<String, Value>, ApiError> {
         let target = self.target.trim();
         let mut entry = Map::new();
         if target.starts_with("http://") || target.starts_with("https://") {
@@ -63,9 +63,9 @@ impl Typed {
             add_pairs(&mut entry, "headers", &self.headers, ':')?;
             return Ok(entry);
         }
-        let mut words = words(target)?.into_iter();
+        let mut words = split_words(target)?.into_iter();
         let command = words.next().ok_or_else(|| {
-            Problem::unusable("there is neither a command nor an address")
+            ApiError::unprocessable("there is neither a command nor an address")
                 .with_hint("such as `npx -y some-server`, or `https://mcp.example`")
         })?;
         entry.insert("command".to_owned(), json!(command));
@@ -83,13 +83,13 @@ fn add_pairs(
     member: &str,
     lines: &str,
     between: char,
-) -> Result<(), Problem> {
+) -> Result<(), ApiError> {
     let mut pairs = Map::new();
     for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let Some((name, value)) = line.split_once(between) else {
             // Not the line itself: it may be a secret.
             let why = format!("a line of `{member}` has no `{between}` in it");
-            return Err(Problem::unusable(why));
+            return Err(ApiError::unprocessable(why));
         };
         pairs.insert(name.trim().to_owned(), json!(value.trim()));
     }
@@ -101,7 +101,7 @@ fn add_pairs(
 
 /// The words of a line; quotes hold together what has spaces in it. Nothing else means anything:
 /// no shell reads it.
-fn words(line: &str) -> Result<Vec<String>, Problem> {
+fn split_words(line: &str) -> Result<Vec<String>, ApiError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote: Option<char> = None;
@@ -118,40 +118,40 @@ fn words(line: &str) -> Result<Vec<String>, Problem> {
         }
     }
     if quote.is_some() {
-        return Err(Problem::unusable("a quote is not closed"));
+        return Err(ApiError::unprocessable("a quote is not closed"));
     }
     words.extend(word);
     Ok(words)
 }
 
 /// An object, or the text of one.
-pub(crate) fn object(value: Value) -> Result<Map<String, Value>, Problem> {
+pub(crate) fn parse_object(value: Value) -> Result<Map<String, Value>, ApiError> {
     let value = match value {
         Value::String(text) => serde_json::from_str(&text)
-            .map_err(|error| Problem::unusable(format!("the entry is not JSON: {error}")))?,
+            .map_err(|error| ApiError::unprocessable(format!("the entry is not JSON: {error}")))?,
         value => value,
     };
     match value {
         Value::Object(members) => Ok(members),
-        _ => Err(Problem::unusable("the entry has to be an object")),
+        _ => Err(ApiError::unprocessable("the entry has to be an object")),
     }
 }
 
 /// The entry without values that may be secret. What refers to a variable or to a kept secret says
 /// only where the secret is.
 pub(crate) fn without_secrets(mut entry: Value) -> Value {
-    for member in SECRET {
+    for member in SECRET_MEMBERS {
         let values = entry.get_mut(member).and_then(Value::as_object_mut);
         for value in values.into_iter().flat_map(Map::values_mut) {
             if !value.as_str().is_some_and(is_reference) {
-                *value = json!(KEPT);
+                *value = json!(UNCHANGED_PLACEHOLDER);
             }
         }
     }
     if let Some(secret) = entry.pointer_mut("/oauth/clientSecret")
         && !secret.as_str().is_some_and(is_reference)
     {
-        *secret = json!(KEPT);
+        *secret = json!(UNCHANGED_PLACEHOLDER);
     }
     entry
 }
@@ -161,27 +161,27 @@ fn is_reference(text: &str) -> bool {
 }
 
 /// The entry with what was kept back of the one before put in again.
-pub(crate) fn with_kept(
+pub(crate) fn with_restored_secrets(
     mut entry: Map<String, Value>,
     before: &Value,
-) -> Result<Map<String, Value>, Problem> {
+) -> Result<Map<String, Value>, ApiError> {
     for (name, value) in &mut entry {
-        put_back(name, value, before.get(name))?;
+        restore_secret(name, value, before.get(name))?;
     }
     Ok(entry)
 }
 
-fn put_back(name: &str, value: &mut Value, before: Option<&Value>) -> Result<(), Problem> {
+fn restore_secret(name: &str, value: &mut Value, before: Option<&Value>) -> Result<(), ApiError> {
     match value {
-        Value::String(text) if text == KEPT => {
+        Value::String(text) if text == UNCHANGED_PLACEHOLDER => {
             let old = before.ok_or_else(|| {
-                Problem::unusable(format!("there is no value of `{name}` to keep"))
+                ApiError::unprocessable(format!("there is no value of `{name}` to keep"))
             })?;
             *value = old.clone();
         }
         Value::Object(members) => {
             for (name, value) in members {
-                put_back(name, value, before.and_then(|before| before.get(name)))?;
+                restore_secret(name, value, before.and_then(|before| before.get(name)))?;
             }
         }
         _ => {}
@@ -196,12 +196,12 @@ mod tests {
     #[test]
     fn a_line_is_a_command_or_an_address() {
         let typed = |target: &str, environment: &str, headers: &str| {
-            let typed = Typed {
+            let typed = TypedLines {
                 name: "x".to_owned(),
                 target: target.to_owned(),
                 environment: environment.to_owned(),
                 headers: headers.to_owned(),
-                ..Typed::default()
+                ..TypedLines::default()
             };
             let entries = typed.entries();
             entries.map(|all| all[0].entry.clone()).map_err(|problem| problem.to_string())
@@ -234,13 +234,13 @@ mod tests {
         assert_eq!(
             shown,
             json!({
-                "command": "a", "env": {"KEY": KEPT, "REF": "${KEY}", "N": KEPT},
-                "oauth": {"clientId": "me", "clientSecret": KEPT},
+                "command": "a", "env": {"KEY": UNCHANGED_PLACEHOLDER, "REF": "${KEY}", "N": UNCHANGED_PLACEHOLDER},
+                "oauth": {"clientId": "me", "clientSecret": UNCHANGED_PLACEHOLDER},
             })
         );
-        let back = with_kept(shown.as_object().unwrap().clone(), &entry).unwrap();
+        let back = with_restored_secrets(shown.as_object().unwrap().clone(), &entry).unwrap();
         assert_eq!(Value::Object(back), entry);
-        let new = json!({"env": {"OTHER": KEPT}}).as_object().unwrap().clone();
-        assert!(with_kept(new, &entry).is_err());
+        let new = json!({"env": {"OTHER": UNCHANGED_PLACEHOLDER}}).as_object().unwrap().clone();
+        assert!(with_restored_secrets(new, &entry).is_err());
     }
 }

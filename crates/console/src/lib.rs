@@ -7,25 +7,27 @@
 
 mod actions;
 mod api;
+mod api_query;
 mod apps;
-mod asked;
 mod assets;
+mod auth;
 mod console;
-mod door;
-mod elsewhere;
+mod conversations;
 mod entry;
 mod live;
-mod onlookers;
 mod openapi;
+mod other_products;
 mod pages;
+mod presence;
 mod programs;
 mod reply;
 mod routes;
-mod shown;
-mod talks;
+mod views;
 
-pub use console::{Address, Console, Options};
-pub use elsewhere::{Becomes, Elsewhere, FoundElsewhere, FoundServer, NotFound, UnreadFile};
-pub use onlookers::Onlookers;
+pub use console::{Console, ConsoleAddress, ConsoleOptions};
+pub use conversations::{Conversations, OpenModel, OpenModelError};
+pub use other_products::{
+    DiscoveredServer, DiscoveredServers, DiscoveryError, ImportEffect, ProductReader, UnreadFile,
+};
+pub use presence::PagePresence;
 pub use programs::{CallEnded, Proposer, TaskWanted, Told, WantedCall, Whom};
-pub use talks::{NoModel, OpenModel, Talks};

@@ -7,24 +7,24 @@ use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::reply::{self, Refusal};
-use crate::routes::{self, Gives, Proof, Route, Shape};
+use crate::reply::{self, ErrorBody};
+use crate::routes::{self, ConsoleRoute, RequiredAuth, ResponseKind, SchemaFn};
 
 /// Where the API begins.
-const API: &str = "/api/v1";
+const API_PREFIX: &str = "/api/v1";
 
 /// Where schemas have their names.
-const SCHEMAS: &str = "/components/schemas";
+const SCHEMAS_POINTER: &str = "/components/schemas";
 
 pub(crate) fn document() -> Ready<Response> {
-    ready(reply::json(&described()))
+    ready(reply::json(&build_document()))
 }
 
-fn described() -> Value {
-    let mut shapes = Shapes::new();
-    let problem = shapes.given.subschema_for::<Refusal>();
+fn build_document() -> Value {
+    let mut shapes = SchemaSet::new();
+    let problem = shapes.given.subschema_for::<ErrorBody>();
     let mut paths: Map<String, Value> = Map::new();
-    for route in routes::all().filter(|route| route.path.starts_with(API)) {
+    for route in routes::all().filter(|route| route.path.starts_with(API_PREFIX)) {
         let operation = operation(route, &mut shapes);
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         if let Some(methods) = path.as_object_mut() {
@@ -51,22 +51,22 @@ fn described() -> Value {
                 "description": "Why it was not done",
                 "content": {"application/json": {"schema": problem}},
             }},
-            "schemas": shapes.finished(),
+            "schemas": shapes.into_definitions(),
         },
     })
 }
 
 /// What makes schemas: what is answered has every member, what is sent may leave some out.
-struct Shapes {
+struct SchemaSet {
     given: SchemaGenerator,
     taken: SchemaGenerator,
 }
 
-impl Shapes {
+impl SchemaSet {
     fn new() -> Self {
         let settings = || {
             SchemaSettings::draft2020_12().with(|settings| {
-                settings.definitions_path = SCHEMAS.into();
+                settings.definitions_path = SCHEMAS_POINTER.into();
                 settings.meta_schema = None;
             })
         };
@@ -77,26 +77,28 @@ impl Shapes {
     }
 
     /// All that have a name. What is both sent and answered looks the same both ways.
-    fn finished(mut self) -> Map<String, Value> {
+    fn into_definitions(mut self) -> Map<String, Value> {
         let mut all = self.given.take_definitions(true);
         all.extend(self.taken.take_definitions(true));
         all
     }
 }
 
-fn operation(route: &Route, shapes: &mut Shapes) -> Value {
-    let in_path = route.path.split('/').filter_map(name_in).map(in_path);
+fn operation(route: &ConsoleRoute, shapes: &mut SchemaSet) -> Value {
+    let in_path = route.path.split('/').filter_map(parameter_name).map(path_parameter);
     let asked = route.query.map(|shape| shape(&mut shapes.taken));
-    let parameters: Vec<Value> =
-        in_path.chain(asked.iter().flat_map(in_query)).chain(in_headers(route)).collect();
+    let parameters: Vec<Value> = in_path
+        .chain(asked.iter().flat_map(query_parameters))
+        .chain(header_parameter(route))
+        .collect();
     let security = match route.proof {
-        Proof::Nothing => json!([]),
-        Proof::Session => json!([{"session": []}, {"program": []}]),
-        Proof::Token => json!([{"session": [], "token": []}, {"program": [], "token": []}]),
+        RequiredAuth::Nothing => json!([]),
+        RequiredAuth::Session => json!([{"session": []}, {"program": []}]),
+        RequiredAuth::Token => json!([{"session": [], "token": []}, {"program": [], "token": []}]),
     };
     let mut operation = json!({
-        "operationId": name_of(route),
-        "tags": [rest_of(route).split(['/', '.']).next()],
+        "operationId": operation_id(route),
+        "tags": [relative_path(route).split(['/', '.']).next()],
         "summary": route.about,
         "parameters": parameters,
         "security": security,
@@ -114,22 +116,22 @@ fn operation(route: &Route, shapes: &mut Shapes) -> Value {
 }
 
 /// What comes after the beginning that all have.
-fn rest_of(route: &Route) -> &str {
-    route.path.strip_prefix(API).unwrap_or(route.path).trim_start_matches('/')
+fn relative_path(route: &ConsoleRoute) -> &str {
+    route.path.strip_prefix(API_PREFIX).unwrap_or(route.path).trim_start_matches('/')
 }
 
 /// What generated clients call it: `get_servers_server`.
-fn name_of(route: &Route) -> String {
+fn operation_id(route: &ConsoleRoute) -> String {
     let plain = |sign: char| sign.is_ascii_alphanumeric();
-    let words = rest_of(route).split(|sign| !plain(sign)).filter(|word| !word.is_empty());
+    let words = relative_path(route).split(|sign| !plain(sign)).filter(|word| !word.is_empty());
     std::iter::once(route.method).chain(words).collect::<Vec<_>>().join("_")
 }
 
-fn name_in(part: &str) -> Option<&str> {
+fn parameter_name(part: &str) -> Option<&str> {
     part.strip_prefix('{')?.strip_suffix('}')
 }
 
-fn in_path(name: &str) -> Value {
+fn path_parameter(name: &str) -> Value {
     let (about, kind) = match name {
         "server" => ("The name of the server.", "string"),
         "tool" => ("The name of the tool there.", "string"),
@@ -143,7 +145,7 @@ fn in_path(name: &str) -> Value {
 }
 
 /// The members of a type as parameters. What is not said there is absent, never `null`.
-fn in_query(asked: &Schema) -> Vec<Value> {
+fn query_parameters(asked: &Schema) -> Vec<Value> {
     let members = asked.get("properties").and_then(Value::as_object).into_iter().flatten();
     let parameters = members.map(|(name, schema)| {
         let mut schema = schema.clone();
@@ -159,9 +161,9 @@ fn in_query(asked: &Schema) -> Vec<Value> {
     parameters.collect()
 }
 
-fn in_headers(route: &Route) -> Option<Value> {
+fn header_parameter(route: &ConsoleRoute) -> Option<Value> {
     // A conversation is heard from now on; what was said before is in its steps.
-    (matches!(route.gives, Gives::Events(_)) && route.path == "/api/v1/events").then(|| {
+    (matches!(route.gives, ResponseKind::Events(_)) && route.path == "/api/v1/events").then(|| {
         json!({
             "name": "Last-Event-ID",
             "in": "header",
@@ -171,27 +173,27 @@ fn in_headers(route: &Route) -> Option<Value> {
     })
 }
 
-fn content(route: &Route, generator: &mut SchemaGenerator) -> Value {
-    let mut said = |shape: Shape| shape(generator);
+fn content(route: &ConsoleRoute, generator: &mut SchemaGenerator) -> Value {
+    let mut said = |shape: SchemaFn| shape(generator);
     match route.gives {
-        Gives::Page => json!({"text/html": {"schema": {"type": "string"}}}),
-        Gives::Json(shape) => json!({"application/json": {"schema": said(shape)}}),
-        Gives::Lines(shape) => json!({"application/jsonl": {
+        ResponseKind::Page => json!({"text/html": {"schema": {"type": "string"}}}),
+        ResponseKind::Json(shape) => json!({"application/json": {"schema": said(shape)}}),
+        ResponseKind::Lines(shape) => json!({"application/jsonl": {
             "schema": {"type": "string", "description": "A JSON text in each line."},
             "x-item-schema": said(shape),
         }}),
-        Gives::Events(shape) => json!({"text/event-stream": {
+        ResponseKind::Events(shape) => json!({"text/event-stream": {
             "schema": {"type": "string", "description": "Server-sent events."},
-            "x-item-schema": frame(&said(shape)),
+            "x-item-schema": event_frame(&said(shape)),
         }}),
-        Gives::File(kind) => json!({kind: {
+        ResponseKind::File(kind) => json!({kind: {
             "schema": {"type": "string", "format": "binary", "description": "The bytes of a file."},
         }}),
     }
 }
 
 /// One event of a stream.
-fn frame(data: &Schema) -> Value {
+fn event_frame(data: &Schema) -> Value {
     json!({
         "type": "object",
         "properties": {

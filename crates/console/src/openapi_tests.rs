@@ -37,12 +37,12 @@ fn walk(value: &Value, place: &str, look: &mut impl FnMut(&str, &Value)) {
 
 #[test]
 fn every_route_of_the_api_is_described() {
-    let document = described();
-    for route in routes::all().filter(|route| route.path.starts_with(API)) {
+    let document = build_document();
+    for route in routes::all().filter(|route| route.path.starts_with(API_PREFIX)) {
         let operation = &document["paths"][route.path][route.method];
         let summary = operation["summary"].as_str().unwrap_or_default();
         assert!(summary.len() > 5, "{} {} has no words", route.method, route.path);
-        assert!(!matches!(route.gives, Gives::Page), "{} answers what?", route.path);
+        assert!(!matches!(route.gives, ResponseKind::Page), "{} answers what?", route.path);
         let is_post = route.method == "post";
         assert!(is_post || route.takes.is_none(), "{} takes a body", route.path);
     }
@@ -50,7 +50,7 @@ fn every_route_of_the_api_is_described() {
 
 #[test]
 fn paths_name_their_parameters_and_operations_have_names_of_their_own() {
-    let document = described();
+    let document = build_document();
     let mut names = BTreeSet::new();
     for (path, method, operation) in operations(&document) {
         let parameters = operation["parameters"].as_array().unwrap();
@@ -58,7 +58,7 @@ fn paths_name_their_parameters_and_operations_have_names_of_their_own() {
             let here = parameters.iter().filter(|parameter| parameter["in"] == place);
             here.map(|parameter| parameter["name"].as_str().unwrap()).collect()
         };
-        let wanted: BTreeSet<&str> = path.split('/').filter_map(name_in).collect();
+        let wanted: BTreeSet<&str> = path.split('/').filter_map(parameter_name).collect();
         assert_eq!(of("path"), wanted, "{path}");
         for parameter in parameters {
             assert!(parameter["description"].is_string(), "{path} {parameter}");
@@ -72,7 +72,7 @@ fn paths_name_their_parameters_and_operations_have_names_of_their_own() {
 
 #[test]
 fn every_reference_leads_somewhere_and_every_schema_is_used() {
-    let document = described();
+    let document = build_document();
     let mut used = BTreeSet::new();
     walk(&document, "", &mut |place, value| {
         if let Some(reference) = value.get("$ref").and_then(Value::as_str) {
@@ -82,7 +82,7 @@ fn every_reference_leads_somewhere_and_every_schema_is_used() {
         }
     });
     for name in document["components"]["schemas"].as_object().unwrap().keys() {
-        assert!(used.contains(&format!("{SCHEMAS}/{name}")), "nobody needs {name}");
+        assert!(used.contains(&format!("{SCHEMAS_POINTER}/{name}")), "nobody needs {name}");
         assert!(!name.ends_with(|sign: char| sign.is_ascii_digit()), "two are called {name}");
     }
 }
@@ -90,7 +90,7 @@ fn every_reference_leads_somewhere_and_every_schema_is_used() {
 #[test]
 fn every_member_of_a_schema_has_words() {
     let mut faults = Vec::new();
-    walk(&described()["components"]["schemas"], "", &mut |place, schema| {
+    walk(&build_document()["components"]["schemas"], "", &mut |place, schema| {
         // The one value of a variant is what the variant says that it is.
         let by_variant = place.contains("/oneOf/") && schema["description"].is_string();
         let members = schema["properties"].as_object().into_iter().flatten();
@@ -107,11 +107,12 @@ fn every_member_of_a_schema_has_words() {
 
 #[test]
 fn what_is_sent_and_answered_looks_the_same_both_ways() {
-    let mut shapes = Shapes::new();
-    for route in routes::all().filter(|route| route.path.starts_with(API)) {
+    let mut shapes = SchemaSet::new();
+    for route in routes::all().filter(|route| route.path.starts_with(API_PREFIX)) {
         operation(route, &mut shapes);
     }
-    let (given, taken) = (shapes.given.take_definitions(true), shapes.taken.take_definitions(true));
+    let given = shapes.given.take_definitions(true);
+    let taken = shapes.taken.take_definitions(true);
     for (name, schema) in &taken {
         assert!(given.get(name).is_none_or(|other| other == schema), "{name} differs");
     }
@@ -120,13 +121,13 @@ fn what_is_sent_and_answered_looks_the_same_both_ways() {
 #[test]
 fn only_what_tells_and_does_nothing_needs_no_session() {
     let open: Vec<&str> = routes::all()
-        .filter(|route| route.proof == Proof::Nothing)
+        .filter(|route| route.proof == RequiredAuth::Nothing)
         .map(|route| route.path)
         .collect();
     assert_eq!(open, ["/callback", "/frame/{word}", "/assets/{file}", "/sign-in/link"]);
     for route in routes::all().filter(|route| route.method == "post") {
         let exempt = route.path == "/sign-in/link";
-        assert_eq!(route.proof == Proof::Token, !exempt, "{}", route.path);
+        assert_eq!(route.proof == RequiredAuth::Token, !exempt, "{}", route.path);
     }
 }
 
@@ -177,7 +178,7 @@ fn members(text: &mut String, schema: &Value) {
 }
 
 fn reference() -> String {
-    let document = described();
+    let document = build_document();
     let mut text = "# JSON API\n\nMade from the program's own description, which `switchboard serve` \
         gives at `/api/v1/openapi.json`; `UPDATE_REFERENCE=1 cargo test -p switchboard-console \
         reference` writes this page anew. [The console](../guides/console.md) says how to sign in.\n\n\
@@ -187,7 +188,8 @@ fn reference() -> String {
         let about = operation["summary"].as_str().unwrap();
         write!(text, "\n## {} {path}\n\n{about}.\n\n", method.to_uppercase()).unwrap();
         for parameter in operation["parameters"].as_array().unwrap() {
-            let (place, name) = (&parameter["in"], &parameter["name"]);
+            let place = &parameter["in"];
+            let name = &parameter["name"];
             let line = format!("- in the {place}: `{name}`: ").replace('"', "");
             writeln!(text, "{line}{}", parameter["description"].as_str().unwrap()).unwrap();
         }

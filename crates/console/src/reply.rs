@@ -10,18 +10,18 @@ use futures_util::{Stream, StreamExt as _};
 use maud::Markup;
 use schemars::JsonSchema;
 use serde::Serialize;
-use switchboard_text::characters::{is_hidden, is_unclear};
+use switchboard_text::characters::{is_ambiguous, is_hidden};
 
 /// What went wrong, for programs and for the page's script.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
-pub(crate) struct Problem {
+pub(crate) struct ApiError {
     status: StatusCode,
     message: String,
     hint: Option<String>,
 }
 
-impl Problem {
+impl ApiError {
     pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self { status, message: message.into(), hint: None }
     }
@@ -32,17 +32,17 @@ impl Problem {
     }
 
     /// Something that was asked for is not there.
-    pub(crate) fn missing(what: impl Into<String>) -> Self {
+    pub(crate) fn not_found(what: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, what)
     }
 
     /// Something that was sent cannot be used.
-    pub(crate) fn unusable(why: impl Into<String>) -> Self {
+    pub(crate) fn unprocessable(why: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, why)
     }
 
     /// Something here does not work.
-    pub(crate) fn trouble(why: impl Into<String>) -> Self {
+    pub(crate) fn internal(why: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, why)
     }
 
@@ -58,7 +58,7 @@ impl Problem {
 /// What is answered when something goes wrong.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Problem")]
-pub(crate) struct Refusal {
+pub(crate) struct ErrorBody {
     /// What went wrong.
     error: Wrong,
 }
@@ -72,15 +72,15 @@ struct Wrong {
     hint: Option<String>,
 }
 
-impl From<Problem> for Refusal {
-    fn from(problem: Problem) -> Self {
+impl From<ApiError> for ErrorBody {
+    fn from(problem: ApiError) -> Self {
         Self { error: Wrong { message: problem.message, hint: problem.hint } }
     }
 }
 
-impl IntoResponse for Problem {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        json_with(self.status, &Refusal::from(self))
+        json_with(self.status, &ErrorBody::from(self))
     }
 }
 
@@ -91,16 +91,16 @@ pub(crate) fn json(value: &impl Serialize) -> Response {
 
 /// A text that is JSON already.
 pub(crate) fn json_text(text: String) -> Response {
-    typed(StatusCode::OK, "application/json", text)
+    with_content_type(StatusCode::OK, "application/json", text)
 }
 
 fn json_with(status: StatusCode, value: &impl Serialize) -> Response {
     let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
-    typed(status, "application/json", text)
+    with_content_type(status, "application/json", text)
 }
 
 /// Lines of JSON as they come, to be kept in a file.
-pub(crate) fn lines(lines: impl Stream<Item = String> + Send + 'static) -> Response {
+pub(crate) fn json_lines(lines: impl Stream<Item = String> + Send + 'static) -> Response {
     let body = Body::from_stream(lines.map(Ok::<String, Infallible>));
     let kept = HeaderValue::from_static("attachment; filename=\"calls.jsonl\"");
     let kind = HeaderValue::from_static("application/jsonl");
@@ -108,7 +108,7 @@ pub(crate) fn lines(lines: impl Stream<Item = String> + Send + 'static) -> Respo
 }
 
 /// Something to be kept in a file.
-pub(crate) struct File {
+pub(crate) struct DownloadFile {
     /// What it is called: letters, digits, `-` and one dot.
     pub(crate) name: String,
     pub(crate) kind: &'static str,
@@ -116,7 +116,7 @@ pub(crate) struct File {
 }
 
 /// A file that a browser saves and never shows, whoever wrote it.
-pub(crate) fn file(file: &File) -> Response {
+pub(crate) fn download(file: &DownloadFile) -> Response {
     let mut response = file.bytes.clone().into_response();
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(file.kind));
@@ -133,17 +133,17 @@ pub(crate) fn html(markup: Markup) -> Response {
 
 /// A page with a status of its own. Nothing invisible reaches the browser, whoever wrote it.
 pub(crate) fn html_with(status: StatusCode, markup: Markup) -> Response {
-    typed(status, "text/html; charset=utf-8", visible(markup.into_string()))
+    with_content_type(status, "text/html; charset=utf-8", escape_invisible(markup.into_string()))
 }
 
-fn typed(status: StatusCode, kind: &'static str, text: String) -> Response {
+fn with_content_type(status: StatusCode, kind: &'static str, text: String) -> Response {
     let mut response = (status, text).into_response();
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     response
 }
 
 /// The text with control and invisible characters spelled out, in signs that mean nothing in HTML.
-fn visible(text: String) -> String {
+fn escape_invisible(text: String) -> String {
     let mut before = '\0';
     let mut must_change = move |c: char| {
         let selector = |c: char| ('\u{fe00}'..='\u{fe0f}').contains(&c);
@@ -152,8 +152,8 @@ fn visible(text: String) -> String {
             '\n' | '\t' => false,
             _ if selector(c) => selector(before),
             // Behind an ideograph the wide space is what it seems.
-            '\u{3000}' => before < '\u{2e80}' || is_unclear(before),
-            _ => c.is_control() || is_hidden(c) || is_unclear(c),
+            '\u{3000}' => before < '\u{2e80}' || is_ambiguous(before),
+            _ => c.is_control() || is_hidden(c) || is_ambiguous(c),
         };
         before = c;
         odd
@@ -189,7 +189,7 @@ mod tests {
             ("日本\u{3000}語\u{a0}x\u{2003}", "日本\u{3000}語⟦U+00A0⟧x⟦U+2003⟧"),
             ("\u{e0b0}\u{fffe}", "⟦U+E0B0⟧⟦U+FFFE⟧"),
         ] {
-            assert_eq!(visible(text.to_owned()), expected, "{text:?}");
+            assert_eq!(escape_invisible(text.to_owned()), expected, "{text:?}");
         }
     }
 }

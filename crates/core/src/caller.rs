@@ -55,7 +55,8 @@ impl Caller {
     /// decide, and the reviewer where they leave it to a person.
     #[must_use]
     pub fn program(name: impl Into<String>) -> Self {
-        let (face, origin) = (Face::Library, Origin::Client);
+        let face = Face::Library;
+        let origin = Origin::Client;
         Self { face, origin, name: name.into(), reference: None }
     }
 
@@ -69,7 +70,7 @@ impl Caller {
     ///
     /// An unknown origin counts as a model, which has the fewest rights.
     #[must_use]
-    pub fn recorded(face: &str, who: &str, reference: Option<String>) -> Self {
+    pub fn from_record(face: &str, who: &str, reference: Option<String>) -> Self {
         let face = match face {
             "cli" => Face::Cli,
             "chat" => Face::Chat,

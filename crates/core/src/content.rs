@@ -1,9 +1,9 @@
 //! A result as a list of items: what the protocol knows is recognised, the rest is left alone.
 
 use serde_json::value::RawValue;
-use switchboard_json::{Fields, pretty, text};
+use switchboard_json::{RawFields, pretty, text};
 
-use crate::media::{guess, is_type};
+use crate::media::{guess_media_type, is_media_type};
 
 /// A result as its readers see it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -86,12 +86,12 @@ impl Reply {
     /// # Errors
     /// If the text is not a JSON object, or has neither content nor structured content.
     pub fn from_json(json: &str) -> Result<Self, InvalidOutput> {
-        let fields = object(json)?;
+        let fields = parse_object(json)?;
         let structured = fields.get("structuredContent").map(|value| value.get().to_owned());
         let items = match fields.get("content") {
-            Some(content) => several(content).into_iter().map(item).collect(),
+            Some(content) => as_list(content).into_iter().map(parse_item).collect(),
             None if structured.is_some() => Vec::new(),
-            None => return Err(lacks("`content`")),
+            None => return Err(missing_field("`content`")),
         };
         // Some servers send a boolean as text; the word is clear all the same.
         let is_error =
@@ -104,8 +104,10 @@ impl Reply {
     /// # Errors
     /// If the text is not a JSON object with `contents`.
     pub fn from_resource_json(json: &str) -> Result<Self, InvalidOutput> {
-        let contents = object(json)?.get("contents").ok_or_else(|| lacks("`contents`"))?;
-        let items = several(contents).into_iter().map(|value| resource(value, value)).collect();
+        let contents =
+            parse_object(json)?.get("contents").ok_or_else(|| missing_field("`contents`"))?;
+        let items =
+            as_list(contents).into_iter().map(|value| parse_resource(value, value)).collect();
         Ok(Self { items, ..Self::default() })
     }
 
@@ -114,8 +116,9 @@ impl Reply {
     /// # Errors
     /// If the text is not a JSON object with `messages`.
     pub fn from_prompt_json(json: &str) -> Result<Self, InvalidOutput> {
-        let messages = object(json)?.get("messages").ok_or_else(|| lacks("`messages`"))?;
-        let items = several(messages).into_iter().flat_map(message).collect();
+        let messages =
+            parse_object(json)?.get("messages").ok_or_else(|| missing_field("`messages`"))?;
+        let items = as_list(messages).into_iter().flat_map(parse_message).collect();
         Ok(Self { items, ..Self::default() })
     }
 
@@ -127,45 +130,45 @@ impl Reply {
     }
 }
 
-fn object(json: &str) -> Result<Fields<'_>, InvalidOutput> {
+fn parse_object(json: &str) -> Result<RawFields<'_>, InvalidOutput> {
     serde_json::from_str(json).map_err(|error| InvalidOutput(error.to_string()))
 }
 
-fn lacks(name: &str) -> InvalidOutput {
+fn missing_field(name: &str) -> InvalidOutput {
     InvalidOutput(format!("it has no {name}"))
 }
 
 /// The values of an array; a value that stands alone where an array belongs counts as one.
-fn several(value: &RawValue) -> Vec<&RawValue> {
+fn as_list(value: &RawValue) -> Vec<&RawValue> {
     serde_json::from_str(value.get()).unwrap_or_else(|_| vec![value])
 }
 
-fn item(value: &RawValue) -> Item {
+fn parse_item(value: &RawValue) -> Item {
     if let Some(text) = text(value) {
         return Item::Text(text);
     }
-    let fields = Fields::of(value).unwrap_or_default();
+    let fields = RawFields::parse(value).unwrap_or_default();
     let kind = fields.text("type").unwrap_or_default();
     let known = match kind.as_str() {
         "text" => fields.text("text").map(Item::Text),
-        "image" => media(&fields).map(|(mime, data)| Item::Image { mime, data }),
-        "audio" => media(&fields).map(|(mime, data)| Item::Audio { mime, data }),
-        "resource" => fields.get("resource").map(|inner| resource(inner, value)),
-        "resource_link" => link(&fields),
+        "image" => parse_media(&fields).map(|(mime, data)| Item::Image { mime, data }),
+        "audio" => parse_media(&fields).map(|(mime, data)| Item::Audio { mime, data }),
+        "resource" => fields.get("resource").map(|inner| parse_resource(inner, value)),
+        "resource_link" => parse_link(&fields),
         _ => None,
     };
     known.unwrap_or_else(|| Item::Other { kind, raw: value.get().to_owned() })
 }
 
-fn media(fields: &Fields<'_>) -> Option<(String, String)> {
+fn parse_media(fields: &RawFields<'_>) -> Option<(String, String)> {
     let data = fields.text("data")?;
     // A model's vendor takes it as it is, so it must be a type and nothing else.
-    let mime = fields.text("mimeType").filter(|mime| is_type(mime));
-    Some((mime.unwrap_or_else(|| guess(&data).to_owned()), data))
+    let mime = fields.text("mimeType").filter(|mime| is_media_type(mime));
+    Some((mime.unwrap_or_else(|| guess_media_type(&data).to_owned()), data))
 }
 
-fn resource(inner: &RawValue, whole: &RawValue) -> Item {
-    let fields = Fields::of(inner).unwrap_or_default();
+fn parse_resource(inner: &RawValue, whole: &RawValue) -> Item {
+    let fields = RawFields::parse(inner).unwrap_or_default();
     let Some(uri) = fields.text("uri") else {
         return Item::Other { kind: "resource".to_owned(), raw: whole.get().to_owned() };
     };
@@ -178,7 +181,7 @@ fn resource(inner: &RawValue, whole: &RawValue) -> Item {
     }
 }
 
-fn link(fields: &Fields<'_>) -> Option<Item> {
+fn parse_link(fields: &RawFields<'_>) -> Option<Item> {
     Some(Item::ResourceLink {
         uri: fields.text("uri")?,
         name: fields.text("title").or_else(|| fields.text("name")),
@@ -188,15 +191,15 @@ fn link(fields: &Fields<'_>) -> Option<Item> {
 }
 
 /// A message with several pieces of content becomes several items of one speaker.
-fn message(value: &RawValue) -> Vec<Item> {
-    let fields = Fields::of(value).unwrap_or_default();
+fn parse_message(value: &RawValue) -> Vec<Item> {
+    let fields = RawFields::parse(value).unwrap_or_default();
     let Some(content) = fields.get("content") else {
         return vec![Item::Other { kind: "message".to_owned(), raw: value.get().to_owned() }];
     };
     let role = fields.text("role").unwrap_or_default();
-    let pieces = several(content).into_iter();
+    let pieces = as_list(content).into_iter();
     pieces
-        .map(|piece| Item::Message { role: role.clone(), content: Box::new(item(piece)) })
+        .map(|piece| Item::Message { role: role.clone(), content: Box::new(parse_item(piece)) })
         .collect()
 }
 

@@ -9,7 +9,7 @@ use switchboard_wire::Json;
 use tokio::sync::broadcast;
 
 /// Events that wait for a slow watcher; older ones are missed, by number.
-const KEPT: usize = 1_024;
+const MAX_EVENTS: usize = 1_024;
 
 /// One thing that happened.
 #[derive(Clone, Debug, Serialize)]
@@ -18,7 +18,7 @@ pub struct Event {
     pub number: u64,
     /// What it was.
     #[serde(flatten)]
-    pub what: What,
+    pub what: EventKind,
 }
 
 /// What can happen.
@@ -26,7 +26,7 @@ pub struct Event {
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 #[schemars(rename = "Happening")]
-pub enum What {
+pub enum EventKind {
     /// A server's state changed.
     ServerChanged {
         /// Which server.
@@ -213,32 +213,33 @@ pub enum What {
 pub struct Events {
     next: Arc<AtomicU64>,
     all: broadcast::Sender<Event>,
-    but_calls: broadcast::Sender<Event>,
+    without_calls: broadcast::Sender<Event>,
 }
 
 impl Default for Events {
     fn default() -> Self {
-        let sender = || broadcast::Sender::new(KEPT);
-        Self { next: Arc::default(), all: sender(), but_calls: sender() }
+        let sender = || broadcast::Sender::new(MAX_EVENTS);
+        Self { next: Arc::default(), all: sender(), without_calls: sender() }
     }
 }
 
 impl Events {
     /// Tells everyone who watches.
-    pub fn tell(&self, what: impl FnOnce() -> What) {
-        let number = self.number();
-        let (some, few) = (self.all.receiver_count() > 0, self.but_calls.receiver_count() > 0);
+    pub fn emit(&self, what: impl FnOnce() -> EventKind) {
+        let number = self.next_number();
+        let some = self.all.receiver_count() > 0;
+        let few = self.without_calls.receiver_count() > 0;
         if some || few {
             let event = Event { number, what: what() };
             // The last watcher may have left since.
-            self.but_calls.send(event.clone()).ok();
+            self.without_calls.send(event.clone()).ok();
             self.all.send(event).ok();
         }
     }
 
     /// Tells whoever watches calls as well that one has begun or ended.
-    pub fn tell_of_call(&self, what: impl FnOnce() -> What) {
-        let number = self.number();
+    pub fn emit_call(&self, what: impl FnOnce() -> EventKind) {
+        let number = self.next_number();
         if self.all.receiver_count() > 0 {
             self.all.send(Event { number, what: what() }).ok();
         }
@@ -252,12 +253,12 @@ impl Events {
 
     /// Watches from here on, but for calls that begin and end. Their numbers are missing.
     #[must_use]
-    pub fn watch_but_calls(&self) -> broadcast::Receiver<Event> {
-        self.but_calls.subscribe()
+    pub fn watch_without_calls(&self) -> broadcast::Receiver<Event> {
+        self.without_calls.subscribe()
     }
 
     /// Numbers are given out whether or not somebody watches, so that a gap is a gap.
-    fn number(&self) -> u64 {
+    fn next_number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 }

@@ -16,15 +16,15 @@ pub fn for_person(reply: &Reply) -> String {
     if reply.items.is_empty() {
         return "(no content)".to_owned();
     }
-    let parts: Vec<String> = reply.items.iter().map(show).collect();
+    let parts: Vec<String> = reply.items.iter().map(show_item).collect();
     parts.join("\n")
 }
 
-fn show(item: &Item) -> String {
+fn show_item(item: &Item) -> String {
     match item {
         Item::Text(text) => escape_prose(text).into_owned(),
-        Item::Image { mime, data } => format!("[image {}]", described(mime, data)),
-        Item::Audio { mime, data } => format!("[audio {}]", described(mime, data)),
+        Item::Image { mime, data } => format!("[image {}]", describe_media(mime, data)),
+        Item::Audio { mime, data } => format!("[audio {}]", describe_media(mime, data)),
         Item::Resource { uri, mime, text, blob, .. } => {
             let mut head = format!("[resource {}", escape_line(uri));
             if let Some(mime) = mime {
@@ -48,7 +48,7 @@ fn show(item: &Item) -> String {
         }
         Item::Message { role, content } => {
             let role = if role.is_empty() { "?".into() } else { escape_line(role) };
-            format!("{role}: {}", show(content))
+            format!("{role}: {}", show_item(content))
         }
         Item::Other { kind, raw } => {
             let kind = if kind.is_empty() { "untyped".into() } else { escape_line(kind) };
@@ -57,7 +57,7 @@ fn show(item: &Item) -> String {
     }
 }
 
-fn described(mime: &str, data: &str) -> String {
+fn describe_media(mime: &str, data: &str) -> String {
     format!("{}, {}", escape_line(mime), human_size(decoded_len(data)))
 }
 
@@ -65,7 +65,7 @@ fn described(mime: &str, data: &str) -> String {
 mod tests {
     use super::*;
 
-    fn shown(json: &str) -> String {
+    fn show_json(json: &str) -> String {
         for_person(&Reply::from_json(json).unwrap())
     }
 
@@ -83,7 +83,7 @@ mod tests {
             {"type": "hologram", "beam": 1},
         ]});
         assert_eq!(
-            shown(&json.to_string()),
+            show_json(&json.to_string()),
             "two\nlines\n\
              [image image/png, 12.3 KB]\n\
              [audio audio/wav, 3 B]\n\
@@ -97,9 +97,9 @@ mod tests {
 
     #[test]
     fn structured_content_is_shown_only_when_it_stands_alone() {
-        assert_eq!(shown(r#"{"structuredContent":{"a":1}}"#), "{\n  \"a\": 1\n}");
-        assert_eq!(shown(r#"{"content":["t"],"structuredContent":{"a":1}}"#), "t");
-        assert_eq!(shown(r#"{"content":[]}"#), "(no content)");
+        assert_eq!(show_json(r#"{"structuredContent":{"a":1}}"#), "{\n  \"a\": 1\n}");
+        assert_eq!(show_json(r#"{"content":["t"],"structuredContent":{"a":1}}"#), "t");
+        assert_eq!(show_json(r#"{"content":[]}"#), "(no content)");
     }
 
     #[test]

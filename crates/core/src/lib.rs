@@ -27,7 +27,7 @@ pub use answer::Answer;
 pub use caller::{Caller, Face, Origin};
 pub use content::{InvalidOutput, Item, Reply};
 pub use durability::Durability;
-pub use events::{Event, Events, What};
+pub use events::{Event, EventKind, Events};
 pub use for_person::for_person;
 pub use media::{decoded_len, human_size};
 pub use outcome::{Outcome, OutcomeKind, UnknownOutcome};
@@ -35,11 +35,12 @@ pub use proposed::{ProposedCall, Target, TargetKind};
 pub use published::{Changes, Published};
 pub use risk::Risk;
 pub use sampler::{
-    ChosenModel, ModelWishes, SampleMedia, SampleMessage, SamplePart, SampleRequest, SampleRole,
-    SampleStop, SampleTool, SampleToolChoice, Sampled, Sampler, Sampling, ToolUse,
+    ChosenModel, ModelPreferences, SampleFuture, SampleMedia, SampleMessage, SamplePart,
+    SampleRequest, SampleResult, SampleRole, SampleStop, SampleTool, SampleToolChoice, Sampler,
+    ToolUse,
 };
 pub use server_id::{ServerId, ServerIdError};
-pub use task::{TaskHandle, TaskNews, TaskPlace, TaskState, TaskStatus};
+pub use task::{TaskHandle, TaskPlace, TaskState, TaskStatus, TaskUpdate};
 pub use tasks::Tasks;
 pub use timeline::{Happened, ShownStep, Timeline, TimelineStep};
 pub use timelines::Timelines;

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 /// The type of content that nobody could tell.
-pub(crate) const ANYTHING: &str = "application/octet-stream";
+pub(crate) const OCTET_STREAM: &str = "application/octet-stream";
 
 /// How files of a type begin, and which bytes follow at which place.
 const SIGNATURES: [(&str, &[u8], usize, &[u8]); 10] = [
@@ -21,25 +21,25 @@ const SIGNATURES: [(&str, &[u8], usize, &[u8]); 10] = [
 ];
 
 /// Whether a text is the name of a type, perhaps with plain parameters.
-pub(crate) fn is_type(text: &str) -> bool {
-    const LONGEST: usize = 100;
+pub(crate) fn is_media_type(text: &str) -> bool {
+    const MAX_LEN: usize = 100;
     let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"/.+-_;=\" ".contains(&byte);
     let is_name = |name: &str| !name.is_empty() && !name.contains([' ', '"', '=']);
     let (name, _) = text.split_once(';').unwrap_or((text, ""));
     let halves = name.trim().split_once('/');
     let few_words = text.split_ascii_whitespace().count() < 4;
     let is_named = halves.is_some_and(|(kind, rest)| is_name(kind) && is_name(rest));
-    text.len() <= LONGEST && text.bytes().all(is_sign) && is_named && few_words
+    text.len() <= MAX_LEN && text.bytes().all(is_sign) && is_named && few_words
 }
 
 /// The type that the first bytes of base64 content give away.
-pub(crate) fn guess(data: &str) -> &'static str {
-    let Some(start) = data.get(..data.len().min(32) / 4 * 4) else { return ANYTHING };
-    let Ok(bytes) = STANDARD.decode(start) else { return ANYTHING };
+pub(crate) fn guess_media_type(data: &str) -> &'static str {
+    let Some(start) = data.get(..data.len().min(32) / 4 * 4) else { return OCTET_STREAM };
+    let Ok(bytes) = STANDARD.decode(start) else { return OCTET_STREAM };
     let found = SIGNATURES.iter().find(|(_, start, place, then)| {
         bytes.starts_with(start) && bytes.get(*place..).is_some_and(|rest| rest.starts_with(then))
     });
-    found.map_or(ANYTHING, |(mime, ..)| mime)
+    found.map_or(OCTET_STREAM, |(mime, ..)| mime)
 }
 
 /// How many bytes base64 content stands for.
@@ -79,12 +79,12 @@ mod tests {
             (b"RIFF\x24\0\0\0WEBPVP8 ", "image/webp"),
             (b"RIFF\x24\0\0\0WAVEfmt ", "audio/wav"),
             (b"\0\0\0\x1cftypavif\0\0\0\0", "image/avif"),
-            (b"hello there", ANYTHING),
-            (b"", ANYTHING),
+            (b"hello there", OCTET_STREAM),
+            (b"", OCTET_STREAM),
         ] {
-            assert_eq!(guess(&STANDARD.encode(bytes)), expected, "{bytes:?}");
+            assert_eq!(guess_media_type(&STANDARD.encode(bytes)), expected, "{bytes:?}");
         }
-        assert_eq!(guess("§§§§§§§§§§§§§§§§§§§§§§§"), ANYTHING);
+        assert_eq!(guess_media_type("§§§§§§§§§§§§§§§§§§§§§§§"), OCTET_STREAM);
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl ProposedCall {
     /// The reading of a resource.
     #[must_use]
     pub fn resource(server: &str, uri: &str) -> Self {
-        let arguments = Json::trusted("{}".to_owned());
+        let arguments = Json::from_trusted("{}".to_owned());
         Self { target: Target::new(TargetKind::Resource, server, uri), arguments }
     }
 

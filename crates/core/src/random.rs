@@ -14,13 +14,13 @@ pub fn bytes<const COUNT: usize>() -> Option<[u8; COUNT]> {
 
 /// A word of 192 random bits, for what ends with a process.
 #[must_use]
-pub fn word() -> Option<String> {
+pub fn token() -> Option<String> {
     bytes::<24>().map(|bytes| BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
 /// A word of 256 random bits, for what is kept or sent elsewhere.
 #[must_use]
-pub fn long_word() -> Option<String> {
+pub fn long_token() -> Option<String> {
     bytes::<32>().map(|bytes| BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
@@ -30,8 +30,9 @@ mod tests {
 
     #[test]
     fn words_are_long_and_never_the_same() {
-        for (make, length) in [(word as fn() -> Option<String>, 32), (long_word, 43)] {
-            let (one, other) = (make().unwrap(), make().unwrap());
+        for (make, length) in [(token as fn() -> Option<String>, 32), (long_token, 43)] {
+            let one = make().unwrap();
+            let other = make().unwrap();
             assert_eq!((one.len(), other.len()), (length, length));
             assert_ne!(one, other);
         }

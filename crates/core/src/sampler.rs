@@ -5,20 +5,20 @@ use std::pin::Pin;
 use serde_json::Value;
 
 /// An answer of a model on its way, or why there is none.
-pub type Sampling<'a> = Pin<Box<dyn Future<Output = Result<Sampled, String>> + Send + 'a>>;
+pub type SampleFuture<'a> = Pin<Box<dyn Future<Output = Result<SampleResult, String>> + Send + 'a>>;
 
 /// Has models, and asks them for servers.
 pub trait Sampler: Send + Sync {
     /// The model that these wishes choose, if there is any.
-    fn choose(&self, wishes: &ModelWishes) -> Option<ChosenModel>;
+    fn choose(&self, wishes: &ModelPreferences) -> Option<ChosenModel>;
 
     /// Asks the model of the request. Whoever no longer wants the answer drops the future.
-    fn sample<'a>(&'a self, request: &'a SampleRequest) -> Sampling<'a>;
+    fn sample<'a>(&'a self, request: &'a SampleRequest) -> SampleFuture<'a>;
 }
 
 /// Which model a server would like.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ModelWishes {
+pub struct ModelPreferences {
     /// The only profile that may answer, if the configuration names one.
     pub only: Option<String>,
     /// Parts of names, the dearest first.
@@ -157,7 +157,7 @@ pub enum SampleToolChoice {
 
 /// What a model said.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sampled {
+pub struct SampleResult {
     /// The vendor's name for the model that answered.
     pub model: String,
     /// The words.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 /// The longest name, in bytes.
-const LONGEST: usize = 200;
+const MAX_NAME_BYTES: usize = 200;
 
 /// The name of a server.
 ///
@@ -23,7 +23,7 @@ pub enum ServerIdError {
     #[error("a server name cannot be empty")]
     Empty,
     /// More bytes than a name may have.
-    #[error("a server name cannot be longer than {LONGEST} bytes, this one has {0}")]
+    #[error("a server name cannot be longer than {MAX_NAME_BYTES} bytes, this one has {0}")]
     TooLong(usize),
     /// A line break, an escape code or another control character.
     #[error("a server name cannot contain control characters")]
@@ -36,7 +36,7 @@ impl ServerId {
         if name.is_empty() {
             return Err(ServerIdError::Empty);
         }
-        if name.len() > LONGEST {
+        if name.len() > MAX_NAME_BYTES {
             return Err(ServerIdError::TooLong(name.len()));
         }
         if name.chars().any(char::is_control) {
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn any_text_without_control_characters_is_a_name() {
-        let longest = "x".repeat(LONGEST);
+        let longest = "x".repeat(MAX_NAME_BYTES);
         for name in ["files", "github.com/example/servers/src/github", " ", "日本", &longest] {
             assert_eq!(ServerId::new(name).map(|id| id.to_string()), Ok(name.to_owned()));
         }

@@ -30,7 +30,7 @@ pub struct TaskState {
 
 /// A task, and what its server says of it now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TaskNews {
+pub struct TaskUpdate {
     /// The task.
     pub task: TaskHandle,
     /// What the server says.
@@ -76,7 +76,7 @@ impl TaskStatus {
 
     /// Returns the status for the protocol's word.
     #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
+    pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 }

@@ -23,7 +23,7 @@ impl Tasks {
 
     /// The signal to stop.
     #[must_use]
-    pub const fn stopping(&self) -> &CancellationToken {
+    pub const fn stop_token(&self) -> &CancellationToken {
         &self.stop
     }
 

@@ -9,13 +9,13 @@ use serde_json::Number;
 use switchboard_text::redact;
 
 /// As many steps of one kind are kept beside the first and the last of them.
-const BETWEEN: usize = 20;
+const MAX_SAMPLED: usize = 20;
 /// As many steps are kept of those that do not come in floods.
-const MOST_SINGLE: usize = 200;
+const MAX_SINGLE: usize = 200;
 /// As much of a text is kept, in characters.
-const LONGEST: usize = 500;
+const MAX_TEXT_CHARS: usize = 500;
 /// As much of it is held until secrets are taken out of it, in characters.
-const LONGEST_HELD: usize = 4_000;
+const MAX_BUFFERED_CHARS: usize = 4_000;
 
 /// The steps of one call, beside those that its row has anyway.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,12 +23,12 @@ pub struct Timeline {
     /// Decisions, hooks and questions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     single: Vec<TimelineStep>,
-    #[serde(default, skip_serializing_if = "Thinned::is_empty")]
-    progress: Thinned,
-    #[serde(default, skip_serializing_if = "Thinned::is_empty")]
-    said: Thinned,
-    #[serde(default, skip_serializing_if = "Thinned::is_empty")]
-    task: Thinned,
+    #[serde(default, skip_serializing_if = "SampledSteps::is_empty")]
+    progress: SampledSteps,
+    #[serde(default, skip_serializing_if = "SampledSteps::is_empty")]
+    said: SampledSteps,
+    #[serde(default, skip_serializing_if = "SampledSteps::is_empty")]
+    task: SampledSteps,
 }
 
 /// One step of a call.
@@ -152,7 +152,8 @@ impl Timeline {
     /// All steps that are kept, in the order of their times.
     #[must_use]
     pub fn steps(&self) -> Vec<&TimelineStep> {
-        let thinned = [&self.progress, &self.said, &self.task].into_iter().flat_map(Thinned::steps);
+        let thinned =
+            [&self.progress, &self.said, &self.task].into_iter().flat_map(SampledSteps::steps);
         let mut steps: Vec<&TimelineStep> = self.single.iter().chain(thinned).collect();
         steps.sort_by_key(|step| step.at);
         steps
@@ -160,7 +161,7 @@ impl Timeline {
 
     /// The same for faces, with times since the call was opened.
     #[must_use]
-    pub fn shown(&self, opened: Timestamp) -> Vec<ShownStep> {
+    pub fn step_views(&self, opened: Timestamp) -> Vec<ShownStep> {
         let shown = |step: &TimelineStep| ShownStep {
             at: step.at.to_string(),
             after_milliseconds: step.at.duration_since(opened).as_secs_f64() * 1_000.0,
@@ -195,7 +196,7 @@ impl Timeline {
 
     /// Adds a decision, a hook or a question; gives its place.
     pub fn add(&mut self, step: TimelineStep) -> Option<usize> {
-        if self.single.len() >= MOST_SINGLE {
+        if self.single.len() >= MAX_SINGLE {
             return None;
         }
         self.single.push(step);
@@ -204,7 +205,8 @@ impl Timeline {
 
     /// Adds a decision, unless it is the one before.
     pub fn add_decision(&mut self, verdict: &str, by: &str) {
-        let (verdict, by) = (verdict.to_owned(), by.to_owned());
+        let verdict = verdict.to_owned();
+        let by = by.to_owned();
         let decided = Happened::Decided { verdict, by };
         let is_decision = |step: &&TimelineStep| matches!(step.what, Happened::Decided { .. });
         let before = self.single.iter().rev().find(is_decision);
@@ -214,7 +216,7 @@ impl Timeline {
     }
 
     /// Adds what a question was answered.
-    pub fn answered(&mut self, place: usize, word: String) {
+    pub fn set_answer(&mut self, place: usize, word: String) {
         let Some(step) = self.single.get_mut(place) else { return };
         if let Happened::Asked { answer, .. } = &mut step.what {
             *answer = Some(word);
@@ -230,35 +232,37 @@ impl Timeline {
         total: Option<Number>,
         message: Option<String>,
     ) {
-        let message = message.map(held);
+        let message = message.map(truncate_buffered);
         self.progress.add(|number| Happened::Progress { number, progress, total, message });
     }
 
     /// Adds a message for the server's log.
-    pub fn add_said(&mut self, level: &str, text: &str) {
-        let (level, text) = (held(level.to_owned()), held(text.to_owned()));
+    pub fn add_log_message(&mut self, level: &str, text: &str) {
+        let level = truncate_buffered(level.to_owned());
+        let text = truncate_buffered(text.to_owned());
         self.said.add(|number| Happened::Said { number, level, text });
     }
 
     /// Adds what the server says of the task that the call has become.
     pub fn add_task(&mut self, status: &str, message: Option<&str>) {
-        let (status, message) = (status.to_owned(), message.map(str::to_owned).map(held));
+        let status = status.to_owned();
+        let message = message.map(str::to_owned).map(truncate_buffered);
         self.task.add(|number| Happened::Task { number, status, message });
     }
 
     /// The same without secrets, and with short texts.
-    pub(crate) fn cleaned(mut self) -> Self {
+    pub(crate) fn into_redacted(mut self) -> Self {
         let thinned = [&mut self.progress, &mut self.said, &mut self.task];
-        let thinned = thinned.into_iter().flat_map(Thinned::steps_mut);
+        let thinned = thinned.into_iter().flat_map(SampledSteps::steps_mut);
         for step in self.single.iter_mut().chain(thinned) {
-            step.what.clean();
+            step.what.redact();
         }
         self
     }
 }
 
 impl Happened {
-    fn clean(&mut self) {
+    fn redact(&mut self) {
         let texts: [Option<&mut String>; 4] = match self {
             Self::Decided { by, verdict: _ } => [Some(by), None, None, None],
             Self::Hook { hook, problem, message, level: _, when: _, answer: _ } => {
@@ -274,8 +278,8 @@ impl Happened {
             }
         };
         for text in texts.into_iter().flatten() {
-            let clean = redact::text(text).into_owned();
-            *text = shortened(clean, LONGEST);
+            let clean = redact::redact_text(text).into_owned();
+            *text = truncate(clean, MAX_TEXT_CHARS);
         }
     }
 }
@@ -283,7 +287,7 @@ impl Happened {
 /// Steps of one kind that may come in floods: the first, the last, and some in between at equal
 /// distances.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Thinned {
+struct SampledSteps {
     /// How many there were.
     count: u64,
     /// One of so many is kept.
@@ -294,7 +298,7 @@ struct Thinned {
     last: Option<TimelineStep>,
 }
 
-impl Thinned {
+impl SampledSteps {
     const fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -310,7 +314,7 @@ impl Thinned {
         }
         self.last = None;
         self.kept.push(step);
-        if self.kept.len() > BETWEEN + 1 {
+        if self.kept.len() > MAX_SAMPLED + 1 {
             self.every *= 2;
             // Of an even number of steps, this one is the last that goes.
             self.last = self.kept.pop();
@@ -331,11 +335,11 @@ impl Thinned {
     }
 }
 
-fn held(text: String) -> String {
-    shortened(text, LONGEST_HELD)
+fn truncate_buffered(text: String) -> String {
+    truncate(text, MAX_BUFFERED_CHARS)
 }
 
-fn shortened(mut text: String, characters: usize) -> String {
+fn truncate(mut text: String, characters: usize) -> String {
     if let Some((end, _)) = text.char_indices().nth(characters) {
         text.truncate(end);
         text.push('…');

@@ -24,7 +24,7 @@ fn the_first_the_last_and_at_most_twenty_in_between_are_kept() {
         let timeline = progress(count);
         let kept = numbers(&timeline);
         assert_eq!(timeline.progress_reports(), count);
-        assert!(kept.len() <= BETWEEN + 2, "{count}: {kept:?}");
+        assert!(kept.len() <= MAX_SAMPLED + 2, "{count}: {kept:?}");
         assert!(kept.is_sorted(), "{count}: {kept:?}");
         if count > 0 {
             assert_eq!((kept[0], kept[kept.len() - 1]), (1, count), "{kept:?}");
@@ -43,7 +43,7 @@ fn the_first_the_last_and_at_most_twenty_in_between_are_kept() {
 #[test]
 fn what_is_written_down_is_read_back_and_goes_on() {
     let mut timeline = progress(100);
-    timeline.add_said("info", "half way");
+    timeline.add_log_message("info", "half way");
     timeline.add(TimelineStep::now(Happened::Decided {
         verdict: "allow".to_owned(),
         by: "a rule".to_owned(),
@@ -63,7 +63,7 @@ fn secrets_are_taken_out_and_long_texts_are_cut() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
     let mut timeline = Timeline::default();
     timeline.add_progress(1.into(), None, Some(format!("with {token}")));
-    timeline.add_said("info", &format!("{token}{}", "x".repeat(9_000)));
+    timeline.add_log_message("info", &format!("{token}{}", "x".repeat(9_000)));
     timeline.add_task("working", Some(&token));
     let step = |what| TimelineStep::now(what);
     let text = || Some(token.clone());
@@ -81,7 +81,7 @@ fn secrets_are_taken_out_and_long_texts_are_cut() {
         answer: text(),
     }));
     timeline.add(step(Happened::Decided { verdict: "deny".to_owned(), by: token.clone() }));
-    let kept = timeline.cleaned().to_text();
+    let kept = timeline.into_redacted().to_text();
     assert!(!kept.contains("a1B2"), "{kept}");
     assert_eq!(kept.matches("[redacted]").count(), 9, "{kept}");
     assert!(kept.len() < 4_000, "{}", kept.len());
@@ -90,9 +90,9 @@ fn secrets_are_taken_out_and_long_texts_are_cut() {
 #[test]
 fn steps_come_in_the_order_of_their_times() {
     let mut timeline = Timeline::default();
-    timeline.add_said("info", "first");
+    timeline.add_log_message("info", "first");
     timeline.add_progress(1.into(), None, None);
-    timeline.add_said("info", "third");
+    timeline.add_log_message("info", "third");
     let earlier = Duration::from_secs(60);
     let decided = Happened::Decided { verdict: "allow".to_owned(), by: String::new() };
     timeline.add(TimelineStep::ended_now(earlier, decided.clone()));
@@ -100,7 +100,7 @@ fn steps_come_in_the_order_of_their_times() {
     assert_eq!((&steps[0].what, steps[0].took()), (&decided, Some(earlier)));
     assert!(matches!(steps[2].what, Happened::Progress { .. }));
     let opened = steps[0].at;
-    let shown = timeline.shown(opened);
+    let shown = timeline.step_views(opened);
     assert!((shown[0].after_milliseconds, shown[0].milliseconds) == (0.0, Some(60_000.0)));
     assert!(shown[1].after_milliseconds > 59_000.0);
 }

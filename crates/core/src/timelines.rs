@@ -13,14 +13,14 @@ use switchboard_wire::Json;
 use crate::timeline::{Happened, Timeline, TimelineStep};
 
 /// Of so many calls steps are held at the same time; the oldest give way.
-const MOST_CALLS: usize = 4_096;
+const MAX_CALLS: usize = 4_096;
 
 /// What happens to calls that are under way. Clones share it.
 #[derive(Clone, Debug)]
-pub struct Timelines(Option<Arc<Calls>>);
+pub struct Timelines(Option<Arc<OpenTimelines>>);
 
 #[derive(Debug, Default)]
-struct Calls {
+struct OpenTimelines {
     /// How many there are: whoever ends a call looks here, and takes the lock only if there is one.
     count: AtomicUsize,
     all: Mutex<BTreeMap<u64, Timeline>>,
@@ -49,18 +49,18 @@ impl Timelines {
 
     /// Adds what is decided about a call, unless that is what was decided before.
     pub fn add_decision(&self, call: u64, verdict: &str, by: &str) {
-        self.change(call, |timeline| timeline.add_decision(verdict, by));
+        self.edit(call, |timeline| timeline.add_decision(verdict, by));
     }
 
     /// Adds a hook to a call.
     pub fn add(&self, call: u64, step: TimelineStep) {
-        self.change(call, |timeline| timeline.add(step));
+        self.edit(call, |timeline| timeline.add(step));
     }
 
     /// Adds a report of progress, as the server sent it.
     pub fn add_progress(&self, call: u64, report: &Json) {
         #[derive(Deserialize)]
-        struct Report {
+        struct ProgressReport {
             progress: Number,
             total: Option<Number>,
             message: Option<String>,
@@ -68,22 +68,22 @@ impl Timelines {
         if self.0.is_none() {
             return;
         }
-        let Ok(Report { progress, total, message }) = report.read() else { return };
-        self.change(call, |timeline| timeline.add_progress(progress, total, message));
+        let Ok(ProgressReport { progress, total, message }) = report.read() else { return };
+        self.edit(call, |timeline| timeline.add_progress(progress, total, message));
     }
 
     /// Adds a message that the server sent meanwhile.
-    pub fn add_said(&self, call: u64, level: &str, text: &str) {
-        self.change(call, |timeline| timeline.add_said(level, text));
+    pub fn add_log_message(&self, call: u64, level: &str, text: &str) {
+        self.edit(call, |timeline| timeline.add_log_message(level, text));
     }
 
     /// Adds what the server says of the task that a call has become.
     pub fn add_task(&self, call: u64, status: &str, message: Option<&str>) {
-        self.change(call, |timeline| timeline.add_task(status, message));
+        self.edit(call, |timeline| timeline.add_task(status, message));
     }
 
     /// Adds a question of the server.
-    pub fn ask(
+    pub fn add_question(
         &self,
         call: u64,
         method: &str,
@@ -91,60 +91,60 @@ impl Timelines {
     ) -> Option<OpenQuestion<'_>> {
         let what = Happened::Asked { method: method.to_owned(), message, answer: None };
         let step = TimelineStep::now(what);
-        let place = self.change(call, |timeline| timeline.add(step)).flatten()?;
+        let place = self.edit(call, |timeline| timeline.add(step)).flatten()?;
         Some(OpenQuestion { timelines: self, call, place })
     }
 
     /// The steps of a call so far, as they may be written down.
-    pub fn of(&self, call: u64) -> Option<Box<Timeline>> {
-        let steps = self.some()?.get(&call).cloned();
-        steps.map(|steps| Box::new(steps.cleaned()))
+    pub fn snapshot(&self, call: u64) -> Option<Box<Timeline>> {
+        let steps = self.lock_if_any()?.get(&call).cloned();
+        steps.map(|steps| Box::new(steps.into_redacted()))
     }
 
     /// The steps of a call that ends, as they may be written down.
     pub fn take(&self, call: u64) -> Option<Box<Timeline>> {
-        let mut all = self.some()?;
+        let mut all = self.lock_if_any()?;
         let steps = all.remove(&call);
-        self.counted(&all);
+        self.store_count(&all);
         drop(all);
-        steps.map(|steps| Box::new(steps.cleaned()))
+        steps.map(|steps| Box::new(steps.into_redacted()))
     }
 
     /// Puts back the steps of a call that somebody takes up again.
     pub fn restore(&self, call: u64, steps: &Timeline) {
-        self.change(call, |timeline| {
+        self.edit(call, |timeline| {
             if *timeline == Timeline::default() {
                 timeline.clone_from(steps);
             }
         });
     }
 
-    fn change<T>(&self, call: u64, change: impl FnOnce(&mut Timeline) -> T) -> Option<T> {
+    fn edit<T>(&self, call: u64, change: impl FnOnce(&mut Timeline) -> T) -> Option<T> {
         let calls = self.0.as_ref()?;
         let mut all = calls.all();
-        if all.len() >= MOST_CALLS && !all.contains_key(&call) {
+        if all.len() >= MAX_CALLS && !all.contains_key(&call) {
             // Numbers grow, so this is the oldest: most likely one whose end nobody waited for.
             all.pop_first();
         }
         let changed = change(all.entry(call).or_default());
-        self.counted(&all);
+        self.store_count(&all);
         Some(changed)
     }
 
     /// All of them, if there are any.
-    fn some(&self) -> Option<MutexGuard<'_, BTreeMap<u64, Timeline>>> {
+    fn lock_if_any(&self) -> Option<MutexGuard<'_, BTreeMap<u64, Timeline>>> {
         let calls = self.0.as_ref()?;
         (calls.count.load(Ordering::Acquire) > 0).then(|| calls.all())
     }
 
-    fn counted(&self, all: &BTreeMap<u64, Timeline>) {
+    fn store_count(&self, all: &BTreeMap<u64, Timeline>) {
         if let Some(calls) = &self.0 {
             calls.count.store(all.len(), Ordering::Release);
         }
     }
 }
 
-impl Calls {
+impl OpenTimelines {
     fn all(&self) -> MutexGuard<'_, BTreeMap<u64, Timeline>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -152,10 +152,10 @@ impl Calls {
 
 impl OpenQuestion<'_> {
     /// Adds the answer, unless the call has ended.
-    pub fn answered(self, word: String) {
-        let Some(mut all) = self.timelines.some() else { return };
+    pub fn set_answer(self, word: String) {
+        let Some(mut all) = self.timelines.lock_if_any() else { return };
         if let Some(timeline) = all.get_mut(&self.call) {
-            timeline.answered(self.place, word);
+            timeline.set_answer(self.place, word);
         }
     }
 }
@@ -167,14 +167,14 @@ mod tests {
     #[test]
     fn steps_are_found_by_the_number_of_their_call_and_are_gone_with_it() {
         let timelines = Timelines::default();
-        assert_eq!((timelines.of(1), timelines.take(1)), (None, None));
-        timelines.add_said(1, "info", "one");
-        timelines.add_said(2, "info", "two");
-        let question = timelines.ask(2, "roots/list", None);
-        assert!(timelines.of(1).is_some());
+        assert_eq!((timelines.snapshot(1), timelines.take(1)), (None, None));
+        timelines.add_log_message(1, "info", "one");
+        timelines.add_log_message(2, "info", "two");
+        let question = timelines.add_question(2, "roots/list", None);
+        assert!(timelines.snapshot(1).is_some());
         assert_eq!(timelines.take(1).map(|steps| steps.steps().len()), Some(1));
         assert_eq!(timelines.take(1), None);
-        question.unwrap().answered("answered".to_owned());
+        question.unwrap().set_answer("answered".to_owned());
         let two = timelines.take(2).unwrap();
         assert!(matches!(
             &two.steps()[1].what,
@@ -186,27 +186,30 @@ mod tests {
     #[test]
     fn an_answer_after_the_end_of_its_call_leaves_nothing_behind() {
         let timelines = Timelines::default();
-        timelines.add_said(1, "info", "another call");
-        let question = timelines.ask(7, "roots/list", None).unwrap();
+        timelines.add_log_message(1, "info", "another call");
+        let question = timelines.add_question(7, "roots/list", None).unwrap();
         timelines.take(7);
-        question.answered("late".to_owned());
-        assert_eq!(timelines.of(7), None);
+        question.set_answer("late".to_owned());
+        assert_eq!(timelines.snapshot(7), None);
     }
 
     #[test]
     fn the_oldest_give_way_where_there_are_too_many() {
         let timelines = Timelines::default();
-        for call in 0..=MOST_CALLS as u64 {
-            timelines.add_said(call, "info", "");
+        for call in 0..=MAX_CALLS as u64 {
+            timelines.add_log_message(call, "info", "");
         }
-        assert!(timelines.of(0).is_none());
-        assert!(timelines.of(1).is_some() && timelines.of(MOST_CALLS as u64).is_some());
+        assert!(timelines.snapshot(0).is_none());
+        assert!(timelines.snapshot(1).is_some() && timelines.snapshot(MAX_CALLS as u64).is_some());
     }
 
     #[test]
     fn nothing_is_held_where_calls_are_not_recorded() {
         let timelines = Timelines::off();
-        timelines.add_said(1, "info", "");
-        assert!(timelines.of(1).is_none() && timelines.ask(1, "roots/list", None).is_none());
+        timelines.add_log_message(1, "info", "");
+        assert!(
+            timelines.snapshot(1).is_none()
+                && timelines.add_question(1, "roots/list", None).is_none()
+        );
     }
 }

@@ -1,21 +1,21 @@
 //! `Abilities`: what a product's file can say about a server.
 
-use crate::entry::HttpKind;
+use crate::entry::EntryHttpKind;
 use crate::text::Syntax;
 
 /// What a product's file can say about a server.
 #[derive(Debug, Clone, Copy)]
-pub struct Abilities {
+pub struct ProductAbilities {
     /// What may be spoken at an address; nothing if there are no addresses.
-    pub kinds: &'static [HttpKind],
+    pub kinds: &'static [EntryHttpKind],
     /// The folder that a program starts in.
     pub cwd: bool,
     /// A file with variables.
     pub env_file: bool,
     /// How long a call may take.
-    pub timeout: Option<Limit>,
+    pub timeout: Option<TimeLimit>,
     /// How long a start may take.
-    pub startup_timeout: Option<Limit>,
+    pub startup_timeout: Option<TimeLimit>,
     /// A server that is kept but not used.
     pub disabled: bool,
     /// Single tools that need no question.
@@ -29,9 +29,9 @@ pub struct Abilities {
     /// Logins.
     pub oauth: OauthParts,
     /// What the environment can be made of besides variables in texts.
-    pub env_carries: Carries,
+    pub env_carries: CarriedNames,
     /// The same for headers.
-    pub headers_carry: Carries,
+    pub headers_carry: CarriedNames,
     /// Which names servers can have.
     pub(crate) names: fn(&str) -> String,
     /// How variables are written in commands, arguments and folders.
@@ -46,9 +46,9 @@ pub struct Abilities {
 
 /// A time and how it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limit {
+pub struct TimeLimit {
     /// The unit.
-    pub unit: Unit,
+    pub unit: TimeUnit,
     /// The shortest, in milliseconds.
     pub least_ms: u64,
     /// The longest, in milliseconds.
@@ -57,7 +57,7 @@ pub struct Limit {
 
 /// A unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum TimeUnit {
     /// Seconds, also parts of them.
     Seconds,
     /// Whole seconds.
@@ -83,7 +83,7 @@ pub struct OauthParts {
 
 /// What a list of names beside the values can carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Carries {
+pub enum CarriedNames {
     /// There is no such list.
     Nothing,
     /// A variable under its own name.
@@ -101,27 +101,27 @@ impl OauthParts {
         Self { client: true, secret: true, scopes: true, port: true, only_with_client: false };
 }
 
-impl Limit {
+impl TimeLimit {
     pub(crate) const SECONDS: Self =
-        Self { unit: Unit::Seconds, least_ms: 1_000, most_ms: 3_600_000 };
+        Self { unit: TimeUnit::Seconds, least_ms: 1_000, most_ms: 3_600_000 };
     pub(crate) const MILLISECONDS: Self =
-        Self { unit: Unit::Milliseconds, least_ms: 1, most_ms: u32::MAX as u64 };
+        Self { unit: TimeUnit::Milliseconds, least_ms: 1, most_ms: u32::MAX as u64 };
     pub(crate) const LONG_SECONDS: Self =
-        Self { unit: Unit::Seconds, least_ms: 1, most_ms: u32::MAX as u64 };
+        Self { unit: TimeUnit::Seconds, least_ms: 1, most_ms: u32::MAX as u64 };
 
     /// The nearest time that can be said.
     pub(crate) fn nearest(self, milliseconds: u64) -> u64 {
         let inside = milliseconds.clamp(self.least_ms, self.most_ms);
         match self.unit {
-            Unit::Seconds | Unit::Milliseconds => inside,
-            Unit::WholeSeconds => inside.div_ceil(1_000).saturating_mul(1_000),
+            TimeUnit::Seconds | TimeUnit::Milliseconds => inside,
+            TimeUnit::WholeSeconds => inside.div_ceil(1_000).saturating_mul(1_000),
         }
     }
 }
 
-impl Abilities {
+impl ProductAbilities {
     /// A product that can say next to nothing.
-    pub(crate) const LEAST: Self = Self {
+    pub(crate) const MINIMAL: Self = Self {
         kinds: &[],
         cwd: false,
         env_file: false,
@@ -133,8 +133,8 @@ impl Abilities {
         allowed: false,
         denied: false,
         oauth: OauthParts::NONE,
-        env_carries: Carries::Nothing,
-        headers_carry: Carries::Nothing,
+        env_carries: CarriedNames::Nothing,
+        headers_carry: CarriedNames::Nothing,
         names: str::to_owned,
         program: Syntax::PLAIN,
         env: Syntax::PLAIN,
@@ -144,7 +144,7 @@ impl Abilities {
 
     /// The same with one way to write variables everywhere.
     pub(crate) const fn with_variables(syntax: Syntax) -> Self {
-        Self { program: syntax, env: syntax, address: syntax, headers: syntax, ..Self::LEAST }
+        Self { program: syntax, env: syntax, address: syntax, headers: syntax, ..Self::MINIMAL }
     }
 }
 
@@ -156,7 +156,7 @@ pub(crate) fn plain_name(name: &str) -> String {
 }
 
 /// A name of small letters, digits and `-` that begins with a letter.
-pub(crate) fn small_name(name: &str) -> String {
+pub(crate) fn kebab_name(name: &str) -> String {
     let plain =
         |one: char| if one.is_ascii_alphanumeric() { one.to_ascii_lowercase() } else { '-' };
     let name: String = name.chars().map(plain).collect();

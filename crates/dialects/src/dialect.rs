@@ -4,20 +4,20 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::abilities::Abilities;
-use crate::entry::Entry;
+use crate::abilities::ProductAbilities;
+use crate::entry::ServerEntry;
 use crate::error::DialectError;
-use crate::fields::Fields;
+use crate::fields::EntryFields;
 use crate::files;
-use crate::grammar::{Beside, Grammar, add_extra};
-use crate::note::{Note, Weight};
-use crate::places::{Location, Section, Surroundings};
+use crate::grammar::{Grammar, OutsideChange, add_extra};
+use crate::locations::{FileSection, Location, UserFolders};
+use crate::note::{Note, NoteWeight};
 use crate::products;
-use crate::reduce::{Target, reduce};
+use crate::reduce::{ReduceTarget, reduce};
 
 /// A product whose file can be read and written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Dialect {
+pub enum ProductDialect {
     /// Claude Desktop.
     ClaudeDesktop,
     /// Claude Code.
@@ -48,16 +48,16 @@ pub enum Dialect {
 
 /// What was found in a file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Read {
+pub struct ParsedServers {
     /// The servers, in the order of the file.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ServerEntry>,
     /// What could not be taken over.
     pub notes: Vec<Note>,
 }
 
 /// A file with servers written into it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenFile {
     /// The text of the file.
     pub text: String,
     /// Under which names the servers are in it, in the order given; none for one that is left out.
@@ -66,7 +66,7 @@ pub struct Written {
     pub notes: Vec<Note>,
 }
 
-impl Dialect {
+impl ProductDialect {
     /// All of them.
     pub const ALL: [Self; 13] = [
         Self::ClaudeDesktop,
@@ -85,7 +85,7 @@ impl Dialect {
     ];
 
     /// The dialect of this id.
-    pub fn of(id: &str) -> Option<Self> {
+    pub fn from_id(id: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dialect| dialect.id() == id)
     }
 
@@ -100,29 +100,30 @@ impl Dialect {
     }
 
     /// What its file can say about a server.
-    pub fn abilities(self) -> &'static Abilities {
+    pub fn abilities(self) -> &'static ProductAbilities {
         self.grammar().abilities()
     }
 
     /// The files in which servers may be; of one scope, the one for changes first.
-    pub fn locations(self, surroundings: &Surroundings) -> Vec<Location> {
+    pub fn locations(self, surroundings: &UserFolders) -> Vec<Location> {
         self.grammar().locations(surroundings)
     }
 
     /// The servers of a file. An entry that cannot be read becomes a note.
-    pub fn read(self, text: &str, section: &Section) -> Result<Read, DialectError> {
+    pub fn read(self, text: &str, section: &FileSection) -> Result<ParsedServers, DialectError> {
         let grammar = self.grammar();
         let path = path(grammar, section);
         let file = files::read(grammar.format(), text, &path)?;
-        let (mut entries, mut notes) = (Vec::<Entry>::new(), Vec::new());
+        let mut entries = Vec::<ServerEntry>::new();
+        let mut notes = Vec::new();
         for (key, value) in &file.servers {
             match read_entry(grammar, key, value) {
                 Ok((mut entry, more)) => {
-                    grammar.read_beside(&file.root, &mut entry);
+                    grammar.read_outside(&file.root, &mut entry);
                     notes.extend(more);
                     if let Some(place) = entries.iter().position(|other| other.name == entry.name) {
                         let message = "is there twice; the last one counts";
-                        notes.push(Note::new(&entry.name, "", Weight::Changed, message));
+                        notes.push(Note::new(&entry.name, "", NoteWeight::Changed, message));
                         entries.remove(place);
                     }
                     entries.push(entry);
@@ -130,7 +131,7 @@ impl Dialect {
                 Err(message) => notes.push(Note::left_out(key, message)),
             }
         }
-        Ok(Read { entries, notes })
+        Ok(ParsedServers { entries, notes })
     }
 
     /// One entry by itself, as links have it.
@@ -138,10 +139,10 @@ impl Dialect {
         self,
         name: &str,
         value: &Value,
-    ) -> Result<(Entry, Vec<Note>), String> {
+    ) -> Result<(ServerEntry, Vec<Note>), String> {
         let grammar = self.grammar();
         let (mut entry, notes) = read_entry(grammar, name, value)?;
-        grammar.read_beside(value, &mut entry);
+        grammar.read_outside(value, &mut entry);
         Ok((entry, notes))
     }
 
@@ -150,13 +151,14 @@ impl Dialect {
     pub fn write(
         self,
         text: &str,
-        section: &Section,
-        entries: &[Entry],
-    ) -> Result<Written, DialectError> {
+        section: &FileSection,
+        entries: &[ServerEntry],
+    ) -> Result<WrittenFile, DialectError> {
         let grammar = self.grammar();
         let path = path(grammar, section);
         let file = files::read(grammar.format(), text, &path)?;
-        let (mut names, mut notes) = (Vec::new(), Vec::new());
+        let mut names = Vec::new();
+        let mut notes = Vec::new();
         let mut taken = BTreeSet::new();
         let mut left = Vec::new();
         for entry in entries {
@@ -168,12 +170,12 @@ impl Dialect {
                 let before = entry.name.clone();
                 entry.name = format!("{before}-2");
                 let message = format!("is called `{}` there, the name is taken", entry.name);
-                notes.push(Note::new(&before, "", Weight::Changed, message));
+                notes.push(Note::new(&before, "", NoteWeight::Changed, message));
             }
             names.push(Some(entry.name.clone()));
             left.push(entry);
         }
-        let beside = grammar.write_beside(&file.root, &left);
+        let beside = grammar.write_outside(&file.root, &left);
         let mut changes = Vec::new();
         for entry in &left {
             let key = grammar.key(&entry.name);
@@ -183,61 +185,64 @@ impl Dialect {
             let there = file.servers.iter().find(|(name, _)| *name == key);
             let there = there.and_then(|(key, value)| read_entry(grammar, key, value).ok());
             let there = there.map(|(mut there, _)| {
-                grammar.read_beside(&file.root, &mut there);
+                grammar.read_outside(&file.root, &mut there);
                 there
             });
             if there.as_ref() != Some(entry) {
                 let members = self.members(entry);
-                changes.push(files::Change { key, members, keys: grammar.keys() });
+                changes.push(files::EntryChange { key, members, keys: grammar.keys() });
             }
         }
         let text = files::change(grammar.format(), text, &path, (&changes, &beside))?;
         self.check(&file, &text, &path, (&changes, &beside))?;
-        Ok(Written { text, names, notes })
+        Ok(WrittenFile { text, names, notes })
     }
 
     /// The members of an entry that was reduced before.
-    fn members(self, entry: &Entry) -> Vec<(String, Value)> {
+    fn members(self, entry: &ServerEntry) -> Vec<(String, Value)> {
         let grammar = self.grammar();
         let mut members = grammar.write(entry);
-        let mut extra = entry.extra_of(self.id()).cloned().unwrap_or_default();
-        extra.retain(|key, _| !grammar.keys_beside().contains(&key.as_str()));
+        let mut extra = entry.product_extra(self.id()).cloned().unwrap_or_default();
+        extra.retain(|key, _| !grammar.outside_keys().contains(&key.as_str()));
         add_extra(&mut members, &extra);
         members
     }
 
     /// An entry by itself, as links have it.
-    pub(crate) fn write_alone(self, entry: &Entry) -> (Option<Vec<(String, Value)>>, Vec<Note>) {
+    pub(crate) fn write_alone(
+        self,
+        entry: &ServerEntry,
+    ) -> (Option<Vec<(String, Value)>>, Vec<Note>) {
         let mut notes = Vec::new();
         let reduced = reduce(self.target(), entry, &mut notes);
         (reduced.map(|entry| self.members(&entry)), notes)
     }
 
     /// What the rest of a file would have to say about an entry.
-    pub(crate) fn lists_beside(self, entry: &Entry) -> Vec<Value> {
-        let beside = self.grammar().write_beside(&Value::Null, std::slice::from_ref(entry));
+    pub(crate) fn outside_lists(self, entry: &ServerEntry) -> Vec<Value> {
+        let beside = self.grammar().write_outside(&Value::Null, std::slice::from_ref(entry));
         beside.into_iter().flat_map(|beside| beside.add).collect()
     }
 
     /// The part of an entry that the product can express, and notes about the rest.
-    pub fn expressible(self, entry: &Entry) -> (Option<Entry>, Vec<Note>) {
+    pub fn expressible(self, entry: &ServerEntry) -> (Option<ServerEntry>, Vec<Note>) {
         let mut notes = Vec::new();
         let reduced = reduce(self.target(), entry, &mut notes);
         (reduced, notes)
     }
 
-    fn target(self) -> Target {
+    fn target(self) -> ReduceTarget {
         let grammar = self.grammar();
-        Target { id: grammar.id(), title: grammar.title(), abilities: grammar.abilities() }
+        ReduceTarget { id: grammar.id(), title: grammar.title(), abilities: grammar.abilities() }
     }
 
     /// Everything that was not to be changed says the same as before.
     fn check(
         self,
-        before: &files::Parsed,
+        before: &files::ParsedFile,
         text: &str,
         path: &[&str],
-        (changes, beside): (&[files::Change], &[Beside]),
+        (changes, beside): (&[files::EntryChange], &[OutsideChange]),
     ) -> Result<(), DialectError> {
         let after = files::read(self.grammar().format(), text, path)?;
         let rest = |root: &Value| {
@@ -262,13 +267,13 @@ impl Dialect {
         match self {
             Self::ClaudeDesktop => &products::ClaudeDesktop,
             Self::ClaudeCode => &products::ClaudeCode,
-            Self::Cursor => &products::Cursor,
+            Self::Cursor => &products::CursorProduct,
             Self::Vscode => &products::Vscode,
             Self::Cline => &products::Cline,
             Self::RooCode => &products::RooCode,
             Self::Windsurf => &products::Windsurf,
             Self::Zed => &products::Zed,
-            Self::Gemini => &products::Gemini,
+            Self::Gemini => &products::GeminiCli,
             Self::Codex => &products::Codex,
             Self::Goose => &products::Goose,
             Self::Opencode => &products::Opencode,
@@ -277,10 +282,10 @@ impl Dialect {
     }
 }
 
-fn path<'a>(grammar: &dyn Grammar, section: &'a Section) -> Vec<&'a str> {
+fn path<'a>(grammar: &dyn Grammar, section: &'a FileSection) -> Vec<&'a str> {
     match section {
-        Section::Top => grammar.path().to_vec(),
-        Section::Folder(folder) => vec!["projects", folder, "mcpServers"],
+        FileSection::Top => grammar.path().to_vec(),
+        FileSection::Folder(folder) => vec!["projects", folder, "mcpServers"],
     }
 }
 
@@ -288,8 +293,8 @@ fn read_entry(
     grammar: &dyn Grammar,
     key: &str,
     value: &Value,
-) -> Result<(Entry, Vec<Note>), String> {
-    let mut fields = Fields::new(key, value, grammar.abilities())?;
+) -> Result<(ServerEntry, Vec<Note>), String> {
+    let mut fields = EntryFields::new(key, value, grammar.abilities())?;
     let mut entry = grammar.read(&mut fields)?;
     // Whoever wrote this meant it, also where the product takes it from elsewhere.
     if fields.has("disabled") && !grammar.abilities().disabled {

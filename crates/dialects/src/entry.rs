@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::text::{Piece, Text};
+use crate::text::{VariablePiece, VariableText};
 
 /// One server as no product in particular describes it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct ServerEntry {
     /// Its name.
     pub name: String,
     /// How it is reached.
-    pub reach: Reach,
+    pub reach: EntryTransport,
     /// How long a call may take.
     pub timeout_ms: Option<u64>,
     /// How long it may take to start.
@@ -20,46 +20,46 @@ pub struct Entry {
     /// It is kept, but not used.
     pub disabled: bool,
     /// Which tools there are, and which need no question.
-    pub tools: Tools,
+    pub tools: ToolRules,
     /// As whom to log in, and for what.
-    pub oauth: Oauth,
+    pub oauth: OauthFields,
     /// What single products say besides, by their id; goes back to them and to nobody else.
-    pub extra: Extra,
+    pub extra: ProductExtras,
 }
 
 /// What products say besides, by their id.
-pub type Extra = BTreeMap<String, Map<String, Value>>;
+pub type ProductExtras = BTreeMap<String, Map<String, Value>>;
 
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reach {
+pub enum EntryTransport {
     /// A program, over its standard input and output.
     Stdio {
         /// The program.
-        command: Text,
+        command: VariableText,
         /// Its arguments.
-        args: Vec<Text>,
+        args: Vec<VariableText>,
         /// Its variables.
-        env: BTreeMap<String, Text>,
+        env: BTreeMap<String, VariableText>,
         /// A file with more of them.
-        env_file: Option<Text>,
+        env_file: Option<VariableText>,
         /// The folder it starts in.
-        cwd: Option<Text>,
+        cwd: Option<VariableText>,
     },
     /// An address.
     Http {
         /// What is spoken there.
-        kind: HttpKind,
+        kind: EntryHttpKind,
         /// The address.
-        url: Text,
+        url: VariableText,
         /// What is sent with each request.
-        headers: BTreeMap<String, Text>,
+        headers: BTreeMap<String, VariableText>,
     },
 }
 
 /// What is spoken at an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HttpKind {
+pub enum EntryHttpKind {
     /// Found out: streamable HTTP first, then HTTP+SSE.
     Auto,
     /// Streamable HTTP.
@@ -70,7 +70,7 @@ pub enum HttpKind {
 
 /// Which tools there are, and which need no question.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Tools {
+pub struct ToolRules {
     /// Those that need no question.
     pub approved: BTreeSet<String>,
     /// None needs a question.
@@ -83,9 +83,9 @@ pub struct Tools {
 
 /// As whom to log in, and for what.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Oauth {
+pub struct OauthFields {
     /// A client that was registered by hand.
-    pub client: Option<Client>,
+    pub client: Option<OauthClientEntry>,
     /// What to ask for.
     pub scopes: Vec<String>,
     /// The port for the browser's answer.
@@ -94,38 +94,38 @@ pub struct Oauth {
 
 /// A client that was registered by hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Client {
+pub struct OauthClientEntry {
     /// Its id.
-    pub id: Text,
+    pub id: VariableText,
     /// Its secret.
-    pub secret: Option<Text>,
+    pub secret: Option<VariableText>,
 }
 
-impl Entry {
+impl ServerEntry {
     /// A server of this name, and nothing else said about it.
-    pub fn new(name: impl Into<String>, reach: Reach) -> Self {
+    pub fn new(name: impl Into<String>, reach: EntryTransport) -> Self {
         Self {
             name: name.into(),
             reach,
             timeout_ms: None,
             startup_timeout_ms: None,
             disabled: false,
-            tools: Tools::default(),
-            oauth: Oauth::default(),
-            extra: Extra::new(),
+            tools: ToolRules::default(),
+            oauth: OauthFields::default(),
+            extra: ProductExtras::new(),
         }
     }
 
     /// A program with these arguments.
     pub fn program(name: impl Into<String>, command: &str, args: &[&str]) -> Self {
-        let args = args.iter().map(|arg| Text::literal(*arg)).collect();
-        Self::new(name, Reach::stdio(Text::literal(command), args))
+        let args = args.iter().map(|arg| VariableText::literal(*arg)).collect();
+        Self::new(name, EntryTransport::stdio(VariableText::literal(command), args))
     }
 
     /// An address.
-    pub fn address(name: impl Into<String>, url: &str, kind: HttpKind) -> Self {
-        let url = Text::literal(url);
-        Self::new(name, Reach::Http { kind, url, headers: BTreeMap::new() })
+    pub fn address(name: impl Into<String>, url: &str, kind: EntryHttpKind) -> Self {
+        let url = VariableText::literal(url);
+        Self::new(name, EntryTransport::Http { kind, url, headers: BTreeMap::new() })
     }
 
     /// Whether another entry reaches the same thing: the same program with the same arguments, or
@@ -136,8 +136,8 @@ impl Entry {
         }
         match (&self.reach, &other.reach) {
             (
-                Reach::Stdio { command, args, .. },
-                Reach::Stdio { command: other, args: others, .. },
+                EntryTransport::Stdio { command, args, .. },
+                EntryTransport::Stdio { command: other, args: others, .. },
             ) => command == other && args == others,
             _ => false,
         }
@@ -146,15 +146,15 @@ impl Entry {
     /// The address that is reached in the end, also through `npx mcp-remote`, in our own words.
     fn final_address(&self) -> Option<String> {
         match &self.reach {
-            Reach::Http { url, .. } => Some(url.in_our_words()),
-            Reach::Stdio { .. } => self.bridged().map(Text::in_our_words),
+            EntryTransport::Http { url, .. } => Some(url.to_own_syntax()),
+            EntryTransport::Stdio { .. } => self.bridged_address().map(VariableText::to_own_syntax),
         }
     }
 
     /// The address for which a program only stands in: `npx mcp-remote ADDRESS` and nothing else.
-    pub fn bridged(&self) -> Option<&Text> {
-        let Reach::Stdio { command, args, env, .. } = &self.reach else { return None };
-        let is_bridge = |word: &Text| {
+    pub fn bridged_address(&self) -> Option<&VariableText> {
+        let EntryTransport::Stdio { command, args, env, .. } = &self.reach else { return None };
+        let is_bridge = |word: &VariableText| {
             let name = word.as_literal().unwrap_or_default();
             name == "mcp-remote" || name.starts_with("mcp-remote@")
         };
@@ -170,32 +170,34 @@ impl Entry {
     }
 
     /// The values of the environment and the headers, with the keys that lead to them.
-    pub fn named_values(&self) -> Vec<(String, &Text)> {
+    pub fn named_values(&self) -> Vec<(String, &VariableText)> {
         let (start, values) = match &self.reach {
-            Reach::Stdio { env, .. } => ("env", env),
-            Reach::Http { headers, .. } => ("headers", headers),
+            EntryTransport::Stdio { env, .. } => ("env", env),
+            EntryTransport::Http { headers, .. } => ("headers", headers),
         };
         values.iter().map(|(name, text)| (format!("{start}.{name}"), text)).collect()
     }
 
     /// The names of what has to be given once and kept, in any of its texts.
     pub fn secrets(&self) -> BTreeSet<String> {
-        let pieces = self.texts().into_iter().flat_map(Text::pieces);
-        let secret = |piece: &Piece| match piece {
-            Piece::Secret(name) => Some(name.clone()),
-            Piece::Literal(_) | Piece::Variable { .. } | Piece::Folder(_) => None,
+        let pieces = self.texts().into_iter().flat_map(VariableText::pieces);
+        let secret = |piece: &VariablePiece| match piece {
+            VariablePiece::Secret(name) => Some(name.clone()),
+            VariablePiece::Literal(_)
+            | VariablePiece::Variable { .. }
+            | VariablePiece::Folder(_) => None,
         };
         pieces.filter_map(secret).collect()
     }
 
-    fn texts(&self) -> Vec<&Text> {
-        let mut texts: Vec<&Text> = Vec::new();
+    fn texts(&self) -> Vec<&VariableText> {
+        let mut texts: Vec<&VariableText> = Vec::new();
         match &self.reach {
-            Reach::Stdio { command, args, env, env_file, cwd } => {
+            EntryTransport::Stdio { command, args, env, env_file, cwd } => {
                 texts.push(command);
                 texts.extend(args.iter().chain(env.values()).chain(env_file).chain(cwd));
             }
-            Reach::Http { url, headers, .. } => {
+            EntryTransport::Http { url, headers, .. } => {
                 texts.push(url);
                 texts.extend(headers.values());
             }
@@ -208,14 +210,14 @@ impl Entry {
     }
 
     /// The same to change them.
-    pub(crate) fn texts_mut(&mut self) -> Vec<&mut Text> {
-        let mut texts: Vec<&mut Text> = Vec::new();
+    pub(crate) fn texts_mut(&mut self) -> Vec<&mut VariableText> {
+        let mut texts: Vec<&mut VariableText> = Vec::new();
         match &mut self.reach {
-            Reach::Stdio { command, args, env, env_file, cwd } => {
+            EntryTransport::Stdio { command, args, env, env_file, cwd } => {
                 texts.push(command);
                 texts.extend(args.iter_mut().chain(env.values_mut()).chain(env_file).chain(cwd));
             }
-            Reach::Http { url, headers, .. } => {
+            EntryTransport::Http { url, headers, .. } => {
                 texts.push(url);
                 texts.extend(headers.values_mut());
             }
@@ -228,14 +230,14 @@ impl Entry {
     }
 
     /// What a product said besides.
-    pub(crate) fn extra_of(&self, id: &str) -> Option<&Map<String, Value>> {
+    pub(crate) fn product_extra(&self, id: &str) -> Option<&Map<String, Value>> {
         self.extra.get(id).filter(|extra| !extra.is_empty())
     }
 }
 
-impl Reach {
+impl EntryTransport {
     /// A program with these arguments.
-    pub(crate) const fn stdio(command: Text, args: Vec<Text>) -> Self {
+    pub(crate) const fn stdio(command: VariableText, args: Vec<VariableText>) -> Self {
         Self::Stdio { command, args, env: BTreeMap::new(), env_file: None, cwd: None }
     }
 }
@@ -247,15 +249,15 @@ mod tests {
     #[test]
     fn a_bridge_to_an_address_reaches_what_the_address_reaches() {
         let url = "https://example.com/mcp";
-        let address = Entry::address("a", "https://example.com/mcp/", HttpKind::Sse);
-        let bridge = |args: &[&str]| Entry::program("b", "npx", args);
+        let address = ServerEntry::address("a", "https://example.com/mcp/", EntryHttpKind::Sse);
+        let bridge = |args: &[&str]| ServerEntry::program("b", "npx", args);
         assert!(address.reaches_same(&bridge(&["-y", "mcp-remote@1.2.3", url])));
         assert!(bridge(&["mcp-remote", url]).reaches_same(&bridge(&["-y", "mcp-remote", url])));
         assert!(!address.reaches_same(&bridge(&["mcp-remote", url, "--header", "A: b"])));
         assert!(!address.reaches_same(&bridge(&["other", url])));
         let mut with_key = bridge(&["mcp-remote", url]);
-        if let Reach::Stdio { env, .. } = &mut with_key.reach {
-            env.insert("KEY".to_owned(), Text::literal("k"));
+        if let EntryTransport::Stdio { env, .. } = &mut with_key.reach {
+            env.insert("KEY".to_owned(), VariableText::literal("k"));
         }
         assert!(!address.reaches_same(&with_key));
     }

@@ -4,31 +4,33 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::abilities::{Abilities, Limit, Unit};
-use crate::entry::{Client, Entry, Oauth, Reach};
-use crate::note::{Note, Weight};
-use crate::text::{Syntax, Text};
+use crate::abilities::{ProductAbilities, TimeLimit, TimeUnit};
+use crate::entry::{EntryTransport, OauthClientEntry, OauthFields, ServerEntry};
+use crate::note::{Note, NoteWeight};
+use crate::text::{Syntax, VariableText};
 
 /// One entry of a product, as JSON whatever the file is made of.
-pub(crate) struct Fields<'a> {
+pub(crate) struct EntryFields<'a> {
     pub(crate) name: &'a str,
-    pub(crate) able: &'static Abilities,
+    pub(crate) able: &'static ProductAbilities,
     map: &'a Map<String, Value>,
     used: BTreeSet<String>,
     kept: Map<String, Value>,
     notes: Vec<Note>,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> EntryFields<'a> {
     pub(crate) fn new(
         name: &'a str,
         value: &'a Value,
-        able: &'static Abilities,
+        able: &'static ProductAbilities,
     ) -> Result<Self, String> {
         let Value::Object(map) = value else {
             return Err(format!("must be an object, not {}", kind(value)));
         };
-        let (used, kept, notes) = (BTreeSet::new(), Map::new(), Vec::new());
+        let used = BTreeSet::new();
+        let kept = Map::new();
+        let notes = Vec::new();
         Ok(Self { name, able, map, used, kept, notes })
     }
 
@@ -43,7 +45,7 @@ impl<'a> Fields<'a> {
         self.map.get(key).is_some_and(|value| !value.is_null())
     }
 
-    pub(crate) fn note(&mut self, key: &str, weight: Weight, message: impl Into<String>) {
+    pub(crate) fn note(&mut self, key: &str, weight: NoteWeight, message: impl Into<String>) {
         self.notes.push(Note::new(self.name, key, weight, message));
     }
 
@@ -55,22 +57,26 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(crate) fn text(&mut self, key: &str, syntax: Syntax) -> Result<Option<Text>, String> {
+    pub(crate) fn text(
+        &mut self,
+        key: &str,
+        syntax: Syntax,
+    ) -> Result<Option<VariableText>, String> {
         let words = self.words(key)?;
         Ok(words.map(|words| self.parse(key, words, syntax)))
     }
 
-    pub(crate) fn parse(&mut self, key: &str, words: &str, syntax: Syntax) -> Text {
-        let text = Text::parse(words, syntax);
+    pub(crate) fn parse(&mut self, key: &str, words: &str, syntax: Syntax) -> VariableText {
+        let text = VariableText::parse(words, syntax);
         if text.looks_variable() {
             let message =
                 "holds something like a variable that is not replaced; it is kept as text";
-            self.note(key, Weight::Changed, message);
+            self.note(key, NoteWeight::Changed, message);
         }
         text
     }
 
-    pub(crate) fn texts(&mut self, key: &str, syntax: Syntax) -> Result<Vec<Text>, String> {
+    pub(crate) fn texts(&mut self, key: &str, syntax: Syntax) -> Result<Vec<VariableText>, String> {
         let wrong = |other: &Value| format!("`{key}` must be a list of texts, not {}", kind(other));
         let items = match self.value(key) {
             None => return Ok(Vec::new()),
@@ -89,12 +95,12 @@ impl<'a> Fields<'a> {
         &mut self,
         key: &str,
         syntax: Syntax,
-    ) -> Result<BTreeMap<String, Text>, String> {
+    ) -> Result<BTreeMap<String, VariableText>, String> {
         let mut texts = BTreeMap::new();
         for (name, value) in self.object(key)?.into_iter().flatten() {
             let inner = format!("{key}.{name}");
             match value {
-                Value::Null => self.note(&inner, Weight::Lost, "is null, which says nothing"),
+                Value::Null => self.note(&inner, NoteWeight::Lost, "is null, which says nothing"),
                 value => {
                     let words = scalar(value)
                         .ok_or_else(|| format!("`{inner}` must be a text, not {}", kind(value)))?;
@@ -124,7 +130,7 @@ impl<'a> Fields<'a> {
         match names {
             Some(names) => names.into_iter().map(str::to_owned).collect(),
             None => {
-                self.note(key, Weight::Lost, "is no list of names");
+                self.note(key, NoteWeight::Lost, "is no list of names");
                 L::from_iter([])
             }
         }
@@ -134,36 +140,36 @@ impl<'a> Fields<'a> {
         let value = self.value(key)?;
         let flag = value.as_bool();
         if flag.is_none() {
-            self.note(key, Weight::Lost, "is neither true nor false");
+            self.note(key, NoteWeight::Lost, "is neither true nor false");
         }
         flag
     }
 
     /// A time in milliseconds, moved into the range that counts. A wrong one loses nothing else.
-    pub(crate) fn time(&mut self, key: &str, limit: Limit) -> Option<u64> {
+    pub(crate) fn time(&mut self, key: &str, limit: TimeLimit) -> Option<u64> {
         let value = self.value(key)?;
         let Some(number) = value.as_f64().filter(|number| *number >= 0.0) else {
-            self.note(key, Weight::Lost, "is no time; the default counts");
+            self.note(key, NoteWeight::Lost, "is no time; the default counts");
             return None;
         };
         let milliseconds = match limit.unit {
-            Unit::Seconds | Unit::WholeSeconds => number * 1_000.0,
-            Unit::Milliseconds => number,
+            TimeUnit::Seconds | TimeUnit::WholeSeconds => number * 1_000.0,
+            TimeUnit::Milliseconds => number,
         };
         // Beyond the range of the type it is cut off, and then moved into the range that counts.
         let milliseconds = milliseconds.round() as u64;
         let inside = milliseconds.clamp(limit.least_ms, limit.most_ms);
         if inside != milliseconds {
-            self.note(key, Weight::Changed, format!("is out of range; {inside} ms count"));
+            self.note(key, NoteWeight::Changed, format!("is out of range; {inside} ms count"));
         }
         Some(inside)
     }
 
     /// A login: the object at `key`, with these names in it, scopes as a list or in one text.
-    pub(crate) fn oauth(&mut self, key: &str, names: &OauthNames) -> Result<Oauth, String> {
-        let syntax = crate::reduce::open(self.able.headers);
-        let Some(map) = self.object(key)? else { return Ok(Oauth::default()) };
-        let mut oauth = Oauth::default();
+    pub(crate) fn oauth(&mut self, key: &str, names: &OauthNames) -> Result<OauthFields, String> {
+        let syntax = crate::reduce::without_secrets(self.able.headers);
+        let Some(map) = self.object(key)? else { return Ok(OauthFields::default()) };
+        let mut oauth = OauthFields::default();
         let mut rest = map.clone();
         let mut take = |name: &str| rest.remove(name).filter(|_| !name.is_empty());
         let id = take(names.client);
@@ -179,9 +185,10 @@ impl<'a> Fields<'a> {
                 let inner = format!("{key}.{}", names.secret);
                 let secret = secret.map(|secret| self.parse(&inner, secret, syntax));
                 let inner = format!("{key}.{}", names.client);
-                oauth.client = Some(Client { id: self.parse(&inner, id, syntax), secret });
+                oauth.client =
+                    Some(OauthClientEntry { id: self.parse(&inner, id, syntax), secret });
             }
-            (None, Some(_)) => self.note(key, Weight::Lost, "has a secret without an id"),
+            (None, Some(_)) => self.note(key, NoteWeight::Lost, "has a secret without an id"),
             (None, None) => {}
         }
         oauth.scopes = match scopes {
@@ -197,17 +204,17 @@ impl<'a> Fields<'a> {
     }
 
     /// `command`, `args`, `env` and what else belongs to a program, under their usual names.
-    pub(crate) fn program(&mut self, env_key: &str) -> Result<Reach, String> {
+    pub(crate) fn program(&mut self, env_key: &str) -> Result<EntryTransport, String> {
         let able = self.able;
         let command = self.text("command", able.program)?.unwrap_or_default();
-        if command == Text::default() {
+        if command == VariableText::default() {
             return Err("has neither a command nor an address".to_owned());
         }
         let args = self.texts("args", able.program)?;
         let env = self.map(env_key, able.env)?;
         let env_file = if able.env_file { self.text("envFile", able.program)? } else { None };
         let cwd = self.text("cwd", able.program)?;
-        Ok(Reach::Stdio { command, args, env, env_file, cwd })
+        Ok(EntryTransport::Stdio { command, args, env, env_file, cwd })
     }
 
     /// Keeps something for the way back.
@@ -216,7 +223,7 @@ impl<'a> Fields<'a> {
     }
 
     /// What nobody asked for goes along with the entry; the notes come out.
-    pub(crate) fn finish(self, id: &str, entry: &mut Entry) -> Vec<Note> {
+    pub(crate) fn finish(self, id: &str, entry: &mut ServerEntry) -> Vec<Note> {
         let mut kept = self.kept;
         for (key, value) in self.map.iter().filter(|(key, _)| !self.used.contains(*key)) {
             kept.insert(key.clone(), value.clone());

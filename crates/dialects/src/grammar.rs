@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::abilities::Abilities;
-use crate::entry::Entry;
-use crate::fields::Fields;
-use crate::places::{Location, Surroundings};
+use crate::abilities::ProductAbilities;
+use crate::entry::ServerEntry;
+use crate::fields::EntryFields;
+use crate::locations::{Location, UserFolders};
 
 /// The members of an entry, in the order in which they are written.
 pub(crate) type Members = Vec<(String, Value)>;
@@ -16,9 +16,9 @@ pub(crate) trait Grammar: Sync {
 
     fn title(&self) -> &'static str;
 
-    fn abilities(&self) -> &'static Abilities;
+    fn abilities(&self) -> &'static ProductAbilities;
 
-    fn format(&self) -> Format;
+    fn format(&self) -> FileFormat;
 
     /// The keys to the object that holds the servers.
     fn path(&self) -> &'static [&'static str] {
@@ -30,13 +30,13 @@ pub(crate) trait Grammar: Sync {
     fn keys(&self) -> &'static [&'static str];
 
     /// One entry; otherwise why it is left out.
-    fn read(&self, fields: &mut Fields<'_>) -> Result<Entry, String>;
+    fn read(&self, fields: &mut EntryFields<'_>) -> Result<ServerEntry, String>;
 
     /// The members of an entry that can be expressed.
-    fn write(&self, entry: &Entry) -> Members;
+    fn write(&self, entry: &ServerEntry) -> Members;
 
     /// The files in which servers may be, those for a change first.
-    fn locations(&self, surroundings: &Surroundings) -> Vec<Location>;
+    fn locations(&self, surroundings: &UserFolders) -> Vec<Location>;
 
     /// The key of an entry, where it is not its name.
     fn key(&self, name: &str) -> String {
@@ -44,22 +44,22 @@ pub(crate) trait Grammar: Sync {
     }
 
     /// What is kept with an entry but stands elsewhere in the file.
-    fn keys_beside(&self) -> &'static [&'static str] {
+    fn outside_keys(&self) -> &'static [&'static str] {
         &[]
     }
 
     /// What the rest of the file says about entries.
-    fn read_beside(&self, _root: &Value, _entry: &mut Entry) {}
+    fn read_outside(&self, _root: &Value, _entry: &mut ServerEntry) {}
 
     /// What the rest of the file has to say about entries.
-    fn write_beside(&self, _root: &Value, _entries: &[Entry]) -> Vec<Beside> {
+    fn write_outside(&self, _root: &Value, _entries: &[ServerEntry]) -> Vec<OutsideChange> {
         Vec::new()
     }
 }
 
 /// What a file is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum FileFormat {
     /// JSON, with comments.
     Json,
     Toml,
@@ -68,7 +68,7 @@ pub(crate) enum Format {
 
 /// A change to a list elsewhere in a file.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Beside {
+pub(crate) struct OutsideChange {
     pub(crate) path: &'static [&'static str],
     pub(crate) add: Vec<Value>,
     pub(crate) remove: Vec<Value>,

@@ -4,49 +4,49 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::dialect::Dialect;
+use crate::dialect::ProductDialect;
 use crate::files;
-use crate::grammar::Format;
+use crate::grammar::FileFormat;
 
 /// Ends of paths that belong to one product.
-const ENDS: &[(&str, Dialect)] = &[
-    ("claude_desktop_config.json", Dialect::ClaudeDesktop),
-    (".mcp.json", Dialect::ClaudeCode),
-    (".claude.json", Dialect::ClaudeCode),
-    (".cursor/mcp.json", Dialect::Cursor),
-    (".vscode/mcp.json", Dialect::Vscode),
-    ("cline_mcp_settings.json", Dialect::Cline),
-    (".roo/mcp.json", Dialect::RooCode),
-    ("mcp_settings.json", Dialect::RooCode),
-    ("mcp_config.json", Dialect::Windsurf),
-    (".gemini/settings.json", Dialect::Gemini),
-    (".toml", Dialect::Codex),
-    (".yaml", Dialect::Goose),
-    (".yml", Dialect::Goose),
-    ("opencode.json", Dialect::Opencode),
-    ("opencode.jsonc", Dialect::Opencode),
-    (".mcpilot.config.json", Dialect::Mcpilot),
+const PATH_ENDINGS: &[(&str, ProductDialect)] = &[
+    ("claude_desktop_config.json", ProductDialect::ClaudeDesktop),
+    (".mcp.json", ProductDialect::ClaudeCode),
+    (".claude.json", ProductDialect::ClaudeCode),
+    (".cursor/mcp.json", ProductDialect::Cursor),
+    (".vscode/mcp.json", ProductDialect::Vscode),
+    ("cline_mcp_settings.json", ProductDialect::Cline),
+    (".roo/mcp.json", ProductDialect::RooCode),
+    ("mcp_settings.json", ProductDialect::RooCode),
+    ("mcp_config.json", ProductDialect::Windsurf),
+    (".gemini/settings.json", ProductDialect::Gemini),
+    (".toml", ProductDialect::Codex),
+    (".yaml", ProductDialect::Goose),
+    (".yml", ProductDialect::Goose),
+    ("opencode.json", ProductDialect::Opencode),
+    ("opencode.jsonc", ProductDialect::Opencode),
+    (".mcpilot.config.json", ProductDialect::Mcpilot),
 ];
 
 /// Keys of entries that one product has.
-const KEYS: &[(&str, Dialect)] = &[
-    ("serverUrl", Dialect::Windsurf),
-    ("httpUrl", Dialect::Gemini),
-    ("trust", Dialect::Gemini),
-    ("includeTools", Dialect::Gemini),
-    ("alwaysAllow", Dialect::RooCode),
-    ("autoApprove", Dialect::Cline),
-    ("transportType", Dialect::Cline),
+const TELLING_KEYS: &[(&str, ProductDialect)] = &[
+    ("serverUrl", ProductDialect::Windsurf),
+    ("httpUrl", ProductDialect::Gemini),
+    ("trust", ProductDialect::Gemini),
+    ("includeTools", ProductDialect::Gemini),
+    ("alwaysAllow", ProductDialect::RooCode),
+    ("autoApprove", ProductDialect::Cline),
+    ("transportType", ProductDialect::Cline),
 ];
 
-impl Dialect {
+impl ProductDialect {
     /// The product that a file probably belongs to.
     pub fn guess(path: &Path, text: &str) -> Option<Self> {
         let shown = path.to_string_lossy().replace('\\', "/");
-        if let Some((_, dialect)) = ENDS.iter().find(|(end, _)| shown.ends_with(end)) {
+        if let Some((_, dialect)) = PATH_ENDINGS.iter().find(|(end, _)| shown.ends_with(end)) {
             return Some(*dialect);
         }
-        let root = files::read(Format::Json, text, &[]).ok()?.root;
+        let root = files::read(FileFormat::Json, text, &[]).ok()?.root;
         if root.get("context_servers").is_some() {
             return Some(Self::Zed);
         }
@@ -58,7 +58,7 @@ impl Dialect {
         }
         let servers = root.get("mcpServers")?.as_object()?;
         let has = |key: &str| servers.values().any(|entry: &Value| entry.get(key).is_some());
-        let typical = KEYS.iter().find(|(key, _)| has(key)).map(|(_, dialect)| *dialect);
+        let typical = TELLING_KEYS.iter().find(|(key, _)| has(key)).map(|(_, dialect)| *dialect);
         Some(typical.unwrap_or(Self::Cursor))
     }
 }
@@ -70,20 +70,24 @@ mod tests {
     #[test]
     fn a_file_is_known_by_its_name_or_by_what_is_in_it() {
         let cases = [
-            ("/x/.cursor/mcp.json", "", Some(Dialect::Cursor)),
-            ("C:\\x\\.vscode\\mcp.json", "", Some(Dialect::Vscode)),
-            ("/x/config.toml", "", Some(Dialect::Codex)),
-            ("a.json", r#"{"servers": {}}"#, Some(Dialect::Vscode)),
-            ("a.json", r#"{"context_servers": {}}"#, Some(Dialect::Zed)),
-            ("a.json", r#"{"mcp": {"servers": {}}}"#, Some(Dialect::Mcpilot)),
-            ("a.json", r#"{"mcp": {"a": {}}}"#, Some(Dialect::Opencode)),
-            ("a.json", r#"{"mcpServers": {"a": {"serverUrl": "b"}}}"#, Some(Dialect::Windsurf)),
-            ("a.json", r#"{"mcpServers": {"a": {"command": "b"}}}"#, Some(Dialect::Cursor)),
+            ("/x/.cursor/mcp.json", "", Some(ProductDialect::Cursor)),
+            ("C:\\x\\.vscode\\mcp.json", "", Some(ProductDialect::Vscode)),
+            ("/x/config.toml", "", Some(ProductDialect::Codex)),
+            ("a.json", r#"{"servers": {}}"#, Some(ProductDialect::Vscode)),
+            ("a.json", r#"{"context_servers": {}}"#, Some(ProductDialect::Zed)),
+            ("a.json", r#"{"mcp": {"servers": {}}}"#, Some(ProductDialect::Mcpilot)),
+            ("a.json", r#"{"mcp": {"a": {}}}"#, Some(ProductDialect::Opencode)),
+            (
+                "a.json",
+                r#"{"mcpServers": {"a": {"serverUrl": "b"}}}"#,
+                Some(ProductDialect::Windsurf),
+            ),
+            ("a.json", r#"{"mcpServers": {"a": {"command": "b"}}}"#, Some(ProductDialect::Cursor)),
             ("a.json", r#"{"other": 1}"#, None),
             ("a.txt", "nothing", None),
         ];
         for (path, text, expected) in cases {
-            assert_eq!(Dialect::guess(Path::new(path), text), expected, "{path} {text}");
+            assert_eq!(ProductDialect::guess(Path::new(path), text), expected, "{path} {text}");
         }
     }
 }

@@ -9,28 +9,31 @@
 mod abilities;
 mod dialect;
 mod entry;
+mod entry_members;
 mod error;
 mod fields;
 mod files;
 mod grammar;
 mod guess;
 mod link;
+mod locations;
 mod note;
 mod ours;
-mod pin;
-mod places;
 mod products;
+mod project_folder;
 mod reduce;
-mod shape;
 mod text;
 mod text_parse;
 
-pub use abilities::{Abilities, Carries, Limit, OauthParts, Unit};
-pub use dialect::{Dialect, Read, Written};
-pub use entry::{Client, Entry, Extra, HttpKind, Oauth, Reach, Tools};
+pub use abilities::{CarriedNames, OauthParts, ProductAbilities, TimeLimit, TimeUnit};
+pub use dialect::{ParsedServers, ProductDialect, WrittenFile};
+pub use entry::{
+    EntryHttpKind, EntryTransport, OauthClientEntry, OauthFields, ProductExtras, ServerEntry,
+    ToolRules,
+};
 pub use error::DialectError;
 pub use link::{LinkError, cursor_link, is_link, read_link, vscode_link};
-pub use note::{Note, Weight};
+pub use locations::{FileScope, FileSection, Location, OperatingSystem, UserFolders};
+pub use note::{Note, NoteWeight};
 pub use ours::read_ours;
-pub use places::{Location, Scope, Section, Surroundings, System};
-pub use text::{Folder, Piece, Text};
+pub use text::{KnownFolder, VariablePiece, VariableText};

@@ -6,15 +6,15 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
 
-use crate::dialect::Dialect;
-use crate::entry::Entry;
+use crate::dialect::ProductDialect;
+use crate::entry::ServerEntry;
 use crate::note::Note;
 
 /// Everything but what an address may hold as it is.
-const CODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+const ENCODE_SET: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// The longest link that is read, in bytes.
-const LONGEST: usize = 64 * 1_024;
+const MAX_LINK_BYTES: usize = 64 * 1_024;
 
 const CURSOR: &str = "cursor://anysphere.cursor-deeplink/mcp/install?";
 const CURSOR_WEB: &[&str] =
@@ -46,7 +46,7 @@ pub enum LinkError {
     #[error("its server {0}")]
     NoServer(String),
     /// It is longer than any of them.
-    #[error("it is longer than {LONGEST} bytes")]
+    #[error("it is longer than {MAX_LINK_BYTES} bytes")]
     TooLong,
 }
 
@@ -57,9 +57,9 @@ pub fn is_link(text: &str) -> bool {
 }
 
 /// The server that a link installs, whose link it is, and what could not be taken over.
-pub fn read_link(link: &str) -> Result<(Dialect, Entry, Vec<Note>), LinkError> {
+pub fn read_link(link: &str) -> Result<(ProductDialect, ServerEntry, Vec<Note>), LinkError> {
     let link = link.trim();
-    if link.len() > LONGEST {
+    if link.len() > MAX_LINK_BYTES {
         return Err(LinkError::TooLong);
     }
     let after = |starts: &[&str]| starts.iter().find_map(|start| link.strip_prefix(start));
@@ -67,7 +67,7 @@ pub fn read_link(link: &str) -> Result<(Dialect, Entry, Vec<Note>), LinkError> {
         return cursor(query);
     }
     if let Some(query) = link.strip_prefix(VSCODE).or_else(|| after(VSCODE_OTHERS)) {
-        let text = decoded(query, Plus::Stays).ok_or(LinkError::Garbled("JSON"))?;
+        let text = percent_decode(query, PlusMeaning::Stays).ok_or(LinkError::Garbled("JSON"))?;
         return vscode(object(&text, "JSON")?, None);
     }
     let query = after(VSCODE_WEB).ok_or(LinkError::Unknown)?;
@@ -81,32 +81,32 @@ pub fn read_link(link: &str) -> Result<(Dialect, Entry, Vec<Note>), LinkError> {
 }
 
 /// A link that installs a server in Cursor; nothing if it cannot have it.
-pub fn cursor_link(entry: &Entry) -> (Option<String>, Vec<Note>) {
-    let (members, notes) = Dialect::Cursor.write_alone(entry);
+pub fn cursor_link(entry: &ServerEntry) -> (Option<String>, Vec<Note>) {
+    let (members, notes) = ProductDialect::Cursor.write_alone(entry);
     let link = members.map(|members| {
         let config = Value::Object(members.into_iter().collect()).to_string();
         let config = base64::engine::general_purpose::STANDARD.encode(config);
-        format!("{CURSOR}name={}&config={}", coded(&entry.name), coded(&config))
+        format!("{CURSOR}name={}&config={}", percent_encode(&entry.name), percent_encode(&config))
     });
     (link, notes)
 }
 
 /// A link that installs a server in VS Code; nothing if it cannot have it.
-pub fn vscode_link(entry: &Entry) -> (Option<String>, Vec<Note>) {
-    let (members, notes) = Dialect::Vscode.write_alone(entry);
+pub fn vscode_link(entry: &ServerEntry) -> (Option<String>, Vec<Note>) {
+    let (members, notes) = ProductDialect::Vscode.write_alone(entry);
     let link = members.map(|members| {
         let mut config: Map<String, Value> = members.into_iter().collect();
         config.insert("name".to_owned(), Value::String(entry.name.clone()));
-        let inputs = Dialect::Vscode.lists_beside(entry);
+        let inputs = ProductDialect::Vscode.outside_lists(entry);
         if !inputs.is_empty() {
             config.insert("inputs".to_owned(), Value::Array(inputs));
         }
-        format!("{VSCODE}{}", coded(&Value::Object(config).to_string()))
+        format!("{VSCODE}{}", percent_encode(&Value::Object(config).to_string()))
     });
     (link, notes)
 }
 
-fn cursor(query: &str) -> Result<(Dialect, Entry, Vec<Note>), LinkError> {
+fn cursor(query: &str) -> Result<(ProductDialect, ServerEntry, Vec<Note>), LinkError> {
     let name = parameter(query, "name")?;
     let config = parameter(query, "config")?;
     let garbled = || LinkError::Garbled("config");
@@ -122,13 +122,13 @@ fn cursor(query: &str) -> Result<(Dialect, Entry, Vec<Note>), LinkError> {
     if let (1, Some(Value::Object(inner))) = (config.len(), config.get(&name).cloned()) {
         config = inner;
     }
-    entry(Dialect::Cursor, &name, config)
+    entry(ProductDialect::Cursor, &name, config)
 }
 
 fn vscode(
     mut config: Map<String, Value>,
     name: Option<String>,
-) -> Result<(Dialect, Entry, Vec<Note>), LinkError> {
+) -> Result<(ProductDialect, ServerEntry, Vec<Note>), LinkError> {
     let inside = match config.remove("name") {
         Some(Value::String(inside)) => Some(inside),
         _ => None,
@@ -136,14 +136,14 @@ fn vscode(
     let name = name.or(inside).ok_or(LinkError::Missing("name"))?;
     // It says from where the link is.
     config.remove("gallery");
-    entry(Dialect::Vscode, &name, config)
+    entry(ProductDialect::Vscode, &name, config)
 }
 
 fn entry(
-    dialect: Dialect,
+    dialect: ProductDialect,
     name: &str,
     config: Map<String, Value>,
-) -> Result<(Dialect, Entry, Vec<Note>), LinkError> {
+) -> Result<(ProductDialect, ServerEntry, Vec<Note>), LinkError> {
     let read = dialect.read_alone(name, &Value::Object(config));
     let (entry, notes) = read.map_err(LinkError::NoServer)?;
     Ok((dialect, entry, notes))
@@ -157,23 +157,23 @@ fn parameter(query: &str, name: &'static str) -> Result<String, LinkError> {
     let pairs = query.split('#').next().unwrap_or_default().split('&');
     let found = pairs.filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name);
     let (_, value) = found.ok_or(LinkError::Missing(name))?;
-    decoded(value, Plus::IsSpace).ok_or(LinkError::Garbled(name))
+    percent_decode(value, PlusMeaning::IsSpace).ok_or(LinkError::Garbled(name))
 }
 
 /// What a `+` means.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Plus {
+enum PlusMeaning {
     IsSpace,
     Stays,
 }
 
-fn decoded(text: &str, plus: Plus) -> Option<String> {
-    let text = if plus == Plus::IsSpace { text.replace('+', " ") } else { text.to_owned() };
+fn percent_decode(text: &str, plus: PlusMeaning) -> Option<String> {
+    let text = if plus == PlusMeaning::IsSpace { text.replace('+', " ") } else { text.to_owned() };
     percent_decode_str(&text).decode_utf8().ok().map(std::borrow::Cow::into_owned)
 }
 
-fn coded(text: &str) -> String {
-    utf8_percent_encode(text, CODED).to_string()
+fn percent_encode(text: &str) -> String {
+    utf8_percent_encode(text, ENCODE_SET).to_string()
 }
 
 #[cfg(test)]

@@ -1,22 +1,24 @@
 //! What links say, in both directions.
 
 use super::*;
-use crate::entry::{HttpKind, Reach};
-use crate::text::Text;
+use crate::entry::{EntryHttpKind, EntryTransport};
+use crate::text::VariableText;
 
-fn example() -> Entry {
-    let mut entry = Entry::program("my notes & more", "npx", &["-y", "@example/notes", "ä ü+/"]);
-    if let Reach::Stdio { env, .. } = &mut entry.reach {
-        env.insert("TOKEN".to_owned(), Text::variable("TOKEN"));
+fn example() -> ServerEntry {
+    let mut entry =
+        ServerEntry::program("my notes & more", "npx", &["-y", "@example/notes", "ä ü+/"]);
+    if let EntryTransport::Stdio { env, .. } = &mut entry.reach {
+        env.insert("TOKEN".to_owned(), VariableText::variable("TOKEN"));
     }
     entry
 }
 
 #[test]
 fn a_link_that_is_made_reads_as_the_same_server() {
-    for (dialect, made) in
-        [(Dialect::Cursor, cursor_link(&example())), (Dialect::Vscode, vscode_link(&example()))]
-    {
+    for (dialect, made) in [
+        (ProductDialect::Cursor, cursor_link(&example())),
+        (ProductDialect::Vscode, vscode_link(&example())),
+    ] {
         let (Some(link), notes) = made else { panic!("{dialect:?}") };
         assert_eq!(notes, []);
         assert!(is_link(&link), "{link}");
@@ -26,9 +28,15 @@ fn a_link_that_is_made_reads_as_the_same_server() {
 
 #[test]
 fn links_in_the_wild_are_read() {
-    let address = || Entry::address("linear", "https://mcp.linear.example/mcp", HttpKind::Auto);
-    let typed = Entry {
-        reach: Entry::address("x", "https://mcp.linear.example/mcp", HttpKind::Streamable).reach,
+    let address =
+        || ServerEntry::address("linear", "https://mcp.linear.example/mcp", EntryHttpKind::Auto);
+    let typed = ServerEntry {
+        reach: ServerEntry::address(
+            "x",
+            "https://mcp.linear.example/mcp",
+            EntryHttpKind::Streamable,
+        )
+        .reach,
         ..address()
     };
     let base = "eyJ1cmwiOiJodHRwczovL21jcC5saW5lYXIuZXhhbXBsZS9tY3AifQ";
@@ -53,11 +61,11 @@ fn links_in_the_wild_are_read() {
 #[test]
 fn inputs_of_a_link_come_along_and_go_back() {
     let mut entry = example();
-    if let Reach::Stdio { env, .. } = &mut entry.reach {
-        env.insert("KEY".to_owned(), Text::secret("api_key"));
+    if let EntryTransport::Stdio { env, .. } = &mut entry.reach {
+        env.insert("KEY".to_owned(), VariableText::secret("api_key"));
     }
     let link = vscode_link(&entry).0.unwrap();
-    let text = decoded(link.strip_prefix(VSCODE).unwrap(), Plus::Stays).unwrap();
+    let text = percent_decode(link.strip_prefix(VSCODE).unwrap(), PlusMeaning::Stays).unwrap();
     let value: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(value["inputs"][0]["id"], "api_key");
     assert_eq!(value["env"]["KEY"], "${input:api_key}");

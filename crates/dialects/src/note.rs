@@ -10,7 +10,7 @@ pub struct Note {
     /// The key of its entry.
     pub key: Option<String>,
     /// How much it means.
-    pub weight: Weight,
+    pub weight: NoteWeight,
     /// What it is, as a sentence without an end.
     pub message: String,
 }
@@ -18,7 +18,7 @@ pub struct Note {
 /// How much a difference means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Weight {
+pub enum NoteWeight {
     /// It is said in other words, or nearly so.
     Changed,
     /// It is not said any more.
@@ -29,14 +29,19 @@ pub enum Weight {
 
 impl Note {
     /// A note about a key of a server.
-    pub(crate) fn new(server: &str, key: &str, weight: Weight, message: impl Into<String>) -> Self {
+    pub(crate) fn new(
+        server: &str,
+        key: &str,
+        weight: NoteWeight,
+        message: impl Into<String>,
+    ) -> Self {
         let key = Some(key.to_owned()).filter(|key| !key.is_empty());
         Self { server: Some(server.to_owned()), key, weight, message: message.into() }
     }
 
     /// A note that a server is left out.
     pub(crate) fn left_out(server: &str, message: impl Into<String>) -> Self {
-        Self::new(server, "", Weight::LeftOut, message)
+        Self::new(server, "", NoteWeight::LeftOut, message)
     }
 }
 

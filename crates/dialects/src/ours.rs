@@ -2,16 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::abilities::{Abilities, Limit, OauthParts, Unit};
-use crate::dialect::Read;
-use crate::entry::{Entry, HttpKind};
+use crate::abilities::{OauthParts, ProductAbilities, TimeLimit, TimeUnit};
+use crate::dialect::ParsedServers;
+use crate::entry::{EntryHttpKind, ServerEntry};
+use crate::entry_members;
 use crate::error::DialectError;
-use crate::fields::{Fields, OauthNames};
+use crate::fields::{EntryFields, OauthNames};
 use crate::files;
-use crate::grammar::{Format, Members, add_extra, push};
-use crate::note::{Note, Weight};
-use crate::reduce::{Target, reduce};
-use crate::shape;
+use crate::grammar::{FileFormat, Members, add_extra, push};
+use crate::note::{Note, NoteWeight};
+use crate::reduce::{ReduceTarget, reduce};
 use crate::text::Syntax;
 
 /// What stands for us among the products.
@@ -21,40 +21,40 @@ pub(crate) const ID: &str = "switchboard";
 const FOREIGN: &str = "foreign";
 
 /// The longest name of a server, in bytes.
-const LONGEST_NAME: usize = 200;
+const MAX_NAME_BYTES: usize = 200;
 
 /// What is kept below `foreign` counts as expressible: it is not lost.
-static ABLE: Abilities = Abilities {
-    kinds: &[HttpKind::Auto, HttpKind::Streamable, HttpKind::Sse],
+static ABILITIES: ProductAbilities = ProductAbilities {
+    kinds: &[EntryHttpKind::Auto, EntryHttpKind::Streamable, EntryHttpKind::Sse],
     cwd: true,
     env_file: true,
-    timeout: Some(Limit::SECONDS),
-    startup_timeout: Some(Limit::LONG_SECONDS),
+    timeout: Some(TimeLimit::SECONDS),
+    startup_timeout: Some(TimeLimit::LONG_SECONDS),
     disabled: true,
     approved: true,
     approve_all: true,
     allowed: true,
     denied: true,
     oauth: OauthParts::ALL,
-    names: name,
+    names: own_name,
     program: Syntax::OURS_OPEN,
     env: Syntax::OURS,
     address: Syntax::OURS_OPEN,
     headers: Syntax::OURS,
-    ..Abilities::LEAST
+    ..ProductAbilities::MINIMAL
 };
 
-const KINDS: &[(&str, HttpKind)] = &[
-    ("http", HttpKind::Streamable),
-    ("sse", HttpKind::Sse),
-    ("streamableHttp", HttpKind::Streamable),
-    ("streamable-http", HttpKind::Streamable),
-    ("streamable_http", HttpKind::Streamable),
+const KINDS: &[(&str, EntryHttpKind)] = &[
+    ("http", EntryHttpKind::Streamable),
+    ("sse", EntryHttpKind::Sse),
+    ("streamableHttp", EntryHttpKind::Streamable),
+    ("streamable-http", EntryHttpKind::Streamable),
+    ("streamable_http", EntryHttpKind::Streamable),
 ];
 
-fn name(name: &str) -> String {
+fn own_name(name: &str) -> String {
     let mut plain: String = name.chars().filter(|one| !one.is_control()).collect();
-    while plain.len() > LONGEST_NAME {
+    while plain.len() > MAX_NAME_BYTES {
         plain.pop();
     }
     if plain.is_empty() { "server".to_owned() } else { plain }
@@ -62,11 +62,12 @@ fn name(name: &str) -> String {
 
 /// The servers of a file of our own. An entry that cannot be read becomes a
 /// note.
-pub fn read_ours(text: &str) -> Result<Read, DialectError> {
-    let file = files::read(Format::Json, text, &["mcpServers"])?;
-    let (mut entries, mut notes) = (Vec::new(), Vec::new());
+pub fn read_ours(text: &str) -> Result<ParsedServers, DialectError> {
+    let file = files::read(FileFormat::Json, text, &["mcpServers"])?;
+    let mut entries = Vec::new();
+    let mut notes = Vec::new();
     for (name, value) in &file.servers {
-        match Entry::from_ours(name, value) {
+        match ServerEntry::from_ours(name, value) {
             Ok((entry, more)) => {
                 entries.push(entry);
                 notes.extend(more);
@@ -74,25 +75,29 @@ pub fn read_ours(text: &str) -> Result<Read, DialectError> {
             Err(message) => notes.push(Note::left_out(name, message)),
         }
     }
-    Ok(Read { entries, notes })
+    Ok(ParsedServers { entries, notes })
 }
 
-impl Entry {
+impl ServerEntry {
     /// The entry for our own configuration, its name, and what is different in it.
     pub fn to_ours(&self) -> (String, Value, Vec<Note>) {
         let mut notes = Vec::new();
-        let target = Target { id: ID, title: "Switchboard", abilities: &ABLE };
+        let target = ReduceTarget { id: ID, title: "Switchboard", abilities: &ABILITIES };
         // Here everything can be had, so nothing is ever left out.
         let entry = reduce(target, self, &mut notes).unwrap_or_else(|| self.clone());
-        let mut members = shape::reach_members(&ABLE, &entry.reach, ("", KINDS));
-        push(&mut members, "oauth", shape::oauth(&ABLE, &entry.oauth, &OauthNames::CAMEL));
+        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, ("", KINDS));
+        push(
+            &mut members,
+            "oauth",
+            entry_members::oauth(&ABILITIES, &entry.oauth, &OauthNames::CAMEL),
+        );
         if entry.disabled {
             push(&mut members, "disabled", true);
         }
-        push(&mut members, "timeout", shape::time(entry.timeout_ms, Unit::Seconds));
+        push(&mut members, "timeout", entry_members::time(entry.timeout_ms, TimeUnit::Seconds));
         push(&mut members, "autoApprove", json!(entry.tools.approved));
         push(&mut members, FOREIGN, foreign(&entry, &mut notes));
-        if let Some(own) = entry.extra_of(ID) {
+        if let Some(own) = entry.product_extra(ID) {
             add_extra(&mut members, own);
         }
         (entry.name, Value::Object(members.into_iter().collect()), notes)
@@ -100,15 +105,16 @@ impl Entry {
 
     /// The entry that an entry of our own configuration is; otherwise why it is none.
     pub fn from_ours(name: &str, value: &Value) -> Result<(Self, Vec<Note>), String> {
-        let value = flat(value);
-        let mut fields = Fields::new(name, &value, &ABLE)?;
+        let value = normalize(value);
+        let mut fields = EntryFields::new(name, &value, &ABILITIES)?;
         if !["command", "url"].iter().any(|key| fields.has(key)) {
             return Err("has neither a command nor an address".to_owned());
         }
-        let mut entry = Self::new(name, shape::reach(&mut fields, KINDS, HttpKind::Auto)?);
+        let mut entry =
+            Self::new(name, entry_members::reach(&mut fields, KINDS, EntryHttpKind::Auto)?);
         entry.oauth = fields.oauth("oauth", &OauthNames::CAMEL)?;
         entry.disabled = fields.flag("disabled").unwrap_or_default();
-        entry.timeout_ms = fields.time("timeout", Limit::SECONDS);
+        entry.timeout_ms = fields.time("timeout", TimeLimit::SECONDS);
         entry.tools.approved = fields.names("autoApprove");
         // A person agreed to it here, and nowhere else.
         fields.value("dangerous");
@@ -121,7 +127,7 @@ impl Entry {
 }
 
 /// Older and nested spellings of the type and of `autoApprove`, brought into one form.
-fn flat(value: &Value) -> Value {
+fn normalize(value: &Value) -> Value {
     let Value::Object(map) = value else { return value.clone() };
     let mut map = map.clone();
     for key in ["transport", "transportType"] {
@@ -145,10 +151,10 @@ fn flat(value: &Value) -> Value {
     Value::Object(map)
 }
 
-fn foreign(entry: &Entry, notes: &mut Vec<Note>) -> Value {
+fn foreign(entry: &ServerEntry, notes: &mut Vec<Note>) -> Value {
     let mut members = Members::new();
     let mut note = |key: &str, message: &str| {
-        notes.push(Note::new(&entry.name, key, Weight::Lost, message));
+        notes.push(Note::new(&entry.name, key, NoteWeight::Lost, message));
     };
     let tools = &entry.tools;
     if !tools.allowed.is_empty() {
@@ -166,7 +172,11 @@ fn foreign(entry: &Entry, notes: &mut Vec<Note>) -> Value {
     }
     push(&mut members, "allowedTools", json!(tools.allowed));
     push(&mut members, "deniedTools", json!(tools.denied));
-    push(&mut members, "startupTimeout", shape::time(entry.startup_timeout_ms, Unit::Seconds));
+    push(
+        &mut members,
+        "startupTimeout",
+        entry_members::time(entry.startup_timeout_ms, TimeUnit::Seconds),
+    );
     for (product, extra) in entry.extra.iter().filter(|(product, _)| *product != ID) {
         for (key, value) in extra {
             for key in inner_keys(key, value) {
@@ -190,14 +200,14 @@ fn inner_keys(key: &str, value: &Value) -> Vec<String> {
     }
 }
 
-fn read_foreign(fields: &mut Fields<'_>, entry: &mut Entry) -> Result<(), String> {
+fn read_foreign(fields: &mut EntryFields<'_>, entry: &mut ServerEntry) -> Result<(), String> {
     let empty = Value::Object(Map::new());
     let value = fields.value(FOREIGN).unwrap_or(&empty);
-    let mut foreign = Fields::new(fields.name, value, &ABLE)?;
+    let mut foreign = EntryFields::new(fields.name, value, &ABILITIES)?;
     entry.tools.approve_all = foreign.flag("approveAll").unwrap_or_default();
     entry.tools.allowed = foreign.names("allowedTools");
     entry.tools.denied = foreign.names("deniedTools");
-    entry.startup_timeout_ms = foreign.time("startupTimeout", Limit::LONG_SECONDS);
+    entry.startup_timeout_ms = foreign.time("startupTimeout", TimeLimit::LONG_SECONDS);
     for (product, extra) in value.as_object().into_iter().flatten() {
         if let Value::Object(extra) = extra {
             entry.extra.insert(product.clone(), extra.clone());

@@ -2,22 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use crate::abilities::{Abilities, Carries, Limit};
-use crate::entry::{Entry, HttpKind, Oauth, Reach};
-use crate::note::{Note, Weight};
-use crate::text::{Piece, Syntax, Text};
+use crate::abilities::{CarriedNames, ProductAbilities, TimeLimit};
+use crate::entry::{EntryHttpKind, EntryTransport, OauthFields, ServerEntry};
+use crate::note::{Note, NoteWeight};
+use crate::text::{Syntax, VariablePiece, VariableText};
 
 /// For whom an entry is reduced.
 #[derive(Clone, Copy)]
-pub(crate) struct Target {
+pub(crate) struct ReduceTarget {
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
-    pub(crate) abilities: &'static Abilities,
+    pub(crate) abilities: &'static ProductAbilities,
 }
 
 /// What is left of an entry; nothing if the product cannot have the server at all. Every
 /// difference is noted.
-pub(crate) fn reduce(target: Target, entry: &Entry, notes: &mut Vec<Note>) -> Option<Entry> {
+pub(crate) fn reduce(
+    target: ReduceTarget,
+    entry: &ServerEntry,
+    notes: &mut Vec<Note>,
+) -> Option<ServerEntry> {
     let mut reduction = Reduction { target, name: &entry.name, notes };
     let able = target.abilities;
     if entry.disabled && !able.disabled {
@@ -25,51 +29,52 @@ pub(crate) fn reduce(target: Target, entry: &Entry, notes: &mut Vec<Note>) -> Op
         return None;
     }
     let reach = reduction.reach(&entry.reach)?;
-    let is_program = matches!(reach, Reach::Stdio { .. });
+    let is_program = matches!(reach, EntryTransport::Stdio { .. });
     let name = (able.names)(&entry.name);
     if name != entry.name {
-        reduction.changed("", format!("is called `{name}` there"));
+        reduction.note_changed("", format!("is called `{name}` there"));
     }
     let timeout_ms = reduction.time(entry.timeout_ms, able.timeout, "timeout");
     let startup_timeout_ms =
         reduction.time(entry.startup_timeout_ms, able.startup_timeout, "start-up timeout");
     let mut tools = entry.tools.clone();
     if !able.approved && !tools.approved.is_empty() {
-        reduction.lost("autoApprove", "is not said there; every call asks as the product likes");
+        reduction
+            .note_lost("autoApprove", "is not said there; every call asks as the product likes");
         tools.approved.clear();
     }
     if !able.approve_all && tools.approve_all {
-        reduction.lost("autoApprove", "for all tools is not said there");
+        reduction.note_lost("autoApprove", "for all tools is not said there");
         tools.approve_all = false;
     }
     if !able.allowed && !tools.allowed.is_empty() {
-        reduction.lost("allowed tools", "cannot be said there: all tools are offered");
+        reduction.note_lost("allowed tools", "cannot be said there: all tools are offered");
         tools.allowed.clear();
     }
     if !able.denied && !tools.denied.is_empty() {
-        reduction.lost("denied tools", "cannot be said there: they are offered");
+        reduction.note_lost("denied tools", "cannot be said there: they are offered");
         tools.denied.clear();
     }
-    let oauth = if is_program { Oauth::default() } else { reduction.oauth(&entry.oauth) };
-    if is_program && entry.oauth != Oauth::default() {
-        reduction.lost("oauth", "has no meaning for a program");
+    let oauth = if is_program { OauthFields::default() } else { reduction.oauth(&entry.oauth) };
+    if is_program && entry.oauth != OauthFields::default() {
+        reduction.note_lost("oauth", "has no meaning for a program");
     }
     let mut extra = entry.extra.clone();
     if target.id != crate::ours::ID {
         for (product, keys) in entry.extra.iter().filter(|(id, _)| *id != target.id) {
             for key in keys.keys() {
-                reduction.lost(key, format!("is known to {product} alone"));
+                reduction.note_lost(key, format!("is known to {product} alone"));
             }
             extra.remove(product);
         }
     }
     extra.retain(|_, keys| !keys.is_empty());
     let disabled = entry.disabled;
-    Some(Entry { name, reach, timeout_ms, startup_timeout_ms, disabled, tools, oauth, extra })
+    Some(ServerEntry { name, reach, timeout_ms, startup_timeout_ms, disabled, tools, oauth, extra })
 }
 
 struct Reduction<'a> {
-    target: Target,
+    target: ReduceTarget,
     name: &'a str,
     notes: &'a mut Vec<Note>,
 }
@@ -79,36 +84,37 @@ impl Reduction<'_> {
         self.notes.push(Note::left_out(self.name, message));
     }
 
-    fn lost(&mut self, key: &str, message: impl Into<String>) {
-        self.notes.push(Note::new(self.name, key, Weight::Lost, message));
+    fn note_lost(&mut self, key: &str, message: impl Into<String>) {
+        self.notes.push(Note::new(self.name, key, NoteWeight::Lost, message));
     }
 
-    fn changed(&mut self, key: &str, message: impl Into<String>) {
-        self.notes.push(Note::new(self.name, key, Weight::Changed, message));
+    fn note_changed(&mut self, key: &str, message: impl Into<String>) {
+        self.notes.push(Note::new(self.name, key, NoteWeight::Changed, message));
     }
 
-    fn reach(&mut self, reach: &Reach) -> Option<Reach> {
+    fn reach(&mut self, reach: &EntryTransport) -> Option<EntryTransport> {
         let able = self.target.abilities;
         match reach {
-            Reach::Stdio { command, args, env, env_file, cwd } => {
+            EntryTransport::Stdio { command, args, env, env_file, cwd } => {
                 let command = self.text(command, able.program, "command");
                 let args = args.iter().map(|arg| self.text(arg, able.program, "args")).collect();
                 let env = self.map(env, (able.env, able.env_carries), "env");
                 let env_file = self.optional(env_file.as_ref(), able.env_file, "envFile");
                 let cwd = self.optional(cwd.as_ref(), able.cwd, "cwd");
-                Some(Reach::Stdio { command, args, env, env_file, cwd })
+                Some(EntryTransport::Stdio { command, args, env, env_file, cwd })
             }
-            Reach::Http { kind, url, headers } => {
+            EntryTransport::Http { kind, url, headers } => {
                 let kind = self.kind(*kind)?;
                 let url = self.text(url, able.address, "url");
                 let headers = self.map(headers, (able.headers, able.headers_carry), "headers");
-                Some(Reach::Http { kind, url, headers })
+                Some(EntryTransport::Http { kind, url, headers })
             }
         }
     }
 
-    fn kind(&mut self, kind: HttpKind) -> Option<HttpKind> {
-        let (kinds, title) = (self.target.abilities.kinds, self.target.title);
+    fn kind(&mut self, kind: EntryHttpKind) -> Option<EntryHttpKind> {
+        let kinds = self.target.abilities.kinds;
+        let title = self.target.title;
         if kinds.contains(&kind) {
             return Some(kind);
         }
@@ -116,146 +122,156 @@ impl Reduction<'_> {
             self.leave_out(&format!("has an address, and {title} only starts programs"));
             return None;
         }
-        if kind == HttpKind::Auto && kinds.contains(&HttpKind::Streamable) {
-            self.changed("type", format!("is streamable HTTP for {title}, without a second try"));
-            return Some(HttpKind::Streamable);
+        if kind == EntryHttpKind::Auto && kinds.contains(&EntryHttpKind::Streamable) {
+            self.note_changed(
+                "type",
+                format!("is streamable HTTP for {title}, without a second try"),
+            );
+            return Some(EntryHttpKind::Streamable);
         }
-        if kinds.contains(&HttpKind::Auto) {
-            self.changed(
+        if kinds.contains(&EntryHttpKind::Auto) {
+            self.note_changed(
                 "type",
                 format!("cannot be said; {title} finds out what the server speaks"),
             );
-            return Some(HttpKind::Auto);
+            return Some(EntryHttpKind::Auto);
         }
         self.leave_out(&format!("speaks HTTP+SSE, and {title} does not"));
         None
     }
 
-    fn text(&mut self, text: &Text, syntax: Syntax, key: &str) -> Text {
+    fn text(&mut self, text: &VariableText, syntax: Syntax, key: &str) -> VariableText {
         let (written, problems) = text.render(syntax);
         for (weight, message) in problems {
             self.notes.push(Note::new(self.name, key, weight, format!("differs: {message}")));
         }
-        Text::parse(&written, syntax)
+        VariableText::parse(&written, syntax)
     }
 
-    fn optional(&mut self, text: Option<&Text>, able: bool, key: &str) -> Option<Text> {
+    fn optional(
+        &mut self,
+        text: Option<&VariableText>,
+        able: bool,
+        key: &str,
+    ) -> Option<VariableText> {
         let text = text?;
         if able {
             return Some(self.text(text, self.target.abilities.program, key));
         }
-        self.lost(key, "cannot be said there");
+        self.note_lost(key, "cannot be said there");
         None
     }
 
     fn map(
         &mut self,
-        map: &BTreeMap<String, Text>,
-        (syntax, carries): (Syntax, Carries),
+        map: &BTreeMap<String, VariableText>,
+        (syntax, carries): (Syntax, CarriedNames),
         key: &str,
-    ) -> BTreeMap<String, Text> {
+    ) -> BTreeMap<String, VariableText> {
         let mut reduced = BTreeMap::new();
         for (name, text) in map {
-            let text = match carried(name, text, carries) {
-                Carried::Yes => text.clone(),
-                Carried::As(other, message) => {
-                    self.changed(&format!("{key}.{name}"), message);
+            let text = match carry(name, text, carries) {
+                CarriedValue::Yes => text.clone(),
+                CarriedValue::As(other, message) => {
+                    self.note_changed(&format!("{key}.{name}"), message);
                     other
                 }
-                Carried::No => self.text(text, syntax, &format!("{key}.{name}")),
+                CarriedValue::No => self.text(text, syntax, &format!("{key}.{name}")),
             };
             reduced.insert(name.clone(), text);
         }
         reduced
     }
 
-    fn time(&mut self, time: Option<u64>, limit: Option<Limit>, key: &str) -> Option<u64> {
+    fn time(&mut self, time: Option<u64>, limit: Option<TimeLimit>, key: &str) -> Option<u64> {
         let time = time?;
         let Some(limit) = limit else {
-            self.lost(key, "cannot be said there");
+            self.note_lost(key, "cannot be said there");
             return None;
         };
         let nearest = limit.nearest(time);
         if nearest != time {
-            self.changed(key, format!("of {time} ms becomes {nearest} ms"));
+            self.note_changed(key, format!("of {time} ms becomes {nearest} ms"));
         }
         Some(nearest)
     }
 
-    fn oauth(&mut self, oauth: &Oauth) -> Oauth {
+    fn oauth(&mut self, oauth: &OauthFields) -> OauthFields {
         let able = self.target.abilities.oauth;
         let mut left = oauth.clone();
         if !able.client && left.client.take().is_some() {
-            self.lost("oauth.clientId", "cannot be said there");
+            self.note_lost("oauth.clientId", "cannot be said there");
         }
         if let Some(client) = &mut left.client {
             let syntax = self.target.abilities.headers;
-            client.id = self.text(&client.id, open(syntax), "oauth.clientId");
+            client.id = self.text(&client.id, without_secrets(syntax), "oauth.clientId");
             if let Some(secret) = client.secret.take() {
                 if able.secret {
-                    client.secret = Some(self.text(&secret, open(syntax), "oauth.clientSecret"));
+                    client.secret =
+                        Some(self.text(&secret, without_secrets(syntax), "oauth.clientSecret"));
                 } else {
-                    self.lost("oauth.clientSecret", "cannot be said there");
+                    self.note_lost("oauth.clientSecret", "cannot be said there");
                 }
             }
         }
         let alone = able.only_with_client && left.client.is_none();
         if (alone || !able.scopes) && !left.scopes.is_empty() {
             left.scopes.clear();
-            self.lost("oauth.scopes", "cannot be said there");
+            self.note_lost("oauth.scopes", "cannot be said there");
         }
         if (alone || !able.port) && left.callback_port.take().is_some() {
-            self.lost("oauth.callbackPort", "cannot be said there");
+            self.note_lost("oauth.callbackPort", "cannot be said there");
         }
         left
     }
 }
 
 /// The same way to write variables, where secrets of the keyring cannot stand in our own file.
-pub(crate) fn open(syntax: Syntax) -> Syntax {
+pub(crate) fn without_secrets(syntax: Syntax) -> Syntax {
     if syntax == Syntax::OURS { Syntax::OURS_OPEN } else { syntax }
 }
 
-enum Carried {
+enum CarriedValue {
     Yes,
-    As(Text, String),
+    As(VariableText, String),
     No,
 }
 
-fn carried(name: &str, text: &Text, carries: Carries) -> Carried {
+fn carry(name: &str, text: &VariableText, carries: CarriedNames) -> CarriedValue {
     match carries {
-        Carries::Nothing => Carried::No,
-        Carries::SameVariable if text.as_variable() == Some(name) => Carried::Yes,
-        Carries::SameVariable if text.as_secret() == Some(name) => {
+        CarriedNames::Nothing => CarriedValue::No,
+        CarriedNames::SameVariable if text.as_variable() == Some(name) => CarriedValue::Yes,
+        CarriedNames::SameVariable if text.as_secret() == Some(name) => {
             let message = format!("is read from the variable `{name}`");
-            Carried::As(Text::variable(name), message)
+            CarriedValue::As(VariableText::variable(name), message)
         }
-        Carries::SameSecret if text.as_secret() == Some(name) => Carried::Yes,
-        Carries::SameSecret if text.as_variable() == Some(name) => {
-            Carried::As(Text::secret(name), "is asked for and kept there".to_owned())
+        CarriedNames::SameSecret if text.as_secret() == Some(name) => CarriedValue::Yes,
+        CarriedNames::SameSecret if text.as_variable() == Some(name) => {
+            CarriedValue::As(VariableText::secret(name), "is asked for and kept there".to_owned())
         }
-        Carries::WholeVariable if bearer(name, text).is_some() || text.as_variable().is_some() => {
-            Carried::Yes
+        CarriedNames::WholeVariable
+            if bearer(name, text).is_some() || text.as_variable().is_some() =>
+        {
+            CarriedValue::Yes
         }
-        Carries::WholeVariable => match text.as_secret() {
+        CarriedNames::WholeVariable => match text.as_secret() {
             Some(secret) => {
                 let message = format!("is read from the variable `{secret}`");
-                Carried::As(Text::variable(secret), message)
+                CarriedValue::As(VariableText::variable(secret), message)
             }
-            None => Carried::No,
+            None => CarriedValue::No,
         },
-        Carries::SameVariable | Carries::SameSecret => Carried::No,
+        CarriedNames::SameVariable | CarriedNames::SameSecret => CarriedValue::No,
     }
 }
 
 /// The variable in `Authorization: Bearer ${VARIABLE}`.
-pub(crate) fn bearer<'a>(name: &str, text: &'a Text) -> Option<&'a str> {
+pub(crate) fn bearer<'a>(name: &str, text: &'a VariableText) -> Option<&'a str> {
     match text.pieces() {
-        [Piece::Literal(word), Piece::Variable { name: variable, default: None }]
-            if name == "Authorization" && word == "Bearer " =>
-        {
-            Some(variable)
-        }
+        [
+            VariablePiece::Literal(word),
+            VariablePiece::Variable { name: variable, default: None },
+        ] if name == "Authorization" && word == "Bearer " => Some(variable),
         _ => None,
     }
 }

@@ -1,14 +1,14 @@
 //! `Text`: a value of an entry, with the variables in it known as such.
 
-use crate::note::Weight;
+use crate::note::NoteWeight;
 
 /// A text in which variables are known as such, whatever a product writes for them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Text(Vec<Piece>);
+pub struct VariableText(Vec<VariablePiece>);
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum VariablePiece {
     /// Characters that stand for themselves.
     Literal(String),
     /// A variable of the environment.
@@ -21,12 +21,12 @@ pub enum Piece {
     /// Something that a person gives once and that is kept: a secret of ours, an input of VS Code.
     Secret(String),
     /// A folder, or what separates folders.
-    Folder(Folder),
+    Folder(KnownFolder),
 }
 
 /// What a text can say about folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Folder {
+pub enum KnownFolder {
     /// The user's home.
     Home,
     /// The folder of the project.
@@ -37,7 +37,7 @@ pub enum Folder {
     Separator,
 }
 
-impl Folder {
+impl KnownFolder {
     /// The word that stands for it.
     pub(crate) const fn word(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl Folder {
         }
     }
 
-    pub(crate) fn of(word: &str) -> Option<Self> {
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
         match word {
             "userHome" => Some(Self::Home),
             "workspaceFolder" => Some(Self::Workspace),
@@ -62,7 +62,7 @@ impl Folder {
 /// How a product writes variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Syntax {
-    pub(crate) style: Style,
+    pub(crate) style: SyntaxStyle,
     /// `${NAME:-default}`.
     pub(crate) defaults: bool,
     /// `${userHome}` and others.
@@ -74,7 +74,7 @@ pub(crate) struct Syntax {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Style {
+pub(crate) enum SyntaxStyle {
     /// No variables.
     Plain,
     /// `${NAME}`.
@@ -92,39 +92,52 @@ pub(crate) enum Style {
 }
 
 impl Syntax {
-    pub(crate) const PLAIN: Self =
-        Self { style: Style::Plain, defaults: false, folders: false, secrets: false, whole: false };
-    pub(crate) const ENV: Self = Self { style: Style::EnvBraces, ..Self::PLAIN };
+    pub(crate) const PLAIN: Self = Self {
+        style: SyntaxStyle::Plain,
+        defaults: false,
+        folders: false,
+        secrets: false,
+        whole: false,
+    };
+    pub(crate) const ENV: Self = Self { style: SyntaxStyle::EnvBraces, ..Self::PLAIN };
     pub(crate) const BRACES_DEFAULT: Self =
-        Self { style: Style::Braces, defaults: true, ..Self::PLAIN };
-    pub(crate) const WHOLE: Self = Self { style: Style::Braces, whole: true, ..Self::PLAIN };
+        Self { style: SyntaxStyle::Braces, defaults: true, ..Self::PLAIN };
+    pub(crate) const WHOLE: Self = Self { style: SyntaxStyle::Braces, whole: true, ..Self::PLAIN };
     pub(crate) const ENV_FOLDERS: Self = Self { folders: true, ..Self::ENV };
     pub(crate) const ENV_INPUTS: Self = Self { secrets: true, ..Self::ENV_FOLDERS };
-    pub(crate) const DOLLAR: Self = Self { style: Style::Dollar, ..Self::PLAIN };
-    pub(crate) const DOLLAR_PERCENT: Self = Self { style: Style::DollarPercent, ..Self::PLAIN };
-    pub(crate) const CURLY: Self = Self { style: Style::Curly, ..Self::PLAIN };
+    pub(crate) const DOLLAR: Self = Self { style: SyntaxStyle::Dollar, ..Self::PLAIN };
+    pub(crate) const DOLLAR_PERCENT: Self =
+        Self { style: SyntaxStyle::DollarPercent, ..Self::PLAIN };
+    pub(crate) const CURLY: Self = Self { style: SyntaxStyle::Curly, ..Self::PLAIN };
     /// Where everybody can look there are no secrets.
-    pub(crate) const OURS_OPEN: Self =
-        Self { style: Style::Ours, defaults: true, folders: true, secrets: false, whole: false };
+    pub(crate) const OURS_OPEN: Self = Self {
+        style: SyntaxStyle::Ours,
+        defaults: true,
+        folders: true,
+        secrets: false,
+        whole: false,
+    };
     pub(crate) const OURS: Self = Self { secrets: true, ..Self::OURS_OPEN };
 }
 
 /// What is different in a text that was rendered.
-pub(crate) type Problem = (Weight, String);
+pub(crate) type RenderProblem = (NoteWeight, String);
 
-impl Text {
+impl VariableText {
     /// A text without variables.
     pub fn literal(text: impl Into<String>) -> Self {
-        Self::of([Piece::Literal(text.into())])
+        Self::from_pieces([VariablePiece::Literal(text.into())])
     }
 
     /// A text of these pieces.
-    pub fn of(pieces: impl IntoIterator<Item = Piece>) -> Self {
-        let mut merged: Vec<Piece> = Vec::new();
+    pub fn from_pieces(pieces: impl IntoIterator<Item = VariablePiece>) -> Self {
+        let mut merged: Vec<VariablePiece> = Vec::new();
         for piece in pieces {
             match (merged.last_mut(), piece) {
-                (_, Piece::Literal(text)) if text.is_empty() => {}
-                (Some(Piece::Literal(before)), Piece::Literal(text)) => before.push_str(&text),
+                (_, VariablePiece::Literal(text)) if text.is_empty() => {}
+                (Some(VariablePiece::Literal(before)), VariablePiece::Literal(text)) => {
+                    before.push_str(&text);
+                }
                 (_, piece) => merged.push(piece),
             }
         }
@@ -133,16 +146,16 @@ impl Text {
 
     /// A variable of the environment, alone.
     pub fn variable(name: impl Into<String>) -> Self {
-        Self(vec![Piece::Variable { name: name.into(), default: None }])
+        Self(vec![VariablePiece::Variable { name: name.into(), default: None }])
     }
 
     /// Something that is kept for a server, alone.
     pub fn secret(name: impl Into<String>) -> Self {
-        Self(vec![Piece::Secret(name.into())])
+        Self(vec![VariablePiece::Secret(name.into())])
     }
 
     /// Its pieces.
-    pub fn pieces(&self) -> &[Piece] {
+    pub fn pieces(&self) -> &[VariablePiece] {
         &self.0
     }
 
@@ -150,7 +163,7 @@ impl Text {
     pub fn as_literal(&self) -> Option<&str> {
         match self.0.as_slice() {
             [] => Some(""),
-            [Piece::Literal(text)] => Some(text),
+            [VariablePiece::Literal(text)] => Some(text),
             _ => None,
         }
     }
@@ -158,7 +171,7 @@ impl Text {
     /// The variable that it is, with nothing around it.
     pub(crate) fn as_variable(&self) -> Option<&str> {
         match self.0.as_slice() {
-            [Piece::Variable { name, default: None }] => Some(name),
+            [VariablePiece::Variable { name, default: None }] => Some(name),
             _ => None,
         }
     }
@@ -166,18 +179,18 @@ impl Text {
     /// The secret that it is, with nothing around it.
     pub(crate) fn as_secret(&self) -> Option<&str> {
         match self.0.as_slice() {
-            [Piece::Secret(name)] => Some(name),
+            [VariablePiece::Secret(name)] => Some(name),
             _ => None,
         }
     }
 
     /// As our own files write it.
-    pub fn in_our_words(&self) -> String {
+    pub fn to_own_syntax(&self) -> String {
         self.render(Syntax::OURS).0
     }
 
     /// What a product makes of it: the text to write, and what is different then.
-    pub(crate) fn render(&self, syntax: Syntax) -> (String, Vec<Problem>) {
+    pub(crate) fn render(&self, syntax: Syntax) -> (String, Vec<RenderProblem>) {
         let mut problems = Vec::new();
         let mut text = String::new();
         for piece in &self.0 {
@@ -185,61 +198,72 @@ impl Text {
         }
         if problems.is_empty() && Self::parse(&text, syntax) != *self {
             let message = "holds characters that mean something else there";
-            problems.push((Weight::Lost, message.to_owned()));
+            problems.push((NoteWeight::Lost, message.to_owned()));
         }
         (text, problems)
     }
 }
 
 impl Syntax {
-    fn piece(self, piece: &Piece, problems: &mut Vec<Problem>) -> String {
+    fn piece(self, piece: &VariablePiece, problems: &mut Vec<RenderProblem>) -> String {
         match piece {
-            Piece::Literal(text) if self.style == Style::Ours => text.replace("${", "$${"),
-            Piece::Literal(text) => text.clone(),
-            Piece::Variable { name, default } => {
+            VariablePiece::Literal(text) if self.style == SyntaxStyle::Ours => {
+                text.replace("${", "$${")
+            }
+            VariablePiece::Literal(text) => text.clone(),
+            VariablePiece::Variable { name, default } => {
                 let default = default.as_deref();
                 if let (Some(_), false) = (default, self.defaults) {
-                    problems.push((Weight::Lost, format!("the default of `${{{name}}}` is lost")));
+                    problems
+                        .push((NoteWeight::Lost, format!("the default of `${{{name}}}` is lost")));
                 }
                 self.variable(name, default.filter(|_| self.defaults), problems)
             }
-            Piece::Secret(name) if self.secrets => match self.style {
-                Style::Ours => format!("${{keyring:{name}}}"),
+            VariablePiece::Secret(name) if self.secrets => match self.style {
+                SyntaxStyle::Ours => format!("${{keyring:{name}}}"),
                 _ => format!("${{input:{name}}}"),
             },
-            Piece::Secret(name) => {
-                if self.style != Style::Plain {
+            VariablePiece::Secret(name) => {
+                if self.style != SyntaxStyle::Plain {
                     let message =
                         format!("`${{keyring:{name}}}` is read from the variable `{name}`");
-                    problems.push((Weight::Changed, message));
+                    problems.push((NoteWeight::Changed, message));
                 }
                 self.variable(name, None, problems)
             }
-            Piece::Folder(folder) if self.folders => format!("${{{}}}", folder.word()),
-            Piece::Folder(Folder::Home) if self.style != Style::Plain => {
+            VariablePiece::Folder(folder) if self.folders => format!("${{{}}}", folder.word()),
+            VariablePiece::Folder(KnownFolder::Home) if self.style != SyntaxStyle::Plain => {
                 let message = "`${userHome}` is read from the variable `HOME`";
-                problems.push((Weight::Changed, message.to_owned()));
+                problems.push((NoteWeight::Changed, message.to_owned()));
                 self.variable("HOME", None, problems)
             }
-            Piece::Folder(folder) => {
+            VariablePiece::Folder(folder) => {
                 let word = folder.word();
-                problems.push((Weight::Lost, format!("`${{{word}}}` is not replaced there")));
+                problems.push((NoteWeight::Lost, format!("`${{{word}}}` is not replaced there")));
                 format!("${{{word}}}")
             }
         }
     }
 
-    fn variable(self, name: &str, default: Option<&str>, problems: &mut Vec<Problem>) -> String {
+    fn variable(
+        self,
+        name: &str,
+        default: Option<&str>,
+        problems: &mut Vec<RenderProblem>,
+    ) -> String {
         let default = default.map(|default| format!(":-{default}")).unwrap_or_default();
         match self.style {
-            Style::Plain => {
-                problems.push((Weight::Lost, format!("`${{{name}}}` is not replaced there")));
+            SyntaxStyle::Plain => {
+                problems.push((NoteWeight::Lost, format!("`${{{name}}}` is not replaced there")));
                 format!("${{{name}}}")
             }
-            Style::EnvBraces => format!("${{env:{name}}}"),
-            Style::Curly => format!("{{env:{name}}}"),
-            Style::Ours if !is_name(name) => format!("${{env:{name}{default}}}"),
-            Style::Braces | Style::Dollar | Style::DollarPercent | Style::Ours => {
+            SyntaxStyle::EnvBraces => format!("${{env:{name}}}"),
+            SyntaxStyle::Curly => format!("{{env:{name}}}"),
+            SyntaxStyle::Ours if !is_name(name) => format!("${{env:{name}{default}}}"),
+            SyntaxStyle::Braces
+            | SyntaxStyle::Dollar
+            | SyntaxStyle::DollarPercent
+            | SyntaxStyle::Ours => {
                 format!("${{{name}{default}}}")
             }
         }

@@ -1,50 +1,52 @@
 //! The words of a product -> a `Text`.
 
-use crate::text::{Folder, Piece, Style, Syntax, Text, is_name, secret_name};
+use crate::text::{
+    KnownFolder, Syntax, SyntaxStyle, VariablePiece, VariableText, is_name, secret_name,
+};
 
-impl Text {
+impl VariableText {
     /// What a product understands by a text.
     pub(crate) fn parse(text: &str, syntax: Syntax) -> Self {
-        if syntax.style == Style::Plain {
+        if syntax.style == SyntaxStyle::Plain {
             return Self::literal(text);
         }
         if syntax.whole {
             let inside = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
             return match inside.and_then(|inside| reference(inside, syntax)) {
-                Some(piece) => Self::of([piece]),
+                Some(piece) => Self::from_pieces([piece]),
                 None => Self::literal(text),
             };
         }
         let mut pieces = Vec::new();
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
-            let (piece, after) = at(rest, syntax).unwrap_or_else(|| {
+            let (piece, after) = parse_piece(rest, syntax).unwrap_or_else(|| {
                 let after = rest.strip_prefix(first).unwrap_or_default();
-                (Piece::Literal(first.to_string()), after)
+                (VariablePiece::Literal(first.to_string()), after)
             });
             pieces.push(piece);
             rest = after;
         }
-        Self::of(pieces)
+        Self::from_pieces(pieces)
     }
 
     /// Whether there is something in it that looks like a variable and is none.
     pub(crate) fn looks_variable(&self) -> bool {
         self.pieces().iter().any(|piece| {
-            matches!(piece, Piece::Literal(text)
+            matches!(piece, VariablePiece::Literal(text)
                 if text.contains("${") || text.contains("{file:") || text.contains("{env:"))
         })
     }
 }
 
 /// What begins here, if it is more than a character, and what comes after it.
-fn at(text: &str, syntax: Syntax) -> Option<(Piece, &str)> {
-    if syntax.style == Style::Ours
+fn parse_piece(text: &str, syntax: Syntax) -> Option<(VariablePiece, &str)> {
+    if syntax.style == SyntaxStyle::Ours
         && let Some(after) = text.strip_prefix("$${")
     {
-        return Some((Piece::Literal("${".to_owned()), after));
+        return Some((VariablePiece::Literal("${".to_owned()), after));
     }
-    if syntax.style == Style::Curly {
+    if syntax.style == SyntaxStyle::Curly {
         let (name, after) = text.strip_prefix("{env:")?.split_once('}')?;
         return Some((variable(name.trim(), None)?, after));
     }
@@ -52,30 +54,32 @@ fn at(text: &str, syntax: Syntax) -> Option<(Piece, &str)> {
         let (inside, after) = inside.split_once('}')?;
         return Some((reference(inside, syntax)?, after));
     }
-    if !matches!(syntax.style, Style::Dollar | Style::DollarPercent) {
+    if !matches!(syntax.style, SyntaxStyle::Dollar | SyntaxStyle::DollarPercent) {
         return None;
     }
     if let Some(after) = text.strip_prefix('$') {
         let (name, after) = leading_name(after)?;
         return Some((variable(name, None)?, after));
     }
-    let after = text.strip_prefix('%').filter(|_| syntax.style == Style::DollarPercent)?;
+    let after = text.strip_prefix('%').filter(|_| syntax.style == SyntaxStyle::DollarPercent)?;
     let (name, after) = leading_name(after)?;
     Some((variable(name, None)?, after.strip_prefix('%')?))
 }
 
 /// What stands between `${` and `}`.
-fn reference(inside: &str, syntax: Syntax) -> Option<Piece> {
-    if let Some(folder) = Folder::of(inside).filter(|_| syntax.folders) {
-        return Some(Piece::Folder(folder));
+fn reference(inside: &str, syntax: Syntax) -> Option<VariablePiece> {
+    if let Some(folder) = KnownFolder::from_word(inside).filter(|_| syntax.folders) {
+        return Some(VariablePiece::Folder(folder));
     }
     if syntax.secrets {
         let (kind, name) = inside.split_once(':').unwrap_or_default();
         match (syntax.style, kind) {
-            (Style::Ours, "keyring" | "secret") => {
-                return Some(Piece::Secret(secret_name(name.trim())));
+            (SyntaxStyle::Ours, "keyring" | "secret") => {
+                return Some(VariablePiece::Secret(secret_name(name.trim())));
             }
-            (Style::EnvBraces, "input") => return Some(Piece::Secret(secret_name(name))),
+            (SyntaxStyle::EnvBraces, "input") => {
+                return Some(VariablePiece::Secret(secret_name(name)));
+            }
             _ => {}
         }
     }
@@ -84,16 +88,16 @@ fn reference(inside: &str, syntax: Syntax) -> Option<Piece> {
         _ => (inside, None),
     };
     match (syntax.style, name.strip_prefix("env:")) {
-        (Style::EnvBraces | Style::Ours, Some(name)) => variable(name.trim(), default),
-        (Style::EnvBraces, None) => None,
+        (SyntaxStyle::EnvBraces | SyntaxStyle::Ours, Some(name)) => variable(name.trim(), default),
+        (SyntaxStyle::EnvBraces, None) => None,
         (_, None) if is_name(name) => variable(name, default),
         _ => None,
     }
 }
 
-fn variable(name: &str, default: Option<&str>) -> Option<Piece> {
+fn variable(name: &str, default: Option<&str>) -> Option<VariablePiece> {
     let default = default.map(str::to_owned);
-    (!name.is_empty()).then(|| Piece::Variable { name: name.to_owned(), default })
+    (!name.is_empty()).then(|| VariablePiece::Variable { name: name.to_owned(), default })
 }
 
 fn leading_name(text: &str) -> Option<(&str, &str)> {
@@ -106,12 +110,12 @@ fn leading_name(text: &str) -> Option<(&str, &str)> {
 mod tests {
     use super::*;
 
-    fn piece(name: &str) -> Piece {
-        Piece::Variable { name: name.to_owned(), default: None }
+    fn piece(name: &str) -> VariablePiece {
+        VariablePiece::Variable { name: name.to_owned(), default: None }
     }
 
-    fn text(text: &str) -> Piece {
-        Piece::Literal(text.to_owned())
+    fn text(text: &str) -> VariablePiece {
+        VariablePiece::Literal(text.to_owned())
     }
 
     #[test]
@@ -120,10 +124,14 @@ mod tests {
             (Syntax::PLAIN, "${A} $A", vec![text("${A} $A")]),
             (Syntax::ENV, "x${env: A }y${A}", vec![text("x"), piece("A"), text("y${A}")]),
             (Syntax::ENV_FOLDERS, "${userHome}${/}b", {
-                vec![Piece::Folder(Folder::Home), Piece::Folder(Folder::Separator), text("b")]
+                vec![
+                    VariablePiece::Folder(KnownFolder::Home),
+                    VariablePiece::Folder(KnownFolder::Separator),
+                    text("b"),
+                ]
             }),
             (Syntax::ENV_INPUTS, "Bearer ${input:my-key}", {
-                vec![text("Bearer "), Piece::Secret("my_key".to_owned())]
+                vec![text("Bearer "), VariablePiece::Secret("my_key".to_owned())]
             }),
             (Syntax::DOLLAR, "$A-${B}$", vec![piece("A"), text("-"), piece("B"), text("$")]),
             (Syntax::DOLLAR_PERCENT, "%A%20$B", vec![piece("A"), text("20"), piece("B")]),
@@ -133,27 +141,27 @@ mod tests {
             (Syntax::OURS, "$${A}${env:a-b}", vec![text("${A}"), piece("a-b")]),
             (Syntax::BRACES_DEFAULT, "${A:-b:-c}", {
                 let default = Some("b:-c".to_owned());
-                vec![Piece::Variable { name: "A".to_owned(), default }]
+                vec![VariablePiece::Variable { name: "A".to_owned(), default }]
             }),
             (Syntax::BRACES_DEFAULT, "${A", vec![text("${A")]),
         ];
         for (syntax, given, expected) in cases {
-            assert_eq!(Text::parse(given, syntax).pieces(), expected, "{given}");
+            assert_eq!(VariableText::parse(given, syntax).pieces(), expected, "{given}");
         }
     }
 
     #[test]
     fn what_means_something_else_there_is_told() {
         let cases = [
-            (Text::variable("A"), Syntax::ENV, "${env:A}", 0),
-            (Text::variable("A"), Syntax::PLAIN, "${A}", 1),
-            (Text::variable("a-b"), Syntax::BRACES_DEFAULT, "${a-b}", 1),
-            (Text::secret("K"), Syntax::ENV, "${env:K}", 1),
-            (Text::secret("K"), Syntax::ENV_INPUTS, "${input:K}", 0),
-            (Text::literal("pa$$word"), Syntax::DOLLAR, "pa$$word", 1),
-            (Text::literal("${A}"), Syntax::OURS, "$${A}", 0),
-            (Text::of([text("$"), piece("A")]), Syntax::OURS, "$${A}", 1),
-            (Text::of([text("x"), piece("A")]), Syntax::WHOLE, "x${A}", 1),
+            (VariableText::variable("A"), Syntax::ENV, "${env:A}", 0),
+            (VariableText::variable("A"), Syntax::PLAIN, "${A}", 1),
+            (VariableText::variable("a-b"), Syntax::BRACES_DEFAULT, "${a-b}", 1),
+            (VariableText::secret("K"), Syntax::ENV, "${env:K}", 1),
+            (VariableText::secret("K"), Syntax::ENV_INPUTS, "${input:K}", 0),
+            (VariableText::literal("pa$$word"), Syntax::DOLLAR, "pa$$word", 1),
+            (VariableText::literal("${A}"), Syntax::OURS, "$${A}", 0),
+            (VariableText::from_pieces([text("$"), piece("A")]), Syntax::OURS, "$${A}", 1),
+            (VariableText::from_pieces([text("x"), piece("A")]), Syntax::WHOLE, "x${A}", 1),
         ];
         for (given, syntax, expected, problems) in cases {
             let (written, found) = given.render(syntax);

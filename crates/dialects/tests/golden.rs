@@ -8,26 +8,28 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
-use switchboard_dialects::{Dialect, Entry, Location, Note, Section, Surroundings, System};
+use switchboard_dialects::{
+    FileSection, Location, Note, OperatingSystem, ProductDialect, ServerEntry, UserFolders,
+};
 
-fn folder(dialect: Dialect) -> PathBuf {
+fn folder(dialect: ProductDialect) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(dialect.id())
 }
 
-fn ending(dialect: Dialect) -> &'static str {
+fn ending(dialect: ProductDialect) -> &'static str {
     match dialect {
-        Dialect::Codex => "toml",
-        Dialect::Goose => "yaml",
+        ProductDialect::Codex => "toml",
+        ProductDialect::Goose => "yaml",
         _ => "json",
     }
 }
 
-fn before(dialect: Dialect) -> String {
+fn before(dialect: ProductDialect) -> String {
     std::fs::read_to_string(folder(dialect).join(format!("before.{}", ending(dialect)))).unwrap()
 }
 
 /// Compares with a file of the repository; `UPDATE_GOLDEN=1` writes it, to be looked at.
-fn check(dialect: Dialect, name: &str, text: &str) {
+fn check(dialect: ProductDialect, name: &str, text: &str) {
     let path = folder(dialect).join(name);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&path, text).unwrap();
@@ -42,7 +44,7 @@ fn lines(notes: &[Note]) -> Value {
 }
 
 /// Servers that try out most of what an entry can say.
-fn four() -> Vec<Entry> {
+fn four() -> Vec<ServerEntry> {
     let ours = [
         (
             "files",
@@ -68,13 +70,13 @@ fn four() -> Vec<Entry> {
         ("old one", json!({"type": "sse", "url": "https://old.example.com/${env:PART}/sse"})),
         ("off", json!({"command": "off", "disabled": true})),
     ];
-    ours.iter().map(|(name, value)| Entry::from_ours(name, value).unwrap().0).collect()
+    ours.iter().map(|(name, value)| ServerEntry::from_ours(name, value).unwrap().0).collect()
 }
 
 #[test]
 fn what_is_in_a_file_is_read_and_the_bad_does_not_hide_the_good() {
-    for dialect in Dialect::ALL {
-        let read = dialect.read(&before(dialect), &Section::Top).unwrap();
+    for dialect in ProductDialect::ALL {
+        let read = dialect.read(&before(dialect), &FileSection::Top).unwrap();
         let mut servers = Map::new();
         let mut notes = read.notes;
         for entry in &read.entries {
@@ -90,21 +92,21 @@ fn what_is_in_a_file_is_read_and_the_bad_does_not_hide_the_good() {
 
 #[test]
 fn what_was_read_is_written_back_without_a_difference() {
-    for dialect in Dialect::ALL {
+    for dialect in ProductDialect::ALL {
         let text = before(dialect);
-        let mut entries = dialect.read(&text, &Section::Top).unwrap().entries;
+        let mut entries = dialect.read(&text, &FileSection::Top).unwrap().entries;
         // What a product cannot say is in its file by mistake, and would be left out.
         entries.retain(|entry| dialect.expressible(entry).0.as_ref() == Some(entry));
         assert!(!entries.is_empty(), "{dialect:?}");
-        let written = dialect.write(&text, &Section::Top, &entries).unwrap();
+        let written = dialect.write(&text, &FileSection::Top, &entries).unwrap();
         assert_eq!(written.text, text, "{dialect:?}");
     }
 }
 
 #[test]
 fn servers_are_added_and_the_rest_of_the_file_stays() {
-    for dialect in Dialect::ALL {
-        let written = dialect.write(&before(dialect), &Section::Top, &four()).unwrap();
+    for dialect in ProductDialect::ALL {
+        let written = dialect.write(&before(dialect), &FileSection::Top, &four()).unwrap();
         check(dialect, &format!("after.{}", ending(dialect)), &written.text);
         check(dialect, "after.notes.json", &format!("{:#}\n", lines(&written.notes)));
     }
@@ -112,20 +114,23 @@ fn servers_are_added_and_the_rest_of_the_file_stays() {
 
 #[test]
 fn a_file_that_is_not_there_yet_is_made() {
-    for dialect in Dialect::ALL {
-        let written = dialect.write("", &Section::Top, &four()).unwrap();
+    for dialect in ProductDialect::ALL {
+        let written = dialect.write("", &FileSection::Top, &four()).unwrap();
         check(dialect, &format!("new.{}", ending(dialect)), &written.text);
-        let again = dialect.write(&written.text, &Section::Top, &four()).unwrap();
+        let again = dialect.write(&written.text, &FileSection::Top, &four()).unwrap();
         assert_eq!(again.text, written.text, "{dialect:?} writes the same twice");
     }
 }
 
 #[test]
 fn a_file_that_cannot_be_read_is_refused_and_not_written() {
-    for dialect in Dialect::ALL {
+    for dialect in ProductDialect::ALL {
         for text in ["{\"a\": ", "[1, 2]", "\u{0}"] {
-            assert!(dialect.read(text, &Section::Top).is_err(), "{dialect:?} {text:?}");
-            assert!(dialect.write(text, &Section::Top, &four()).is_err(), "{dialect:?} {text:?}");
+            assert!(dialect.read(text, &FileSection::Top).is_err(), "{dialect:?} {text:?}");
+            assert!(
+                dialect.write(text, &FileSection::Top, &four()).is_err(),
+                "{dialect:?} {text:?}"
+            );
         }
     }
 }
@@ -134,12 +139,12 @@ fn a_file_that_cannot_be_read_is_refused_and_not_written() {
 fn claude_code_keeps_servers_for_single_folders() {
     let text = r#"{"numStartups": 3, "projects": {"/code/app": {"allowedTools": [],
         "mcpServers": {"near": {"type": "stdio", "command": "near"}}}}}"#;
-    let section = Section::Folder("/code/app".to_owned());
-    let read = Dialect::ClaudeCode.read(text, &section).unwrap();
-    assert_eq!(read.entries, [Entry::program("near", "near", &[])]);
-    assert_eq!(Dialect::ClaudeCode.read(text, &Section::Top).unwrap().entries, []);
-    let far = [Entry::program("far", "far", &[])];
-    let written = Dialect::ClaudeCode.write(text, &section, &far).unwrap();
+    let section = FileSection::Folder("/code/app".to_owned());
+    let read = ProductDialect::ClaudeCode.read(text, &section).unwrap();
+    assert_eq!(read.entries, [ServerEntry::program("near", "near", &[])]);
+    assert_eq!(ProductDialect::ClaudeCode.read(text, &FileSection::Top).unwrap().entries, []);
+    let far = [ServerEntry::program("far", "far", &[])];
+    let written = ProductDialect::ClaudeCode.write(text, &section, &far).unwrap();
     let value: Value = serde_json::from_str(&written.text).unwrap();
     assert_eq!(value["numStartups"], 3);
     assert_eq!(
@@ -151,8 +156,8 @@ fn claude_code_keeps_servers_for_single_folders() {
 #[test]
 fn every_product_has_its_places_on_every_system() {
     let mut lines = String::new();
-    for system in [System::Linux, System::MacOs, System::Windows] {
-        let surroundings = Surroundings {
+    for system in [OperatingSystem::Linux, OperatingSystem::MacOs, OperatingSystem::Windows] {
+        let surroundings = UserFolders {
             system,
             home: "/users/ada".into(),
             config: None,
@@ -161,12 +166,12 @@ fn every_product_has_its_places_on_every_system() {
             cline_settings: None,
             codex_home: None,
         };
-        for dialect in Dialect::ALL {
+        for dialect in ProductDialect::ALL {
             for Location { scope, file, section } in dialect.locations(&surroundings) {
                 let file = file.display().to_string().replace('\\', "/");
                 let section = match section {
-                    Section::Top => String::new(),
-                    Section::Folder(folder) => format!(" (for {folder})"),
+                    FileSection::Top => String::new(),
+                    FileSection::Folder(folder) => format!(" (for {folder})"),
                 };
                 let line = format!("{system:?} {} {scope:?} {file}{section}\n", dialect.id());
                 lines.push_str(&line);

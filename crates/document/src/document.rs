@@ -19,12 +19,12 @@ pub struct Node {
     /// Where the value begins.
     pub at: Position,
     /// The value itself.
-    pub value: Value,
+    pub value: NodeValue,
 }
 
 /// A JSON value whose members keep their order and positions.
 #[derive(Debug, Clone)]
-pub enum Value {
+pub enum NodeValue {
     /// The literal `null`.
     Null,
     /// A boolean.
@@ -79,7 +79,7 @@ pub fn parse_options() -> ParseOptions {
 
 /// Reads `text`, which has no byte order mark any more; `None` if there is no value in it.
 pub fn parse(text: &str) -> Result<Option<Node>, SyntaxError> {
-    let lines = Lines::of(text);
+    let lines = LineIndex::new(text);
     match parse_to_ast(text, &CollectOptions::default(), &parse_options()) {
         Ok(result) => Ok(result.value.map(|value| lines.node(value))),
         Err(error) => Err(SyntaxError {
@@ -92,7 +92,8 @@ pub fn parse(text: &str) -> Result<Option<Node>, SyntaxError> {
 
 /// What stands at a place and after it.
 pub(crate) fn rest_at(text: &str, at: Position) -> &str {
-    let start = at.line.checked_sub(1).and_then(|index| Lines::of(text).starts.get(index).copied());
+    let start =
+        at.line.checked_sub(1).and_then(|index| LineIndex::new(text).starts.get(index).copied());
     let line = start.and_then(|start| text.get(start..)).unwrap_or_default();
     let before: usize = line.chars().take(at.column.saturating_sub(1)).map(char::len_utf8).sum();
     line.get(before..).unwrap_or_default()
@@ -117,13 +118,13 @@ fn lower_first(text: &str) -> String {
 }
 
 /// Where each line begins.
-struct Lines<'a> {
+struct LineIndex<'a> {
     text: &'a str,
     starts: Vec<usize>,
 }
 
-impl<'a> Lines<'a> {
-    fn of(text: &'a str) -> Self {
+impl<'a> LineIndex<'a> {
+    fn new(text: &'a str) -> Self {
         let mut starts = vec![0];
         let mut bytes = text.bytes().enumerate().peekable();
         while let Some((index, byte)) = bytes.next() {
@@ -145,16 +146,16 @@ impl<'a> Lines<'a> {
     fn node(&self, value: ast::Value<'_>) -> Node {
         let at = self.position(value.start());
         let value = match value {
-            ast::Value::NullKeyword(_) => Value::Null,
-            ast::Value::BooleanLit(literal) => Value::Bool(literal.value),
-            ast::Value::NumberLit(literal) => Value::Number(literal.value.to_owned()),
-            ast::Value::StringLit(literal) => Value::Text(literal.value.into_owned()),
-            ast::Value::Array(array) => {
-                Value::List(array.elements.into_iter().map(|element| self.node(element)).collect())
-            }
-            ast::Value::Object(object) => {
-                Value::Object(object.properties.into_iter().map(|prop| self.member(prop)).collect())
-            }
+            ast::Value::NullKeyword(_) => NodeValue::Null,
+            ast::Value::BooleanLit(literal) => NodeValue::Bool(literal.value),
+            ast::Value::NumberLit(literal) => NodeValue::Number(literal.value.to_owned()),
+            ast::Value::StringLit(literal) => NodeValue::Text(literal.value.into_owned()),
+            ast::Value::Array(array) => NodeValue::List(
+                array.elements.into_iter().map(|element| self.node(element)).collect(),
+            ),
+            ast::Value::Object(object) => NodeValue::Object(
+                object.properties.into_iter().map(|prop| self.member(prop)).collect(),
+            ),
         };
         Node { at, value }
     }
@@ -172,29 +173,29 @@ impl Node {
     /// What kind of value it is, for sentences such as "must be a string, not a list".
     pub fn kind(&self) -> &'static str {
         match self.value {
-            Value::Null => "null",
-            Value::Bool(_) => "true or false",
-            Value::Number(_) => "a number",
-            Value::Text(_) => "a string",
-            Value::List(_) => "a list",
-            Value::Object(_) => "an object",
+            NodeValue::Null => "null",
+            NodeValue::Bool(_) => "true or false",
+            NodeValue::Number(_) => "a number",
+            NodeValue::Text(_) => "a string",
+            NodeValue::List(_) => "a list",
+            NodeValue::Object(_) => "an object",
         }
     }
 
     /// Returns whether the value is `null`.
     pub fn is_null(&self) -> bool {
-        matches!(self.value, Value::Null)
+        matches!(self.value, NodeValue::Null)
     }
 
     /// The first name that is given twice in one object, here or further in, with its path.
-    pub fn duplicate(&self) -> Option<(String, Position)> {
+    pub fn find_duplicate(&self) -> Option<(String, Position)> {
         match &self.value {
-            Value::List(nodes) => nodes.iter().find_map(Self::duplicate),
-            Value::Object(members) => duplicate_member(members)
+            NodeValue::List(nodes) => nodes.iter().find_map(Self::find_duplicate),
+            NodeValue::Object(members) => duplicate_member(members)
                 .map(|member| (member.name.clone(), member.at))
                 .or_else(|| {
                     members.iter().find_map(|member| {
-                        let (path, at) = member.value.duplicate()?;
+                        let (path, at) = member.value.find_duplicate()?;
                         Some((format!("{}.{path}", member.name), at))
                     })
                 }),
@@ -203,7 +204,7 @@ impl Node {
     }
 
     /// The value on one line, members sorted by name: the same for every layout of the same value.
-    pub fn compact(&self) -> String {
+    pub fn to_compact_json(&self) -> String {
         let mut text = String::new();
         self.write_compact(&mut text);
         text
@@ -211,11 +212,11 @@ impl Node {
 
     fn write_compact(&self, text: &mut String) {
         match &self.value {
-            Value::Null => text.push_str("null"),
-            Value::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
-            Value::Number(number) => text.push_str(number),
-            Value::Text(value) => text.push_str(&quoted(value)),
-            Value::List(nodes) => {
+            NodeValue::Null => text.push_str("null"),
+            NodeValue::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
+            NodeValue::Number(number) => text.push_str(number),
+            NodeValue::Text(value) => text.push_str(&quote(value)),
+            NodeValue::List(nodes) => {
                 text.push('[');
                 for (index, node) in nodes.iter().enumerate() {
                     text.push_str(if index == 0 { "" } else { "," });
@@ -223,13 +224,13 @@ impl Node {
                 }
                 text.push(']');
             }
-            Value::Object(members) => {
+            NodeValue::Object(members) => {
                 let mut sorted: Vec<&Member> = members.iter().collect();
                 sorted.sort_by(|left, right| left.name.cmp(&right.name));
                 text.push('{');
                 for (index, member) in sorted.into_iter().enumerate() {
                     text.push_str(if index == 0 { "" } else { "," });
-                    text.push_str(&quoted(&member.name));
+                    text.push_str(&quote(&member.name));
                     text.push(':');
                     member.value.write_compact(text);
                 }
@@ -245,7 +246,7 @@ pub fn duplicate_member(members: &[Member]) -> Option<&Member> {
     members.iter().find(|member| !seen.insert(member.name.as_str()))
 }
 
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
@@ -260,7 +261,7 @@ mod tests {
     #[test]
     fn positions_count_lines_of_every_ending_and_columns_in_characters() {
         let node = read("{\n\"a\": 1,\r\n  /* ü */ \"b\": 2,\r\"c\": 3 }");
-        let Value::Object(members) = node.value else { panic!("an object") };
+        let NodeValue::Object(members) = node.value else { panic!("an object") };
         let found: Vec<_> = members.iter().map(|m| (m.at.line, m.at.column)).collect();
         assert_eq!(found, [(2, 1), (3, 11), (4, 1)]);
     }
@@ -270,8 +271,8 @@ mod tests {
         let one =
             read("{ \"b\": [1, \"x\\u0041\"], // note\n \"a\": {\"d\": null, \"c\": true}, }");
         let other = read("{\"a\":{\"c\":true,\"d\":null},\"b\":[1,\"xA\"]}");
-        assert_eq!(one.compact(), r#"{"a":{"c":true,"d":null},"b":[1,"xA"]}"#);
-        assert_eq!(one.compact(), other.compact());
+        assert_eq!(one.to_compact_json(), r#"{"a":{"c":true,"d":null},"b":[1,"xA"]}"#);
+        assert_eq!(one.to_compact_json(), other.to_compact_json());
     }
 
     #[test]
@@ -283,7 +284,7 @@ mod tests {
             (r#"{"a": {"b": [{"c": 1, "c": 2}]}}"#, Some("a.b.c")),
         ];
         for (text, path) in cases {
-            assert_eq!(read(text).duplicate().map(|found| found.0).as_deref(), path, "{text}");
+            assert_eq!(read(text).find_duplicate().map(|found| found.0).as_deref(), path, "{text}");
         }
     }
 

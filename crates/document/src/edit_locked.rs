@@ -9,33 +9,33 @@ use std::time::{Duration, Instant};
 use switchboard_files::replace;
 
 use crate::error::ConfigError;
-use crate::read_text::{LONGEST, read_text_within};
+use crate::read_text::{MAX_FILE_BYTES, read_text_within};
 
 /// How long to wait for another process that changes the same file.
-const PATIENCE: Duration = Duration::from_secs(10);
-const POLL: Duration = Duration::from_millis(25);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// Replaces the text of `path` by what `edit` makes of it. Nobody ever sees half of it, and nobody
 /// else changes it meanwhile. `edit` gets `None` if there is no such file yet.
 ///
 /// This blocks for up to ten seconds.
-pub fn change(
+pub fn edit_locked(
     path: &Path,
     edit: impl FnOnce(Option<&str>) -> Result<String, ConfigError>,
 ) -> Result<(), ConfigError> {
-    change_within(path, (PATIENCE, LONGEST), edit)
+    edit_with_limits(path, (LOCK_TIMEOUT, MAX_FILE_BYTES), edit)
 }
 
 /// The same for a file of our own that may be as long as `longest` bytes.
-pub fn change_long(
+pub fn edit_locked_within(
     path: &Path,
     longest: u64,
     edit: impl FnOnce(Option<&str>) -> Result<String, ConfigError>,
 ) -> Result<(), ConfigError> {
-    change_within(path, (PATIENCE, longest), edit)
+    edit_with_limits(path, (LOCK_TIMEOUT, longest), edit)
 }
 
-fn change_within(
+fn edit_with_limits(
     path: &Path,
     (patience, longest): (Duration, u64),
     edit: impl FnOnce(Option<&str>) -> Result<String, ConfigError>,
@@ -54,7 +54,7 @@ fn change_within(
     if before.as_deref() == Some(after.as_str()) {
         return Ok(());
     }
-    let mark = has_mark(&real).map_err(|cause| failed("read", cause))?;
+    let mark = has_bom(&real).map_err(|cause| failed("read", cause))?;
     let write = || -> std::io::Result<()> {
         // Readable for its owner alone unless the file it replaces was not.
         let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
@@ -64,13 +64,13 @@ fn change_within(
             temporary.as_file().set_permissions(metadata.permissions())?;
         }
         temporary.as_file().sync_all()?;
-        replace::put_in_place(temporary, &real)
+        replace::replace_file(temporary, &real)
     };
     write().map_err(|cause| failed("written", cause))
 }
 
 /// Whether the file begins with a byte order mark, which is then kept.
-fn has_mark(path: &Path) -> std::io::Result<bool> {
+fn has_bom(path: &Path) -> std::io::Result<bool> {
     use std::io::Read as _;
     let mut start = Vec::new();
     match File::open(path) {
@@ -99,7 +99,7 @@ fn lock(path: &Path, real: &Path, patience: Duration) -> Result<File, ConfigErro
                 return Err(ConfigError::new(path, message)
                     .hint(format!("find out who holds `{}`", beside.display())));
             }
-            Err(TryLockError::WouldBlock) => std::thread::sleep(POLL),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(POLL_INTERVAL),
         }
     }
 }
@@ -115,14 +115,14 @@ mod tests {
     use super::*;
 
     fn write(path: &Path, text: &str) -> Result<(), ConfigError> {
-        change(path, |_| Ok(text.to_owned()))
+        edit_locked(path, |_| Ok(text.to_owned()))
     }
 
     #[test]
     fn folders_and_the_file_are_made_when_missing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a/b/config.json");
-        change(&path, |before| {
+        edit_locked(&path, |before| {
             assert_eq!(before, None);
             Ok("{}".to_owned())
         })
@@ -141,7 +141,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config.json");
         fs::write(&path, "before").unwrap();
-        let error = change(&path, |_| Err(ConfigError::new(Path::new("x"), "no"))).unwrap_err();
+        let error =
+            edit_locked(&path, |_| Err(ConfigError::new(Path::new("x"), "no"))).unwrap_err();
         assert_eq!(&*error.message, "no");
         assert_eq!(fs::read_to_string(&path).unwrap(), "before");
     }
@@ -178,10 +179,11 @@ mod tests {
     fn a_lock_that_is_never_released_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = fs::canonicalize(folder.path()).unwrap().join("config.json");
-        let held = lock(&path, &path, PATIENCE).unwrap();
-        let error =
-            change_within(&path, (Duration::from_millis(60), LONGEST), |_| Ok(String::new()))
-                .unwrap_err();
+        let held = lock(&path, &path, LOCK_TIMEOUT).unwrap();
+        let error = edit_with_limits(&path, (Duration::from_millis(60), MAX_FILE_BYTES), |_| {
+            Ok(String::new())
+        })
+        .unwrap_err();
         assert_eq!(&*error.message, "is being changed by another process and stays locked");
         assert!(!path.exists());
         drop(held);
@@ -196,7 +198,7 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for _ in 0..5 {
-                        change(&path, |before| Ok(format!("{}x", before.unwrap_or_default())))
+                        edit_locked(&path, |before| Ok(format!("{}x", before.unwrap_or_default())))
                             .unwrap();
                     }
                 });

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use switchboard_text::{shown, shown_whole};
+use switchboard_text::{sanitize, sanitize_whole};
 
 use crate::document::Position;
 
 /// Whether a problem stops something from working.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Severity {
+pub enum ProblemSeverity {
     /// The file, the server or the setting does not count.
     Error,
     /// It counts, but probably not as meant.
@@ -36,7 +36,7 @@ pub struct ConfigError {
     /// The next step, if there is one.
     pub hint: Option<Box<str>>,
     /// How bad it is.
-    pub severity: Severity,
+    pub severity: ProblemSeverity,
 }
 
 impl ConfigError {
@@ -50,7 +50,7 @@ impl ConfigError {
             key: None,
             message: message.into(),
             hint: None,
-            severity: Severity::Error,
+            severity: ProblemSeverity::Error,
         }
     }
 
@@ -91,30 +91,30 @@ impl ConfigError {
 
     /// Marks the problem as a warning: the configuration is used without it.
     pub fn warning(mut self) -> Self {
-        self.severity = Severity::Warning;
+        self.severity = ProblemSeverity::Warning;
         self
     }
 
     /// Whether something does not count because of it.
     pub fn is_error(&self) -> bool {
-        self.severity == Severity::Error
+        self.severity == ProblemSeverity::Error
     }
 
     fn sentence(&self) -> String {
         let mut text = String::new();
         // Writing to a `String` cannot fail.
         if let Some(server) = &self.server {
-            let _ = write!(text, "`{}`: ", shown(server));
+            let _ = write!(text, "`{}`: ", sanitize(server));
         }
         text.push_str(&self.message);
-        let mut place = shown_whole(&self.file.display().to_string());
+        let mut place = sanitize_whole(&self.file.display().to_string());
         if let Some(line) = self.line {
             let _ = write!(place, ":{line}");
             if let (Some(column), None) = (self.column, &self.key) {
                 let _ = write!(place, ":{column}");
             }
         }
-        let unsaid = self.key.as_ref().map(|key| shown(key));
+        let unsaid = self.key.as_ref().map(|key| sanitize(key));
         if let Some(key) = unsaid.filter(|key| !self.message.contains(&format!("`{key}`"))) {
             let comma = if place.is_empty() { "" } else { ", " };
             let _ = write!(place, "{comma}key `{key}`");

@@ -12,10 +12,10 @@ pub fn json_value(file: &Path, text: &str) -> Result<Value, ConfigError> {
     let node = document::parse(text)
         .map_err(|wrong| ConfigError::new(file, wrong.message).at(wrong.at).hint(wrong.hint))?
         .ok_or_else(|| ConfigError::new(file, "the file is empty"))?;
-    if let Some((path, at)) = node.duplicate() {
+    if let Some((path, at)) = node.find_duplicate() {
         return Err(ConfigError::new(file, format!("`{path}` is given twice")).at(at));
     }
-    serde_json::from_str(&node.compact())
+    serde_json::from_str(&node.to_compact_json())
         .map_err(|error| ConfigError::new(file, format!("the file cannot be read: {error}")))
 }
 

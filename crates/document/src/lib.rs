@@ -12,9 +12,9 @@ pub mod nested_position;
 mod node_kinds;
 pub mod read_text;
 
-pub use document::{Member, Node, Position, Value, duplicate_member, parse};
-pub use edit_locked::{change, change_long};
+pub use document::{Member, Node, NodeValue, Position, duplicate_member, parse};
+pub use edit_locked::{edit_locked, edit_locked_within};
 pub use error::ConfigError;
 pub use json_text::json_value;
-pub use node_kinds::{Wrong, choose};
-pub use read_text::{read_text, read_text_within, without_mark};
+pub use node_kinds::{TypeMismatch, choose};
+pub use read_text::{read_text, read_text_within, strip_bom};

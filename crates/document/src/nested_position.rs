@@ -3,15 +3,15 @@
 use crate::document::{Position, rest_at};
 
 /// The place of the character after `count` others in the text whose quote is at `at`.
-pub fn place(source: &str, at: Position, count: usize) -> Position {
+pub fn nested_position(source: &str, at: Position, count: usize) -> Position {
     let mut written = rest_at(source, at).chars();
     written.next();
-    let passed: usize = (0..count).map(|_| width(&mut written)).sum();
+    let passed: usize = (0..count).map(|_| source_width(&mut written)).sum();
     Position { line: at.line, column: at.column + 1 + passed }
 }
 
 /// How many characters stand for the next one.
-fn width(written: &mut std::str::Chars<'_>) -> usize {
+fn source_width(written: &mut std::str::Chars<'_>) -> usize {
     if written.next() != Some('\\') {
         return 1;
     }
@@ -42,7 +42,7 @@ mod tests {
         ] {
             for end in ["\n", "\r\n", "\r"] {
                 let source = format!("{{{end}  \"{written}\"}}");
-                let got = place(&source, at, count);
+                let got = nested_position(&source, at, count);
                 assert_eq!((got.line, got.column), (2, expected), "{written:?} {end:?}");
             }
         }

@@ -1,11 +1,11 @@
 //! A value of one kind out of a node of a file, or what is wrong with it in words that follow its name.
 
-use switchboard_text::shown;
+use switchboard_text::sanitize;
 
-use crate::document::{Member, Node, Value};
+use crate::document::{Member, Node, NodeValue};
 
 /// What is wrong with a value.
-pub struct Wrong {
+pub struct TypeMismatch {
     /// Goes on after the name of the value.
     pub predicate: String,
     /// What to do about it.
@@ -14,46 +14,46 @@ pub struct Wrong {
 
 impl Node {
     /// A truth value.
-    pub fn flag(&self) -> Result<bool, Wrong> {
+    pub fn flag(&self) -> Result<bool, TypeMismatch> {
         match &self.value {
-            Value::Bool(value) => Ok(*value),
-            _ => Err(self.other_than("true or false")),
+            NodeValue::Bool(value) => Ok(*value),
+            _ => Err(self.mismatch("true or false")),
         }
     }
 
     /// A text, as it is written.
-    pub fn text(&self) -> Result<&str, Wrong> {
+    pub fn text(&self) -> Result<&str, TypeMismatch> {
         match &self.value {
-            Value::Text(text) => Ok(text),
-            _ => Err(self.other_than("a string")),
+            NodeValue::Text(text) => Ok(text),
+            _ => Err(self.mismatch("a string")),
         }
     }
 
     /// A list; `wanted` says of what.
-    pub fn list(&self, wanted: &str) -> Result<&[Self], Wrong> {
+    pub fn list(&self, wanted: &str) -> Result<&[Self], TypeMismatch> {
         match &self.value {
-            Value::List(nodes) => Ok(nodes),
-            _ => Err(self.other_than(wanted)),
+            NodeValue::List(nodes) => Ok(nodes),
+            _ => Err(self.mismatch(wanted)),
         }
     }
 
     /// The members of an object.
-    pub fn members(&self) -> Result<&[Member], Wrong> {
+    pub fn members(&self) -> Result<&[Member], TypeMismatch> {
         match &self.value {
-            Value::Object(members) => Ok(members),
-            _ => Err(self.other_than("an object")),
+            NodeValue::Object(members) => Ok(members),
+            _ => Err(self.mismatch("an object")),
         }
     }
 
     /// What is wrong where something else was wanted.
-    pub fn other_than(&self, wanted: &str) -> Wrong {
+    pub fn mismatch(&self, wanted: &str) -> TypeMismatch {
         let predicate = format!("must be {wanted}, not {}", self.kind());
-        Wrong { predicate, hint: way_to_write(wanted).map(str::to_owned) }
+        TypeMismatch { predicate, hint: spelling_hint(wanted).map(str::to_owned) }
     }
 }
 
 /// How a value of a kind is written.
-fn way_to_write(wanted: &str) -> Option<&'static str> {
+fn spelling_hint(wanted: &str) -> Option<&'static str> {
     match wanted {
         "a string" => Some("write it in double quotes"),
         "true or false" => Some("write it without quotes"),
@@ -66,12 +66,12 @@ fn way_to_write(wanted: &str) -> Option<&'static str> {
 }
 
 /// What a word stands for, of a few.
-pub fn choose<T: Copy>(word: &str, choices: &[(&str, T)]) -> Result<T, Wrong> {
+pub fn choose<T: Copy>(word: &str, choices: &[(&str, T)]) -> Result<T, TypeMismatch> {
     let found = choices.iter().find(|(name, _)| *name == word);
     found.map(|(_, choice)| *choice).ok_or_else(|| {
         let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-        Wrong {
-            predicate: format!("cannot be `{}`", shown(word)),
+        TypeMismatch {
+            predicate: format!("cannot be `{}`", sanitize(word)),
             hint: Some(format!("use one of `{}`", names.join("`, `"))),
         }
     })

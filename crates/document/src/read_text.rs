@@ -4,19 +4,19 @@ use std::fs;
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
-use switchboard_text::shown;
+use switchboard_text::sanitize;
 
 use crate::document::Position;
 use crate::error::ConfigError;
 
 /// Maximum length of a file, in bytes.
-pub(crate) const LONGEST: u64 = 4 * 1024 * 1024;
+pub(crate) const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Returns the text of a file without byte order mark; `None` if the file does not exist.
 ///
 /// Only regular files are opened: a pipe or a device that a project points to would never end.
 pub fn read_text(path: &Path) -> Result<Option<String>, ConfigError> {
-    read_text_within(path, LONGEST)
+    read_text_within(path, MAX_FILE_BYTES)
 }
 
 /// Reads a file like [`read_text`] with another limit, in bytes.
@@ -29,7 +29,7 @@ pub fn read_text_within(path: &Path, longest: u64) -> Result<Option<String>, Con
             return match broken_link(path) {
                 None => Ok(None),
                 Some(link) => {
-                    let link = shown(&link);
+                    let link = sanitize(&link);
                     let error = error(format!("the file cannot be read: `{link}` leads nowhere"));
                     Err(error.hint("put back what the link leads to, or remove the link"))
                 }
@@ -59,7 +59,7 @@ pub fn read_text_within(path: &Path, longest: u64) -> Result<Option<String>, Con
             .at(Position { line, column: 1 })
             .hint("save the file as UTF-8")
     })?;
-    Ok(Some(without_mark(&text).to_owned()))
+    Ok(Some(strip_bom(&text).to_owned()))
 }
 
 /// Returns the file, or its folder, if that is a dangling link.
@@ -71,7 +71,7 @@ fn broken_link(path: &Path) -> Option<String> {
 }
 
 /// Returns `text` without a byte order mark at its start.
-pub fn without_mark(text: &str) -> &str {
+pub fn strip_bom(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
@@ -91,7 +91,7 @@ mod tests {
     fn a_file_without_end_is_not_read_to_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("long");
-        fs::write(&path, vec![b' '; LONGEST as usize + 1]).unwrap();
+        fs::write(&path, vec![b' '; MAX_FILE_BYTES as usize + 1]).unwrap();
         assert_eq!(&*read_text(&path).unwrap_err().message, "the file is longer than 4 MiB");
     }
 }

@@ -3,39 +3,39 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use switchboard_catalog::Status as State;
+use switchboard_catalog::ServerStatus as State;
 use switchboard_config::Replace;
-use switchboard_fleet::Command;
-use switchboard_oauth::Ended;
+use switchboard_fleet::SupervisorCommand;
+use switchboard_oauth::LogoutReport;
 use tokio::time::{Instant, timeout_at};
 use tonic::Status;
 
-use crate::door::Visitor;
-use crate::editor::Editor;
+use crate::access::AuthorizedCaller;
 use crate::generated::v1::{
     CreateClientRequest, CreateClientResponse, EndedLogin, ReloadClientResponse,
 };
-use crate::offerings::{no_server, state_of};
+use crate::grpc_service::GrpcService;
+use crate::offerings::{no_server, server_state};
 use crate::values::from_struct;
 
 /// How long a server may take to come up before we answer all the same.
-const COMING_UP: Duration = Duration::from_secs(20);
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long a change of the configuration may take to be noticed.
-const NOTICED: Duration = Duration::from_secs(10);
+const RELOAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// What an entry from here cannot have: it would take the place of a person's yes.
-const NOT_FROM_HERE: [&str; 3] = ["autoApprove", "alwaysAllow", "dangerous"];
+const FORBIDDEN_MEMBERS: [&str; 3] = ["autoApprove", "alwaysAllow", "dangerous"];
 
-impl Editor {
+impl GrpcService {
     /// Adds a server to the configuration.
     pub(crate) async fn create(
         &self,
-        visitor: &Visitor,
+        visitor: &AuthorizedCaller,
         request: CreateClientRequest,
     ) -> Result<CreateClientResponse, Status> {
-        visitor.only_owner("adding a server")?;
+        visitor.require_owner("adding a server")?;
         let CreateClientRequest { server_identifier: id, config, replace } = request;
         let entry = config.map(from_struct).unwrap_or_default();
-        if let Some(key) = NOT_FROM_HERE.iter().find(|key| entry.contains_key(**key)) {
+        if let Some(key) = FORBIDDEN_MEMBERS.iter().find(|key| entry.contains_key(**key)) {
             let why = format!("`{key}` cannot be set from here: edit the configuration");
             return Err(Status::invalid_argument(why));
         }
@@ -45,7 +45,7 @@ impl Editor {
         let writing = tokio::task::spawn_blocking(move || {
             let entry = Value::Object(entry);
             let findings =
-                switchboard_config::findings_of(&file, &name, &entry).map_err(invalid)?;
+                switchboard_config::entry_findings(&file, &name, &entry).map_err(invalid)?;
             if let Some(danger) = findings.iter().find(|finding| finding.is_danger()) {
                 return Err(Status::failed_precondition(format!(
                     "a person has to agree to this server: {}; use `switchboard servers add`",
@@ -56,16 +56,16 @@ impl Editor {
             switchboard_config::add_server(&file, &name, &entry, replace).map_err(invalid)
         });
         writing.await.map_err(|error| Status::internal(error.to_string()))??;
-        self.await_fleet(NOTICED, |fleet| fleet.servers.contains_key(id.as_str())).await;
-        self.await_settled(&id, COMING_UP).await;
+        self.await_fleet(RELOAD_TIMEOUT, |fleet| fleet.servers.contains_key(id.as_str())).await;
+        self.await_settled(&id, START_TIMEOUT).await;
         let server = self.server(visitor, &id);
         let connected = server.as_ref().is_some_and(|server| server.status == State::Ready.word());
         Ok(CreateClientResponse { connected, server })
     }
 
     /// Removes a server from the configuration, and ends its logins.
-    pub(crate) async fn delete(&self, visitor: &Visitor, id: &str) -> Result<(), Status> {
-        visitor.only_owner("removing a server")?;
+    pub(crate) async fn delete(&self, visitor: &AuthorizedCaller, id: &str) -> Result<(), Status> {
+        visitor.require_owner("removing a server")?;
         let config = self.host().config().load();
         let sources = config.servers.get(id).map(|server| server.source.file.clone());
         let file = sources.ok_or_else(|| no_server(id))?;
@@ -81,17 +81,17 @@ impl Editor {
         self.host().logins().logout(id).await.map_err(|error| {
             Status::internal(format!("the server was removed, but not its login: {error}"))
         })?;
-        self.await_fleet(NOTICED, |fleet| !fleet.servers.contains_key(id)).await;
+        self.await_fleet(RELOAD_TIMEOUT, |fleet| !fleet.servers.contains_key(id)).await;
         Ok(())
     }
 
     /// Starts a server afresh, and says how it went.
     pub(crate) async fn reload(
         &self,
-        visitor: &Visitor,
+        visitor: &AuthorizedCaller,
         id: &str,
     ) -> Result<ReloadClientResponse, Status> {
-        visitor.only_owner("starting a server afresh")?;
+        visitor.require_owner("starting a server afresh")?;
         let fleet = self.host().fleet().load();
         let server = fleet.servers.get(id).ok_or_else(|| no_server(id))?;
         let unusable = |why: &str| Err(Status::failed_precondition(format!("server `{id}` {why}")));
@@ -109,22 +109,22 @@ impl Editor {
         }
         let mut changes = self.host().fleet().changes();
         changes.load();
-        self.host().command(Command::Restart(server.id.clone())).await;
+        self.host().command(SupervisorCommand::Restart(server.id.clone())).await;
         // The first change is that it is on its way.
-        timeout_at(Instant::now() + NOTICED, changes.changed()).await.ok();
-        self.await_settled(id, COMING_UP).await;
+        timeout_at(Instant::now() + RELOAD_TIMEOUT, changes.changed()).await.ok();
+        self.await_settled(id, START_TIMEOUT).await;
         let fleet = self.host().fleet().load();
-        let server = fleet.servers.get(id).map(|server| state_of(server, visitor));
+        let server = fleet.servers.get(id).map(|server| server_state(server, visitor));
         Ok(ReloadClientResponse { server })
     }
 
     /// Ends the logins of a server, or all of them.
     pub(crate) async fn logout(
         &self,
-        visitor: &Visitor,
+        visitor: &AuthorizedCaller,
         id: Option<&str>,
     ) -> Result<Vec<EndedLogin>, Status> {
-        visitor.only_owner("logging out")?;
+        visitor.require_owner("logging out")?;
         let logins = self.host().logins();
         let ended = match id {
             Some(id) => logins.logout(id).await,
@@ -138,7 +138,7 @@ impl Editor {
         let fleet = self.host().fleet().load();
         let Some(server) = fleet.servers.get(id) else { return };
         // It goes on coming up after that.
-        let settled = self.host().settled(Some(std::slice::from_ref(&server.id)));
+        let settled = self.host().wait_settled(Some(std::slice::from_ref(&server.id)));
         tokio::time::timeout(limit, settled).await.ok();
     }
 
@@ -159,7 +159,7 @@ impl Editor {
     }
 }
 
-fn ended_login(ended: Ended) -> EndedLogin {
+fn ended_login(ended: LogoutReport) -> EndedLogin {
     EndedLogin {
         server_identifier: ended.server,
         revoked: ended.revoked,

@@ -2,8 +2,7 @@
 
 use tonic::Status;
 
-use crate::door::Visitor;
-use crate::editor::Editor;
+use crate::access::AuthorizedCaller;
 use crate::generated::agent::v1::mcp_result::Result as Ended;
 use crate::generated::agent::v1::read_mcp_resource_exec_result::Result as Read;
 use crate::generated::agent::v1::read_mcp_resource_success::Content;
@@ -18,30 +17,32 @@ use crate::generated::v1::{
     ClientSideToolV2 as Tool, ClientSideToolV2Call, ClientSideToolV2Result, ListMcpResourcesParams,
     ListMcpResourcesResult, ReadMcpResourceParams, ReadMcpResourceResult, ToolResultError,
 };
-use crate::tools::Around;
+use crate::grpc_service::GrpcService;
+use crate::tools::ToolCallOptions;
 
-impl Editor {
+impl GrpcService {
     /// Runs a call of an editor's model.
     pub(crate) async fn run_enveloped(
         &self,
-        visitor: &Visitor,
+        visitor: &AuthorizedCaller,
         call: ClientSideToolV2Call,
     ) -> Result<ClientSideToolV2Result, Status> {
-        let (tool, tool_call_id) = (call.tool, call.tool_call_id.clone());
+        let tool = call.tool;
+        let tool_call_id = call.tool_call_id.clone();
         if call.is_streaming {
             return Err(Status::invalid_argument("calls of servers come whole, not in parts"));
         }
         let params = call.params.ok_or_else(|| {
             Status::unimplemented("only tools and resources of servers can be called here")
         })?;
-        let said = tool_of(&params);
+        let said = envelope_tool(&params);
         if tool != i32::from(Tool::Unspecified) && tool != i32::from(said) {
             return Err(Status::invalid_argument("`tool` and `params` are about different things"));
         }
-        let around = Around {
+        let around = ToolCallOptions {
             tool_call_id: tool_call_id.clone(),
             timeout_ms: call.timeout_ms,
-            ..Around::default()
+            ..ToolCallOptions::default()
         };
         let packed = match params {
             Params::McpParams(params) => {
@@ -65,7 +66,7 @@ impl Editor {
             }
             Params::ReadMcpResourceParams(ReadMcpResourceParams { server, uri, download_path }) => {
                 let args = ReadMcpResourceExecArgs { server, uri, download_path, tool_call_id };
-                packed(self.read(visitor, args).await?)
+                pack_read(self.read(visitor, args).await?)
             }
         };
         let (result, error) = match packed {
@@ -84,21 +85,21 @@ impl Editor {
 
     async fn enveloped_tool(
         &self,
-        visitor: &Visitor,
+        visitor: &AuthorizedCaller,
         call: Call,
-        around: Around,
+        around: ToolCallOptions,
     ) -> Result<Result<Packed, String>, Status> {
-        let response = self.call_in(visitor, call, around).await?;
+        let response = self.call_tool_with(visitor, call, around).await?;
         Ok(match response.form {
             Some(Form::Direct(result)) => Ok(Packed::CallMcpToolResult(result)),
             Some(Form::Legacy(result)) => Ok(Packed::McpResult(result)),
-            None => Err(why_not(response.result)),
+            None => Err(failure_text(response.result)),
         })
     }
 }
 
 /// What the parameters are for.
-const fn tool_of(params: &Params) -> Tool {
+const fn envelope_tool(params: &Params) -> Tool {
     match params {
         Params::McpParams(_) => Tool::Mcp,
         Params::ListMcpResourcesParams(_) => Tool::ListMcpResources,
@@ -107,7 +108,7 @@ const fn tool_of(params: &Params) -> Tool {
     }
 }
 
-fn why_not(result: Option<McpResult>) -> String {
+fn failure_text(result: Option<McpResult>) -> String {
     match result.and_then(|result| result.result) {
         Some(Ended::Error(error)) => error.error,
         Some(Ended::Rejected(rejected)) => {
@@ -118,7 +119,7 @@ fn why_not(result: Option<McpResult>) -> String {
     }
 }
 
-fn packed(read: Read) -> Result<Packed, String> {
+fn pack_read(read: Read) -> Result<Packed, String> {
     let success = match read {
         Read::Success(success) => success,
         Read::Error(error) => return Err(error.error),
@@ -129,10 +130,11 @@ fn packed(read: Read) -> Result<Packed, String> {
     let content = match (content, &success.output_location) {
         (Some(Content::Text(text)), _) => Some(PackedContent::Text(text)),
         (Some(Content::Blob(bytes)), _) => Some(PackedContent::Blob(bytes)),
-        (None, Some(location)) => Some(PackedContent::Text(crate::outputs::sentence(location))),
+        (None, Some(location)) => Some(PackedContent::Text(crate::outputs::file_notice(location))),
         (None, None) => None,
     };
-    let (annotations, download_path) = (success.annotations, success.download_path);
+    let annotations = success.annotations;
+    let download_path = success.download_path;
     Ok(Packed::ReadMcpResourceResult(ReadMcpResourceResult {
         uri,
         name,

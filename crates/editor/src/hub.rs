@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{broadcast, watch};
 
-use crate::door::Visitor;
+use crate::access::AuthorizedCaller;
 use crate::generated::v1::host_event::Event;
 use crate::generated::v1::{HostEvent, Resolved};
 
 /// Events that wait for a slow stream; older ones are missed.
-const KEPT: usize = 1_024;
+const MAX_BUFFERED_EVENTS: usize = 1_024;
 
 /// Who hears of something.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Audience {
+pub(crate) enum EventAudience {
     /// Whose call it is, and the owner of the host.
     Visitor(Arc<str>),
     /// One stream alone.
@@ -24,27 +24,27 @@ pub(crate) enum Audience {
 
 /// Something that streams are told.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
-    pub(crate) audience: Audience,
+pub(crate) struct HubMessage {
+    pub(crate) audience: EventAudience,
     pub(crate) event: HostEvent,
 }
 
 /// What waits, and the streams that are open.
-pub(crate) struct Hub {
-    state: Mutex<State>,
-    sender: broadcast::Sender<Arc<Told>>,
+pub(crate) struct EventHub {
+    state: Mutex<HubState>,
+    sender: broadcast::Sender<Arc<HubMessage>>,
     next: AtomicU64,
 }
 
 #[derive(Default)]
-struct State {
-    waiting: BTreeMap<String, Arc<Told>>,
-    streams: BTreeMap<u64, Listening>,
+struct HubState {
+    waiting: BTreeMap<String, Arc<HubMessage>>,
+    streams: BTreeMap<u64, StreamState>,
     /// The names of calls that are under way here.
     calls: HashMap<String, usize>,
 }
 
-struct Listening {
+struct StreamState {
     identity: Arc<str>,
     /// Is closed with the stream.
     open: watch::Sender<()>,
@@ -53,43 +53,43 @@ struct Listening {
 /// A stream that is open, until it is dropped.
 pub(crate) struct OpenStream {
     pub(crate) number: u64,
-    hub: Arc<Hub>,
+    hub: Arc<EventHub>,
 }
 
 /// A call that is under way here, until it is dropped.
-pub(crate) struct UnderWay {
+pub(crate) struct InFlightCall {
     reference: String,
-    hub: Arc<Hub>,
+    hub: Arc<EventHub>,
 }
 
-impl Default for Hub {
+impl Default for EventHub {
     fn default() -> Self {
-        let sender = broadcast::Sender::new(KEPT);
+        let sender = broadcast::Sender::new(MAX_BUFFERED_EVENTS);
         Self { state: Mutex::default(), sender, next: AtomicU64::new(1) }
     }
 }
 
-impl Hub {
+impl EventHub {
     /// Opens a stream: what it hears from here on, and what waits already.
     pub(crate) fn open(
         self: &Arc<Self>,
-        visitor: &Visitor,
-    ) -> (OpenStream, broadcast::Receiver<Arc<Told>>, Vec<Arc<Told>>) {
+        visitor: &AuthorizedCaller,
+    ) -> (OpenStream, broadcast::Receiver<Arc<HubMessage>>, Vec<Arc<HubMessage>>) {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let mut state = self.state();
         // Under the lock: nothing is told between what waits and what comes.
         let receiver = self.sender.subscribe();
-        let waiting = state.waiting.values().filter(|told| told.audience.has(visitor, number));
+        let waiting = state.waiting.values().filter(|told| told.audience.includes(visitor, number));
         let waiting = waiting.cloned().collect();
         let identity = Arc::clone(&visitor.identity);
-        state.streams.insert(number, Listening { identity, open: watch::Sender::new(()) });
+        state.streams.insert(number, StreamState { identity, open: watch::Sender::new(()) });
         (OpenStream { number, hub: Arc::clone(self) }, receiver, waiting)
     }
 
     /// The stream of a visitor by its name, or else the one that was opened last.
-    pub(crate) fn stream_of(&self, visitor: &Visitor, name: &str) -> Option<u64> {
+    pub(crate) fn find_stream(&self, visitor: &AuthorizedCaller, name: &str) -> Option<u64> {
         let state = self.state();
-        let own = |listening: &Listening| listening.identity == visitor.identity;
+        let own = |listening: &StreamState| listening.identity == visitor.identity;
         if name.is_empty() {
             let mut streams = state.streams.iter().rev();
             return streams.find(|(_, listening)| own(listening)).map(|(number, _)| *number);
@@ -99,7 +99,7 @@ impl Hub {
     }
 
     /// Waits until a stream is closed; returns at once if it is not open.
-    pub(crate) async fn closed(&self, stream: u64) {
+    pub(crate) async fn wait_closed(&self, stream: u64) {
         let listening = self.state().streams.get(&stream).map(|one| one.open.subscribe());
         if let Some(mut listening) = listening {
             while listening.changed().await.is_ok() {}
@@ -107,45 +107,45 @@ impl Hub {
     }
 
     /// Notes a call, so that what waits for its sake is told by whoever knows more of it.
-    pub(crate) fn begin(self: &Arc<Self>, reference: &str) -> UnderWay {
+    pub(crate) fn register_call(self: &Arc<Self>, reference: &str) -> InFlightCall {
         *self.state().calls.entry(reference.to_owned()).or_default() += 1;
-        UnderWay { reference: reference.to_owned(), hub: Arc::clone(self) }
+        InFlightCall { reference: reference.to_owned(), hub: Arc::clone(self) }
     }
 
     /// Whether something waits because of a call that is under way here.
-    pub(crate) fn knows(&self, id: &str, reference: Option<&str>) -> bool {
+    pub(crate) fn is_from_here(&self, id: &str, reference: Option<&str>) -> bool {
         let state = self.state();
         state.waiting.contains_key(id)
             || reference.is_some_and(|reference| state.calls.contains_key(reference))
     }
 
     /// Tells something that does not wait.
-    pub(crate) fn tell(&self, audience: Audience, event: Event) {
-        let told = Told { audience, event: now(event) };
+    pub(crate) fn publish(&self, audience: EventAudience, event: Event) {
+        let told = HubMessage { audience, event: with_timestamp(event) };
         // Nobody may listen at this moment.
         self.sender.send(Arc::new(told)).ok();
     }
 
     /// Tells that something waits, until it is resolved.
-    pub(crate) fn waits(&self, id: &str, audience: Audience, event: Event) {
-        let told = Arc::new(Told { audience, event: now(event) });
+    pub(crate) fn publish_waiting(&self, id: &str, audience: EventAudience, event: Event) {
+        let told = Arc::new(HubMessage { audience, event: with_timestamp(event) });
         let mut state = self.state();
         state.waiting.insert(id.to_owned(), Arc::clone(&told));
         self.sender.send(told).ok();
     }
 
     /// Tells that something does not wait any more, the first time.
-    pub(crate) fn resolved(&self, id: &str, how: &str, by: &str) {
+    pub(crate) fn publish_resolved(&self, id: &str, how: &str, by: &str) {
         let Some(told) = self.state().waiting.remove(id) else { return };
-        self.tell(told.audience.clone(), resolved(id, how, by));
+        self.publish(told.audience.clone(), resolved_event(id, how, by));
     }
 
     /// Whether a visitor may answer what waits here: what it was told itself.
-    pub(crate) fn may_answer(&self, id: &str, visitor: &Visitor) -> bool {
+    pub(crate) fn may_answer(&self, id: &str, visitor: &AuthorizedCaller) -> bool {
         let state = self.state();
         match state.waiting.get(id).map(|told| &told.audience) {
-            Some(Audience::Visitor(identity)) => *identity == visitor.identity,
-            Some(Audience::Stream(number)) => state
+            Some(EventAudience::Visitor(identity)) => *identity == visitor.identity,
+            Some(EventAudience::Stream(number)) => state
                 .streams
                 .get(number)
                 .is_some_and(|listening| listening.identity == visitor.identity),
@@ -153,14 +153,14 @@ impl Hub {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, HubState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Audience {
+impl EventAudience {
     /// Whether a stream of a visitor is meant.
-    pub(crate) fn has(&self, visitor: &Visitor, stream: u64) -> bool {
+    pub(crate) fn includes(&self, visitor: &AuthorizedCaller, stream: u64) -> bool {
         match self {
             Self::Visitor(identity) => visitor.is_owner() || *identity == visitor.identity,
             Self::Stream(number) => *number == stream,
@@ -174,7 +174,7 @@ impl Drop for OpenStream {
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for InFlightCall {
     fn drop(&mut self) {
         let mut state = self.hub.state();
         if let Some(count) = state.calls.get_mut(&self.reference) {
@@ -187,12 +187,12 @@ impl Drop for UnderWay {
 }
 
 /// An event of this moment.
-pub(crate) fn now(event: Event) -> HostEvent {
+pub(crate) fn with_timestamp(event: Event) -> HostEvent {
     HostEvent { at_ms: jiff::Timestamp::now().as_millisecond(), event: Some(event) }
 }
 
 /// That something does not wait any more.
-pub(crate) fn resolved(id: &str, how: &str, by: &str) -> Event {
+pub(crate) fn resolved_event(id: &str, how: &str, by: &str) -> Event {
     let [id, how, by] = [id, how, by].map(str::to_owned);
     Event::Resolved(Resolved { id, how, by })
 }

@@ -8,19 +8,19 @@ use std::{fs, io};
 
 use switchboard_host::Host;
 use switchboard_prompting::prompt::index_files;
-use switchboard_prompting::{IndexFile, Options, shown};
+use switchboard_prompting::{IndexFile, PromptOptions, with_shown_servers};
 use tokio_util::sync::CancellationToken;
 
 /// Changes that come this close after one another are written together.
-const TOGETHER: Duration = Duration::from_millis(200);
+const BATCH_WINDOW: Duration = Duration::from_millis(200);
 /// The folders of a server's folder.
-const PARTS: [&str; 3] = ["tools", "resources", "prompts"];
+const SERVER_FOLDERS: [&str; 3] = ["tools", "resources", "prompts"];
 /// The files of a server's folder.
-const NOTES: [&str; 3] = ["INSTRUCTIONS.md", "STATUS.md", "SERVER_METADATA.json"];
+const SERVER_FILES: [&str; 3] = ["INSTRUCTIONS.md", "STATUS.md", "SERVER_METADATA.json"];
 
 /// What was done to a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct IndexChanges {
     /// Files that are there.
     pub there: usize,
     /// Files of those that were written.
@@ -31,16 +31,16 @@ pub struct Written {
 
 /// The files for what a host offers at this moment.
 #[must_use]
-pub fn files_of(host: &Host) -> Vec<IndexFile> {
-    shown(&host.lease(), |servers| index_files(servers, &Options::default()))
+pub fn host_files(host: &Host) -> Vec<IndexFile> {
+    with_shown_servers(&host.lease(), |servers| index_files(servers, &PromptOptions::default()))
 }
 
 /// Makes the folder `mcps` below `root` hold these files and no others that an index has.
 ///
 /// # Errors
 /// When a file cannot be written or removed.
-pub fn write(root: &Path, files: &[IndexFile]) -> io::Result<Written> {
-    let mut done = Written::default();
+pub fn write(root: &Path, files: &[IndexFile]) -> io::Result<IndexChanges> {
+    let mut done = IndexChanges::default();
     let mut keep = BTreeSet::new();
     for file in files {
         let path = root.join(&file.path);
@@ -48,7 +48,7 @@ pub fn write(root: &Path, files: &[IndexFile]) -> io::Result<Written> {
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder)?;
             }
-            write_whole(&path, file.contents.as_bytes())?;
+            write_atomically(&path, file.contents.as_bytes())?;
             done.written += 1;
         }
         keep.insert(path);
@@ -59,12 +59,17 @@ pub fn write(root: &Path, files: &[IndexFile]) -> io::Result<Written> {
 }
 
 /// Keeps the files below `root` as the catalog is, until `stop`. What cannot be written is told.
-pub async fn follow(host: Host, root: PathBuf, stop: CancellationToken, tell: impl Fn(&io::Error)) {
+pub async fn keep_current(
+    host: Host,
+    root: PathBuf,
+    stop: CancellationToken,
+    tell: impl Fn(&io::Error),
+) {
     let mut changes = host.fleet().changes();
     changes.load();
     let mut was: Option<String> = None;
     loop {
-        let files = files_of(&host);
+        let files = host_files(&host);
         let root = root.clone();
         let writing = tokio::task::spawn_blocking(move || write(&root, &files));
         let problem = match writing.await {
@@ -80,7 +85,7 @@ pub async fn follow(host: Host, root: PathBuf, stop: CancellationToken, tell: im
         was = now;
         let changed = async {
             changes.changed().await;
-            tokio::time::sleep(TOGETHER).await;
+            tokio::time::sleep(BATCH_WINDOW).await;
             changes.load();
         };
         if stop.run_until_cancelled(changed).await.is_none() {
@@ -90,7 +95,7 @@ pub async fn follow(host: Host, root: PathBuf, stop: CancellationToken, tell: im
 }
 
 /// Readers see the old file or the new one, never a part.
-fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
+fn write_atomically(path: &Path, contents: &[u8]) -> io::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temporary = path.with_file_name(format!(".{name}.{}", std::process::id()));
     let written = fs::File::create(&temporary)
@@ -106,8 +111,8 @@ fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
 fn remove_others(index: &Path, keep: &BTreeSet<PathBuf>) -> io::Result<usize> {
     let mut removed = 0;
     for server in entries(index)?.into_iter().filter(|path| is_folder(path)) {
-        let parts = PARTS.map(|part| server.join(part));
-        let mut old: Vec<PathBuf> = NOTES.map(|name| server.join(name)).into();
+        let parts = SERVER_FOLDERS.map(|part| server.join(part));
+        let mut old: Vec<PathBuf> = SERVER_FILES.map(|name| server.join(name)).into();
         for part in parts.iter().filter(|part| is_folder(part)) {
             let of_index = |path: &PathBuf| path.extension().is_some_and(|end| end == "json");
             old.extend(entries(part)?.into_iter().filter(of_index));
@@ -153,12 +158,12 @@ mod tests {
             file("mcps/b/resources/r.json", "1"),
         ];
         let wrote = |files: &[IndexFile]| write(folder.path(), files).unwrap();
-        assert_eq!(wrote(&first), Written { there: 4, written: 4, removed: 0 });
-        assert_eq!(wrote(&first), Written { there: 4, written: 0, removed: 0 });
+        assert_eq!(wrote(&first), IndexChanges { there: 4, written: 4, removed: 0 });
+        assert_eq!(wrote(&first), IndexChanges { there: 4, written: 0, removed: 0 });
         let place = |name: &str| folder.path().join(name);
         fs::write(place("mcps/a/tools/notes.txt"), "mine").unwrap();
         let second = [file("mcps/a/tools/x.json", "2")];
-        assert_eq!(wrote(&second), Written { there: 1, written: 1, removed: 3 });
+        assert_eq!(wrote(&second), IndexChanges { there: 1, written: 1, removed: 3 });
         assert_eq!(fs::read_to_string(place("mcps/a/tools/x.json")).unwrap(), "2");
         assert!(place("mcps/a/tools/notes.txt").exists());
         assert!(!place("mcps/b").exists() && !place("mcps/a/prompts").exists());

@@ -5,36 +5,36 @@
 //! machine. What waits for a person because of it is told on the visitor's streams of events, and
 //! answered there or at any other face. [`index`] keeps the catalog as files on disk.
 
+mod access;
 mod answers;
-mod callers;
 mod calls;
 mod clients;
+mod concurrency;
 mod descriptors;
-mod desk;
-mod door;
-mod editor;
 mod envelope;
 mod events;
-mod find;
+mod find_tool;
 pub mod generated;
+mod grpc_service;
+mod handlers;
 mod hub;
 pub mod index;
-mod known;
+mod listen;
 mod offerings;
 mod outputs;
-mod place;
+mod queue_events;
 mod resources;
 mod results;
 mod serve;
-mod service;
 mod status;
+mod stream_reviewer;
+mod suggestions;
 mod tools;
 mod values;
-mod waiting;
 
+pub use access::{GrpcAccess, TokenCheck, TokenHolder, TokenRegistry};
 pub use descriptors::DESCRIPTORS;
-pub use door::{Admitting, Door, Guest, Tokens};
-pub use editor::{Editor, Options};
-pub use known::KnownServer;
-pub use place::{BadPlace, ListenError, Listener, Place};
+pub use grpc_service::{GrpcOptions, GrpcService};
+pub use listen::{BadListenAddress, GrpcListener, ListenAddress, ListenError};
 pub use serve::serve;
+pub use suggestions::SuggestedServer;

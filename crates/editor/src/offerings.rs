@@ -6,52 +6,60 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use switchboard_catalog::{Lease, Server, definition};
 use switchboard_config::Transport;
-use switchboard_prompting::{index_places, shown};
+use switchboard_prompting::{index_places, with_shown_servers};
 use switchboard_rules::AllowedServer;
-use switchboard_wire::list::Item;
+use switchboard_wire::list::ListedItem;
 use tonic::Status;
 
-use crate::door::Visitor;
-use crate::editor::Editor;
+use crate::access::AuthorizedCaller;
 use crate::generated::agent::v1::{McpDescriptor, McpToolDefinition, McpToolDescriptor};
 use crate::generated::v1::offerings::{Prompt, Resource, Tool};
 use crate::generated::v1::{
     AllowedMcpConfiguration, AllowedMcpServer, GetControlsResponse, McpControls, McpInstructions,
     Offerings, ServerState,
 };
-use crate::values::{struct_of, texts_of};
+use crate::grpc_service::GrpcService;
+use crate::values::{parse_struct, string_members};
 
-impl Editor {
+impl GrpcService {
     /// The servers, as far as a visitor sees something of them.
-    pub(crate) fn servers(&self, visitor: &Visitor) -> Vec<ServerState> {
+    pub(crate) fn servers(&self, visitor: &AuthorizedCaller) -> Vec<ServerState> {
         let fleet = self.host().fleet().load();
-        let seen = fleet.servers.values().filter(|server| visitor.sees_of(server));
-        seen.map(|server| state_of(server, visitor)).collect()
+        let seen = fleet.servers.values().filter(|server| visitor.sees_server(server));
+        seen.map(|server| server_state(server, visitor)).collect()
     }
 
     /// How one server is, if the visitor sees something of it.
-    pub(crate) fn server(&self, visitor: &Visitor, id: &str) -> Option<ServerState> {
+    pub(crate) fn server(&self, visitor: &AuthorizedCaller, id: &str) -> Option<ServerState> {
         let fleet = self.host().fleet().load();
-        let server = fleet.servers.get(id).filter(|server| visitor.sees_of(server))?;
-        Some(state_of(server, visitor))
+        let server = fleet.servers.get(id).filter(|server| visitor.sees_server(server))?;
+        Some(server_state(server, visitor))
     }
 
     /// What servers offer.
-    pub(crate) fn offerings(&self, visitor: &Visitor, only: Option<&str>) -> Vec<Offerings> {
+    pub(crate) fn offerings(
+        &self,
+        visitor: &AuthorizedCaller,
+        only: Option<&str>,
+    ) -> Vec<Offerings> {
         let lease = self.host().lease();
         let servers = lease.catalog().servers().iter();
         servers
-            .filter(|server| is_wanted(server, visitor, only))
-            .map(|server| offerings_of(server, visitor))
+            .filter(|server| is_selected(server, visitor, only))
+            .map(|server| server_offerings(server, visitor))
             .collect()
     }
 
     /// The definitions of a server's tools as it wrote them.
-    pub(crate) fn raw_tools(&self, visitor: &Visitor, id: &str) -> Result<Vec<String>, Status> {
+    pub(crate) fn raw_tools(
+        &self,
+        visitor: &AuthorizedCaller,
+        id: &str,
+    ) -> Result<Vec<String>, Status> {
         let lease = self.host().lease();
         let mut servers = lease.catalog().servers().iter();
         let server = servers
-            .find(|server| server.id.as_str() == id && visitor.sees_of(server))
+            .find(|server| server.id.as_str() == id && visitor.sees_server(server))
             .ok_or_else(|| no_server(id))?;
         let tools = server.offers.tools.iter().filter(|tool| visitor.sees(id, tool.name()));
         Ok(tools.map(|tool| tool.item.raw.get().to_owned()).collect())
@@ -60,7 +68,7 @@ impl Editor {
     /// Tools under the names that models use.
     pub(crate) fn tools(
         &self,
-        visitor: &Visitor,
+        visitor: &AuthorizedCaller,
         descriptors: &[McpDescriptor],
     ) -> Vec<McpToolDefinition> {
         let lease = self.host().lease();
@@ -73,7 +81,8 @@ impl Editor {
             descriptors.is_empty() || of.any(named)
         };
         let seen = catalog.tools().filter(|entry| {
-            let (id, own) = (entry.server.id.as_str(), entry.tool.name());
+            let id = entry.server.id.as_str();
+            let own = entry.tool.name();
             visitor.sees(id, own) && is_described(id, own)
         });
         let shown = seen.map(|entry| {
@@ -81,7 +90,7 @@ impl Editor {
             McpToolDefinition {
                 name: catalog.names().get(entry.place).unwrap_or_default().to_owned(),
                 description: about.description.unwrap_or_default(),
-                input_schema: struct_of(about.input_schema.map_or("{}", RawValue::get)),
+                input_schema: parse_struct(about.input_schema.map_or("{}", RawValue::get)),
                 provider_identifier: entry.server.id.to_string(),
                 tool_name: entry.tool.name().to_owned(),
             }
@@ -90,36 +99,38 @@ impl Editor {
     }
 
     /// Servers in a few words, with the files of the index that say more.
-    pub(crate) fn descriptors(&self, visitor: &Visitor) -> Vec<McpDescriptor> {
+    pub(crate) fn descriptors(&self, visitor: &AuthorizedCaller) -> Vec<McpDescriptor> {
         let lease = self.host().lease();
         // The files are the owner's, and show everything.
         let index = self.inner.options.index.as_deref().filter(|_| visitor.is_owner());
-        descriptors_of(&lease, visitor, index)
+        server_descriptors(&lease, visitor, index)
     }
 
     /// What servers want to be known about them.
     pub(crate) fn instructions(
         &self,
-        visitor: &Visitor,
+        visitor: &AuthorizedCaller,
         only: Option<&str>,
     ) -> Vec<McpInstructions> {
         let lease = self.host().lease();
         let servers = lease.catalog().servers().iter();
-        let said = servers.filter(|server| is_wanted(server, visitor, only)).filter_map(|server| {
-            Some(McpInstructions {
-                server_name: name_of(server),
-                server_identifier: server.id.to_string(),
-                instructions: words_of(server)?,
-            })
-        });
+        let said =
+            servers.filter(|server| is_selected(server, visitor, only)).filter_map(|server| {
+                Some(McpInstructions {
+                    server_name: display_name(server),
+                    server_identifier: server.id.to_string(),
+                    instructions: instructions_text(server)?,
+                })
+            });
         said.collect()
     }
 
     /// What is allowed here.
-    pub(crate) fn controls(&self, visitor: &Visitor) -> GetControlsResponse {
+    pub(crate) fn controls(&self, visitor: &AuthorizedCaller) -> GetControlsResponse {
         let lease = self.host().lease();
         let seen = lease.catalog().tools().filter_map(|entry| {
-            let (id, own) = (entry.server.id.as_str(), entry.tool.name());
+            let id = entry.server.id.as_str();
+            let own = entry.tool.name();
             visitor.sees(id, own).then(|| format!("{id}/{own}"))
         });
         let controls = McpControls { enabled: true, allowed_tools: seen.collect() };
@@ -158,12 +169,13 @@ pub(crate) fn no_server(id: &str) -> Status {
     Status::not_found(format!("there is no server `{id}`"))
 }
 
-fn is_wanted(server: &Server, visitor: &Visitor, only: Option<&str>) -> bool {
-    only.is_none_or(|only| only.is_empty() || server.id.as_str() == only) && visitor.sees_of(server)
+fn is_selected(server: &Server, visitor: &AuthorizedCaller, only: Option<&str>) -> bool {
+    only.is_none_or(|only| only.is_empty() || server.id.as_str() == only)
+        && visitor.sees_server(server)
 }
 
 /// How a server is. Guests hear nothing of its insides.
-pub(crate) fn state_of(server: &Server, visitor: &Visitor) -> ServerState {
+pub(crate) fn server_state(server: &Server, visitor: &AuthorizedCaller) -> ServerState {
     let id = server.id.as_str();
     let failure = server.status.failure().filter(|_| visitor.is_owner());
     let kind = server.config.as_ref().map(|config| match config.transport {
@@ -171,7 +183,7 @@ pub(crate) fn state_of(server: &Server, visitor: &Visitor) -> ServerState {
         Transport::Http { .. } => "http",
         Transport::Builtin => "builtin",
     });
-    let count = |items: &[Item]| {
+    let count = |items: &[ListedItem]| {
         let seen = items.iter().filter(|item| visitor.sees(id, &item.key)).count();
         i32::try_from(seen).unwrap_or(i32::MAX)
     };
@@ -188,7 +200,7 @@ pub(crate) fn state_of(server: &Server, visitor: &Visitor) -> ServerState {
     }
 }
 
-fn offerings_of(server: &Server, visitor: &Visitor) -> Offerings {
+fn server_offerings(server: &Server, visitor: &AuthorizedCaller) -> Offerings {
     let id = server.id.as_str();
     let tools = server.offers.tools.iter().filter(|tool| visitor.sees(id, tool.name()));
     let tools = tools.map(|tool| {
@@ -200,7 +212,7 @@ fn offerings_of(server: &Server, visitor: &Visitor) -> Offerings {
             output_schema: about.output_schema.map(|schema| schema.get().to_owned()),
         }
     });
-    let seen = |item: &&Item| visitor.sees(id, &item.key);
+    let seen = |item: &&ListedItem| visitor.sees(id, &item.key);
     let prompts = server.offers.prompts.iter().filter(seen).map(prompt);
     let resources = server.offers.resources.iter().filter(seen).map(|item| {
         let about = definition(item);
@@ -209,7 +221,7 @@ fn offerings_of(server: &Server, visitor: &Visitor) -> Offerings {
             name: about.title.or(about.name).unwrap_or_default(),
             description: about.description.unwrap_or_default(),
             mime_type: about.mime_type.unwrap_or_default(),
-            annotations: texts_of(about.annotations.map(RawValue::get)),
+            annotations: string_members(about.annotations.map(RawValue::get)),
         }
     });
     Offerings {
@@ -221,7 +233,7 @@ fn offerings_of(server: &Server, visitor: &Visitor) -> Offerings {
 }
 
 /// A prompt, with a schema of its arguments: all of them are texts.
-fn prompt(item: &Item) -> Prompt {
+fn prompt(item: &ListedItem) -> Prompt {
     let about = definition(item);
     let listed: Vec<Value> =
         about.arguments.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
@@ -248,12 +260,16 @@ fn prompt(item: &Item) -> Prompt {
     }
 }
 
-fn descriptors_of(lease: &Lease, visitor: &Visitor, index: Option<&Path>) -> Vec<McpDescriptor> {
+fn server_descriptors(
+    lease: &Lease,
+    visitor: &AuthorizedCaller,
+    index: Option<&Path>,
+) -> Vec<McpDescriptor> {
     let servers = lease.catalog().servers();
-    let places = shown(lease, index_places);
+    let places = with_shown_servers(lease, index_places);
     let mut all = Vec::new();
     for (server, place) in servers.iter().zip(&places) {
-        if !visitor.sees_of(server) {
+        if !visitor.sees_server(server) {
             continue;
         }
         let id = server.id.as_str();
@@ -261,10 +277,10 @@ fn descriptors_of(lease: &Lease, visitor: &Visitor, index: Option<&Path>) -> Vec
         let tools = server.offers.tools.iter().zip(&place.tools);
         let tools = tools.filter(|(tool, _)| visitor.sees(id, tool.name()));
         all.push(McpDescriptor {
-            server_name: name_of(server),
+            server_name: display_name(server),
             server_identifier: id.to_owned(),
             folder_path: path(&place.folder),
-            server_use_instructions: words_of(server),
+            server_use_instructions: instructions_text(server),
             tools: tools
                 .map(|(tool, file)| McpToolDescriptor {
                     tool_name: tool.name().to_owned(),
@@ -277,11 +293,11 @@ fn descriptors_of(lease: &Lease, visitor: &Visitor, index: Option<&Path>) -> Vec
 }
 
 /// A name for people: the one that its configuration gives it, which nobody else can choose.
-fn name_of(server: &Server) -> String {
+fn display_name(server: &Server) -> String {
     server.id.to_string()
 }
 
-fn words_of(server: &Server) -> Option<String> {
+fn instructions_text(server: &Server) -> Option<String> {
     let said = server.agreement.as_ref().and_then(|with| with.instructions.as_deref());
     said.map(str::trim).filter(|said| !said.is_empty()).map(str::to_owned)
 }

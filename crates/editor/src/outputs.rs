@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-use switchboard_files::{DownloadError, Existing, Ground, download};
+use switchboard_files::{DownloadError, DownloadRoots, IfExists, download};
 
 use crate::generated::agent::v1::FileLocation;
 
 /// The longest text that is passed on in any case, and by default.
-pub(crate) const MOST_BYTES: usize = 1_000_000;
+pub(crate) const MAX_INLINE_BYTES: usize = 1_000_000;
 /// The longest text that is kept in a file.
 const FILE_LIMIT_BYTES: usize = 256 << 20;
 /// How long files are kept for whoever was told of them.
-const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+const FILE_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Where long text goes, and how long it has to be.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Outputs {
 
 /// What became of a result: the texts that went to files are sentences.
 #[derive(Debug, Default)]
-pub(crate) struct Moved {
+pub(crate) struct SpilledTexts {
     /// The place of each piece of content that went to a file.
     pub(crate) places: Vec<Option<FileLocation>>,
     /// The place of the structured content, which is left out of the result then.
@@ -35,11 +35,14 @@ pub(crate) struct Moved {
 
 impl Outputs {
     /// Moves every long text of a tool's result to a file.
-    pub(crate) fn relieve(&self, result: &mut Value) -> Result<Moved, DownloadError> {
-        let mut moved = Moved::default();
+    pub(crate) fn spill_long_texts(
+        &self,
+        result: &mut Value,
+    ) -> Result<SpilledTexts, DownloadError> {
+        let mut moved = SpilledTexts::default();
         let content = result.get_mut("content").and_then(Value::as_array_mut);
         for (number, item) in content.into_iter().flatten().enumerate() {
-            let place = self.relieve_item(item, number)?;
+            let place = self.spill_item(item, number)?;
             moved.places.push(place);
         }
         let structured = result.get("structuredContent").map(Value::to_string);
@@ -52,7 +55,7 @@ impl Outputs {
         Ok(moved)
     }
 
-    fn relieve_item(
+    fn spill_item(
         &self,
         item: &mut Value,
         number: usize,
@@ -66,21 +69,21 @@ impl Outputs {
         let long = text.as_str().filter(|text| text.len() > self.threshold_bytes);
         let Some(long) = long else { return Ok(None) };
         let location = self.write(long, &format!("{number}.txt"))?;
-        *text = json!(sentence(&location));
+        *text = json!(file_notice(&location));
         Ok(Some(location))
     }
 
     /// Writes a text to a file of its own.
     pub(crate) fn write(&self, text: &str, ending: &str) -> Result<FileLocation, DownloadError> {
-        create_private(&self.folder).map_err(|cause| DownloadError::NotWritten {
+        create_private_folder(&self.folder).map_err(|cause| DownloadError::NotWritten {
             path: self.folder.display().to_string(),
             cause,
         })?;
-        let ground = Ground {
+        let ground = DownloadRoots {
             roots: std::slice::from_ref(&self.folder),
             protected: &[],
             limit_bytes: FILE_LIMIT_BYTES,
-            existing: Existing::Keep,
+            existing: IfExists::Keep,
         };
         let name = format!("{}-{ending}", self.name);
         let path = download::write(&ground, Path::new(&name), text.as_bytes())?;
@@ -93,7 +96,7 @@ impl Outputs {
 }
 
 /// What stands in place of a text that went to a file.
-pub(crate) fn sentence(location: &FileLocation) -> String {
+pub(crate) fn file_notice(location: &FileLocation) -> String {
     let FileLocation { file_path, size_bytes, line_count } = location;
     format!(
         "The output has {size_bytes} bytes in {line_count} lines and is in the file {file_path}"
@@ -101,12 +104,12 @@ pub(crate) fn sentence(location: &FileLocation) -> String {
 }
 
 /// Removes files that were written long ago.
-pub(crate) fn clear_old(folder: &Path) {
+pub(crate) fn remove_expired(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let changed = entry.metadata().and_then(|about| about.modified());
         let age = changed.ok().and_then(|then| SystemTime::now().duration_since(then).ok());
-        if age.is_some_and(|age| age > KEPT) {
+        if age.is_some_and(|age| age > FILE_LIFETIME) {
             // What cannot be removed is looked at again next time.
             std::fs::remove_file(entry.path()).ok();
         }
@@ -114,7 +117,7 @@ pub(crate) fn clear_old(folder: &Path) {
 }
 
 /// A folder that only its owner can look into.
-pub(crate) fn create_private(folder: &Path) -> std::io::Result<()> {
+pub(crate) fn create_private_folder(folder: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -144,15 +147,16 @@ mod tests {
             "structuredContent": {"a": "0123456789"},
             "isError": false,
         });
-        let moved = outputs.relieve(&mut result).unwrap();
+        let moved = outputs.spill_long_texts(&mut result).unwrap();
         let root = std::fs::canonicalize(&outputs.folder).unwrap();
         let location = |name: &str, size_bytes, line_count| FileLocation {
             file_path: root.join(name).display().to_string(),
             size_bytes,
             line_count,
         };
-        let (text, inner) = (location("7-1.txt", 21, 2), location("7-3.txt", 11, 1));
-        let said = [sentence(&text), sentence(&inner)];
+        let text = location("7-1.txt", 21, 2);
+        let inner = location("7-3.txt", 11, 1);
+        let said = [file_notice(&text), file_notice(&inner)];
         assert_eq!(moved.places, [None, Some(text), None, Some(inner)]);
         assert_eq!(moved.structured, Some(location("7-structured.json", 18, 1)));
         let expected = json!({
@@ -176,8 +180,8 @@ mod tests {
             std::fs::write(folder.path().join(name), "x").unwrap();
         }
         let old = std::fs::File::options().write(true).open(folder.path().join("old")).unwrap();
-        old.set_modified(SystemTime::now() - 2 * KEPT).unwrap();
-        clear_old(folder.path());
+        old.set_modified(SystemTime::now() - 2 * FILE_LIFETIME).unwrap();
+        remove_expired(folder.path());
         let left = std::fs::read_dir(folder.path()).unwrap();
         let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(left, ["new"]);

@@ -6,17 +6,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use switchboard_catalog::{Status as State, definition};
+use switchboard_catalog::{ServerStatus as State, definition};
 use switchboard_core::{Item, ProposedCall, Reply};
-use switchboard_files::{Existing, Ground, download};
+use switchboard_files::{DownloadRoots, IfExists, download};
 use switchboard_store::Record;
 use switchboard_wire::Json;
-use switchboard_wire::list::Item as Listed;
+use switchboard_wire::list::ListedItem as Listed;
 use tonic::Status;
 
-use crate::calls::How;
-use crate::door::Visitor;
-use crate::editor::Editor;
+use crate::access::AuthorizedCaller;
+use crate::calls::CallRunOptions;
 use crate::generated::agent::v1::list_mcp_resources_exec_result::{McpResource, Result as List};
 use crate::generated::agent::v1::read_mcp_resource_exec_result::Result as Read;
 use crate::generated::agent::v1::read_mcp_resource_success::Content;
@@ -27,32 +26,34 @@ use crate::generated::agent::v1::{
 };
 use crate::generated::v1::get_prompt_response::Message;
 use crate::generated::v1::{GetPromptRequest, GetPromptResponse};
-use crate::outputs::MOST_BYTES;
+use crate::grpc_service::GrpcService;
+use crate::outputs::MAX_INLINE_BYTES;
 use crate::results;
 use crate::status::EditorStatus;
-use crate::values::texts_of;
+use crate::values::string_members;
 
 /// The largest file that a resource is written to, in bytes.
 const FILE_LIMIT_BYTES: usize = 256 << 20;
 
-impl Editor {
+impl GrpcService {
     /// The resources that a visitor sees, of one server or of all; or why that one has no list.
-    pub(crate) fn list(&self, visitor: &Visitor, server: Option<&str>) -> List {
+    pub(crate) fn list(&self, visitor: &AuthorizedCaller, server: Option<&str>) -> List {
         let named = server.filter(|name| !name.is_empty());
-        named.and_then(|name| self.unlisted(visitor, name)).unwrap_or_else(|| {
+        named.and_then(|name| self.missing_list(visitor, name)).unwrap_or_else(|| {
             let resources = self.resources(visitor, server);
             List::Success(ListMcpResourcesSuccess { resources })
         })
     }
 
     /// Why a server has no list, if it has none. Guests hear nothing of its insides.
-    fn unlisted(&self, visitor: &Visitor, name: &str) -> Option<List> {
+    fn missing_list(&self, visitor: &AuthorizedCaller, name: &str) -> Option<List> {
         let fleet = self.host().fleet().load();
-        let Some(server) = fleet.servers.get(name).filter(|server| visitor.sees_of(server)) else {
+        let Some(server) = fleet.servers.get(name).filter(|server| visitor.sees_server(server))
+        else {
             let error = format!("there is no server `{name}`");
             return Some(List::Error(ListMcpResourcesError { error }));
         };
-        let held = self.host().held().load();
+        let held = self.host().quarantine().load();
         if let Some(why) = held.servers.get(name).and_then(|held| held.whole.as_ref()) {
             let reason = format!("nothing of server `{name}` is used until a person agrees: {why}");
             return Some(List::Rejected(ListMcpResourcesRejected { reason }));
@@ -74,7 +75,11 @@ impl Editor {
     }
 
     /// The resources that a visitor sees, of one server or of all.
-    pub(crate) fn resources(&self, visitor: &Visitor, server: Option<&str>) -> Vec<McpResource> {
+    pub(crate) fn resources(
+        &self,
+        visitor: &AuthorizedCaller,
+        server: Option<&str>,
+    ) -> Vec<McpResource> {
         let lease = self.host().lease();
         let mut all = Vec::new();
         for of in lease.catalog().servers() {
@@ -83,7 +88,7 @@ impl Editor {
                 continue;
             }
             let seen = of.offers.resources.iter().filter(|item| visitor.sees(id, &item.key));
-            all.extend(seen.map(|item| listed(id, item)));
+            all.extend(seen.map(|item| resource_entry(id, item)));
         }
         all
     }
@@ -91,7 +96,7 @@ impl Editor {
     /// Reads a resource, and writes it to a file if that is wanted.
     pub(crate) async fn read(
         &self,
-        visitor: &Visitor,
+        visitor: &AuthorizedCaller,
         args: ReadMcpResourceExecArgs,
     ) -> Result<Read, Status> {
         let ReadMcpResourceExecArgs { server, uri, download_path, tool_call_id } = args;
@@ -100,16 +105,16 @@ impl Editor {
             return Ok(Read::NotFound(ReadMcpResourceNotFound { uri }));
         }
         if download_path.is_some() {
-            visitor.only_owner("writing a file")?;
+            visitor.require_owner("writing a file")?;
         }
         let about = lease.fleet().servers.get(server.as_str()).and_then(|of| {
             let item = of.offers.resources.iter().find(|item| *item.key == *uri)?;
-            Some(listed(&server, item))
+            Some(resource_entry(&server, item))
         });
         let proposed = ProposedCall::resource(&server, &uri);
-        let how = How { tool_call_id, ..How::default() };
+        let how = CallRunOptions { tool_call_id, ..CallRunOptions::default() };
         let record = self.run(visitor, lease, proposed, how).await?;
-        if let Some(ended) = unread(&record, &uri) {
+        if let Some(ended) = read_failure(&record, &uri) {
             return Ok(ended);
         }
         let success = match about {
@@ -124,8 +129,9 @@ impl Editor {
             None => ReadMcpResourceSuccess { uri, ..ReadMcpResourceSuccess::default() },
         };
         let host = self.host().clone();
-        let (roots, protected) = (host.roots(), self.inner.options.protected.clone());
-        let outputs = self.outputs(&record, MOST_BYTES);
+        let roots = host.roots();
+        let protected = self.inner.options.protected.clone();
+        let outputs = self.outputs(&record, MAX_INLINE_BYTES);
         let working = tokio::task::spawn_blocking(move || {
             let mut success = success;
             let content = contents(&record, &mut success)?;
@@ -153,7 +159,7 @@ impl Editor {
     /// Fetches a prompt.
     pub(crate) async fn prompt(
         &self,
-        visitor: &Visitor,
+        visitor: &AuthorizedCaller,
         request: GetPromptRequest,
     ) -> Result<GetPromptResponse, Status> {
         let GetPromptRequest { server, name, arguments, tool_call_id } = request;
@@ -175,16 +181,16 @@ impl Editor {
             }
         };
         let proposed = ProposedCall::prompt(&server, &name, Json::from(&json!(arguments)));
-        let how = How { tool_call_id, ..How::default() };
+        let how = CallRunOptions { tool_call_id, ..CallRunOptions::default() };
         let record = self.run(visitor, lease, proposed, how).await?;
-        let why = || results::words(&record.outcome);
+        let why = || results::failure_text(&record.outcome);
         match EditorStatus::from(record.outcome.kind) {
             EditorStatus::Success => {}
             EditorStatus::Error => return Err(Status::failed_precondition(why())),
             EditorStatus::Rejected => return Err(Status::aborted(why())),
             EditorStatus::PermissionDenied => return Err(Status::permission_denied(why())),
         }
-        let result_json = results::text_of(&record.outcome);
+        let result_json = results::result_text(&record.outcome);
         let reply = Reply::from_prompt_json(&result_json)
             .map_err(|error| Status::internal(error.to_string()))?;
         let whole: Value = serde_json::from_str(&result_json).unwrap_or_default();
@@ -201,13 +207,13 @@ impl Editor {
 fn message(item: &Item) -> Message {
     match item {
         Item::Message { role, content } => {
-            Message { role: role.clone(), content: Some(results::piece(content, None)) }
+            Message { role: role.clone(), content: Some(results::content_item(content, None)) }
         }
-        other => Message { role: String::new(), content: Some(results::piece(other, None)) },
+        other => Message { role: String::new(), content: Some(results::content_item(other, None)) },
     }
 }
 
-fn listed(server: &str, item: &Listed) -> McpResource {
+fn resource_entry(server: &str, item: &Listed) -> McpResource {
     let about = definition(item);
     McpResource {
         uri: item.key.to_string(),
@@ -215,14 +221,14 @@ fn listed(server: &str, item: &Listed) -> McpResource {
         description: about.description,
         mime_type: about.mime_type,
         server: server.to_owned(),
-        annotations: texts_of(about.annotations.map(RawValue::get)),
+        annotations: string_members(about.annotations.map(RawValue::get)),
     }
 }
 
 /// How the reading ended, if it did not end with a content.
-fn unread(record: &Record, uri: &str) -> Option<Read> {
+fn read_failure(record: &Record, uri: &str) -> Option<Read> {
     let outcome = &record.outcome;
-    let words = || results::words(outcome);
+    let words = || results::failure_text(outcome);
     match EditorStatus::from(outcome.kind) {
         EditorStatus::Success => None,
         EditorStatus::Error if outcome.reason.as_deref() == Some("not_listed") => {
@@ -240,7 +246,7 @@ fn contents(
     record: &Record,
     success: &mut ReadMcpResourceSuccess,
 ) -> Result<Option<Content>, String> {
-    let reply = Reply::from_resource_json(&results::text_of(&record.outcome))
+    let reply = Reply::from_resource_json(&results::result_text(&record.outcome))
         .map_err(|error| error.to_string())?;
     let mut text: Option<String> = None;
     for item in reply.items {
@@ -267,7 +273,7 @@ fn write(
     content: &Content,
 ) -> Result<PathBuf, String> {
     let ground =
-        Ground { roots, protected, limit_bytes: FILE_LIMIT_BYTES, existing: Existing::Keep };
+        DownloadRoots { roots, protected, limit_bytes: FILE_LIMIT_BYTES, existing: IfExists::Keep };
     let bytes = match content {
         Content::Text(text) => text.as_bytes(),
         Content::Blob(bytes) => bytes,

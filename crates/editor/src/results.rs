@@ -13,51 +13,51 @@ use crate::generated::agent::v1::{
     FileLocation, McpError, McpImageContent, McpPermissionDenied, McpRejected, McpResult,
     McpSuccess, McpTextContent, McpToolResultContentItem,
 };
-use crate::outputs::{Moved, Outputs, sentence};
+use crate::outputs::{Outputs, SpilledTexts, file_notice};
 use crate::status::EditorStatus;
 use crate::values::to_struct;
 
 /// How a call of a tool ended, with the server's result where there is one.
-pub(crate) struct Told {
+pub(crate) struct ToolReply {
     pub(crate) result: McpResult,
     /// The result, with sentences in place of texts that went to files.
     pub(crate) value: Option<Value>,
 }
 
 /// Puts an outcome into words; long texts go to files.
-pub(crate) fn tell(outcome: &Outcome, outputs: &Outputs) -> Result<Told, Status> {
+pub(crate) fn tool_reply(outcome: &Outcome, outputs: &Outputs) -> Result<ToolReply, Status> {
     let ended = match EditorStatus::from(outcome.kind) {
         EditorStatus::Success => return success(outcome, outputs),
         EditorStatus::Error => Ended::Error(McpError {
-            error: words(outcome),
+            error: failure_text(outcome),
             needs_auth: outcome.reason.as_deref() == Some("needs_login"),
         }),
         EditorStatus::Rejected => Ended::Rejected(McpRejected {
-            reason: outcome.message.clone().unwrap_or_else(|| REJECTED.to_owned()),
+            reason: outcome.message.clone().unwrap_or_else(|| DEFAULT_REJECTION.to_owned()),
             is_readonly: false,
         }),
         EditorStatus::PermissionDenied => Ended::PermissionDenied(McpPermissionDenied {
-            error: words(outcome),
+            error: failure_text(outcome),
             is_readonly: outcome.is_read_only(),
         }),
     };
-    Ok(Told { result: McpResult { result: Some(ended) }, value: None })
+    Ok(ToolReply { result: McpResult { result: Some(ended) }, value: None })
 }
 
 /// What a person said who said nothing.
-const REJECTED: &str = "the person rejected the call";
+const DEFAULT_REJECTION: &str = "the person rejected the call";
 
 /// Why a call has no result, in a sentence.
-pub(crate) fn words(outcome: &Outcome) -> String {
+pub(crate) fn failure_text(outcome: &Outcome) -> String {
     let message = outcome.message.clone();
     message.unwrap_or_else(|| format!("the call ended as `{}`", outcome.kind.as_str()))
 }
 
-fn success(outcome: &Outcome, outputs: &Outputs) -> Result<Told, Status> {
-    let text = text_of(outcome);
+fn success(outcome: &Outcome, outputs: &Outputs) -> Result<ToolReply, Status> {
+    let text = result_text(outcome);
     let mut value: Value = serde_json::from_str(&text)
         .map_err(|error| Status::internal(format!("the result is no JSON: {error}")))?;
-    let moved = outputs.relieve(&mut value).map_err(|error| {
+    let moved = outputs.spill_long_texts(&mut value).map_err(|error| {
         // The call has run: its result must not be lost without a word.
         Status::internal(format!("the call ran, but its output cannot be kept: {error}"))
     })?;
@@ -71,31 +71,31 @@ fn success(outcome: &Outcome, outputs: &Outputs) -> Result<Told, Status> {
         structured_content,
     };
     let result = McpResult { result: Some(Ended::Success(success)) };
-    Ok(Told { result, value: Some(value) })
+    Ok(ToolReply { result, value: Some(value) })
 }
 
 /// The text of a result.
-pub(crate) fn text_of(outcome: &Outcome) -> String {
+pub(crate) fn result_text(outcome: &Outcome) -> String {
     let bytes = outcome.result.as_deref().unwrap_or_default();
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn content(reply: &Reply, moved: Moved) -> Vec<McpToolResultContentItem> {
+fn content(reply: &Reply, moved: SpilledTexts) -> Vec<McpToolResultContentItem> {
     let places = moved.places.into_iter().chain(std::iter::repeat(None));
     let mut content: Vec<_> =
-        reply.items.iter().zip(places).map(|(item, place)| piece(item, place)).collect();
+        reply.items.iter().zip(places).map(|(item, place)| content_item(item, place)).collect();
     if let Some(location) = moved.structured {
-        content.push(text(sentence(&location), Some(location)));
+        content.push(text_item(file_notice(&location), Some(location)));
     } else if content.is_empty()
         && let Some(structured) = &reply.structured
     {
-        content.push(text(structured.clone(), None));
+        content.push(text_item(structured.clone(), None));
     }
     content
 }
 
 /// A piece of a result; what has no form of its own is put into words, as for a model.
-pub(crate) fn piece(item: &Item, place: Option<FileLocation>) -> McpToolResultContentItem {
+pub(crate) fn content_item(item: &Item, place: Option<FileLocation>) -> McpToolResultContentItem {
     if let Item::Image { mime, data } = item
         && let Ok(data) = STANDARD.decode(data.trim())
     {
@@ -103,17 +103,19 @@ pub(crate) fn piece(item: &Item, place: Option<FileLocation>) -> McpToolResultCo
         return McpToolResultContentItem { content: Some(Content::Image(image)) };
     }
     match item {
-        Item::Text(said) => text(said.clone(), place),
+        Item::Text(said) => text_item(said.clone(), place),
         // Where its text went to a file, the sentence about that is all there is to say.
-        Item::Resource { text: Some(said), .. } if place.is_some() => text(said.clone(), place),
+        Item::Resource { text: Some(said), .. } if place.is_some() => {
+            text_item(said.clone(), place)
+        }
         other => {
             let alone = Reply { items: vec![other.clone()], ..Reply::default() };
-            text(switchboard_prompting::for_model(&alone, Vision::No).text, place)
+            text_item(switchboard_prompting::for_model(&alone, Vision::No).text, place)
         }
     }
 }
 
-fn text(text: String, output_location: Option<FileLocation>) -> McpToolResultContentItem {
+fn text_item(text: String, output_location: Option<FileLocation>) -> McpToolResultContentItem {
     let text = McpTextContent { text, output_location };
     McpToolResultContentItem { content: Some(Content::Text(text)) }
 }
@@ -129,7 +131,7 @@ mod tests {
     }
 
     fn told(outcome: &Outcome) -> Ended {
-        tell(outcome, &outputs()).unwrap().result.result.unwrap()
+        tool_reply(outcome, &outputs()).unwrap().result.result.unwrap()
     }
 
     #[test]
@@ -169,16 +171,16 @@ mod tests {
         let image = McpImageContent { data: b"\x89PN".into(), mime_type: "image/png".to_owned() };
         let expected = McpSuccess {
             content: vec![
-                text("a".to_owned(), None),
+                text_item("a".to_owned(), None),
                 McpToolResultContentItem { content: Some(Content::Image(image)) },
-                text(
+                text_item(
                     "[audio, audio/wav, 3 B: it was kept for the user and is not shown here]"
                         .to_owned(),
                     None,
                 ),
             ],
             is_error: true,
-            structured_content: crate::values::struct_of(r#"{"n":1}"#),
+            structured_content: crate::values::parse_struct(r#"{"n":1}"#),
         };
         assert_eq!(told(&outcome), Ended::Success(expected));
     }

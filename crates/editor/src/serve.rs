@@ -12,23 +12,27 @@ use tonic::transport::Server;
 use tonic::transport::server::Connected;
 
 use crate::descriptors::DESCRIPTORS;
-use crate::editor::Editor;
 use crate::generated::v1::host_service_server::HostServiceServer;
 use crate::generated::v1::mcp_registry_service_server::McpRegistryServiceServer;
-use crate::place::{Listener, Socket};
+use crate::grpc_service::GrpcService;
+use crate::listen::{GrpcListener, ListenSocket};
 
 /// How long to wait when the system has no room for another connection.
-const OUT_OF_ROOM: Duration = Duration::from_millis(100);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 /// How soon whoever may no longer call is noticed.
-const LOOK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// How often a connection that says nothing is asked whether it is there.
-const KEEP_ALIVE: Duration = Duration::from_secs(60);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Serves whoever connects, until `stop`; then takes no more and waits for what runs.
 ///
 /// # Errors
 /// When the service cannot be set up, or connections can no longer be taken.
-pub async fn serve(editor: Editor, listener: Listener, stop: CancellationToken) -> io::Result<()> {
+pub async fn serve(
+    editor: GrpcService,
+    listener: GrpcListener,
+    stop: CancellationToken,
+) -> io::Result<()> {
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTORS)
@@ -39,7 +43,8 @@ pub async fn serve(editor: Editor, listener: Listener, stop: CancellationToken) 
     let host = HostServiceServer::new(editor.clone()).max_decoding_message_size(limit);
     let registry = McpRegistryServiceServer::new(editor.clone());
     let ending = {
-        let (editor, stop) = (editor.clone(), stop.clone());
+        let editor = editor.clone();
+        let stop = stop.clone();
         async move {
             stop.cancelled().await;
             // Streams of events would never end by themselves.
@@ -47,7 +52,7 @@ pub async fn serve(editor: Editor, listener: Listener, stop: CancellationToken) 
         }
     };
     let router = Server::builder()
-        .http2_keepalive_interval(Some(KEEP_ALIVE))
+        .http2_keepalive_interval(Some(KEEP_ALIVE_INTERVAL))
         .add_service(host)
         .add_service(registry)
         .add_service(newer)
@@ -55,7 +60,7 @@ pub async fn serve(editor: Editor, listener: Listener, stop: CancellationToken) 
     let incoming = Box::pin(stream::unfold(&listener.socket, |socket| async move {
         Some((Ok::<_, io::Error>(socket.next().await), socket))
     }));
-    let watching = tokio::spawn(look_after(editor.clone(), stop.clone()));
+    let watching = tokio::spawn(cancel_revoked_callers(editor.clone(), stop.clone()));
     let serving = router.serve_with_incoming_shutdown(incoming, ending);
     tokio::pin!(serving);
     let drain = editor.inner.options.drain;
@@ -73,33 +78,36 @@ pub async fn serve(editor: Editor, listener: Listener, stop: CancellationToken) 
 }
 
 /// Ends what belongs to visitors who were let in and no longer would be.
-async fn look_after(editor: Editor, stop: CancellationToken) {
-    while stop.run_until_cancelled(tokio::time::sleep(LOOK)).await.is_some() {
-        editor.inner.callers.dismiss(|identity| editor.inner.options.door.holds(identity));
+async fn cancel_revoked_callers(editor: GrpcService, stop: CancellationToken) {
+    while stop.run_until_cancelled(tokio::time::sleep(POLL_INTERVAL)).await.is_some() {
+        editor
+            .inner
+            .callers
+            .cancel_revoked(|identity| editor.inner.options.door.is_valid(identity));
     }
 }
 
-impl Socket {
-    async fn next(&self) -> Connection {
+impl ListenSocket {
+    async fn next(&self) -> GrpcConnection {
         loop {
             let taken = match self {
                 #[cfg(unix)]
                 Self::Unix(listener) => listener.accept().await.map(|(stream, _)| {
                     // The file's mode keeps others out; so does this, should somebody change it.
-                    let is_let_in = is_owner(&stream) && !is_ours(&stream);
-                    is_let_in.then(|| Connection(Box::new(stream)))
+                    let is_let_in = is_owner(&stream) && !is_own_descendant(&stream);
+                    is_let_in.then(|| GrpcConnection(Box::new(stream)))
                 }),
                 Self::Tcp(listener) => listener.accept().await.map(|(stream, _)| {
                     // Without it small answers wait for more to send.
                     stream.set_nodelay(true).ok();
-                    Some(Connection(Box::new(stream)))
+                    Some(GrpcConnection(Box::new(stream)))
                 }),
             };
             match taken {
                 Ok(Some(connection)) => return connection,
                 Ok(None) => {}
                 // Too many open files, for example: connections that end make room.
-                Err(_) => tokio::time::sleep(OUT_OF_ROOM).await,
+                Err(_) => tokio::time::sleep(ACCEPT_RETRY_DELAY).await,
             }
         }
     }
@@ -114,25 +122,25 @@ fn is_owner(stream: &tokio::net::UnixStream) -> bool {
 /// Whether it comes from a process that we started: a server, or something below one. Files keep no
 /// confined server from a socket, and what the owner may do is not for it.
 #[cfg(unix)]
-fn is_ours(stream: &tokio::net::UnixStream) -> bool {
+fn is_own_descendant(stream: &tokio::net::UnixStream) -> bool {
     let peer = stream.peer_cred().ok().and_then(|peer| peer.pid());
     peer.is_some_and(|peer| switchboard_fleet::is_descendant(peer.cast_unsigned()))
 }
 
-trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send {}
 
-impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> ByteStream for T {}
 
 /// A connection, whatever it came through.
-struct Connection(Box<dyn Stream>);
+struct GrpcConnection(Box<dyn ByteStream>);
 
-impl Connected for Connection {
+impl Connected for GrpcConnection {
     type ConnectInfo = ();
 
     fn connect_info(&self) -> Self::ConnectInfo {}
 }
 
-impl AsyncRead for Connection {
+impl AsyncRead for GrpcConnection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -142,7 +150,7 @@ impl AsyncRead for Connection {
     }
 }
 
-impl AsyncWrite for Connection {
+impl AsyncWrite for GrpcConnection {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -8,11 +8,9 @@ use switchboard_store::Record;
 use switchboard_wire::Json;
 use tonic::Status;
 
-use crate::calls::How;
-use crate::desk::Lease;
-use crate::door::Visitor;
-use crate::editor::Editor;
-use crate::find::Wanted;
+use crate::access::AuthorizedCaller;
+use crate::calls::CallRunOptions;
+use crate::find_tool::ToolReference;
 use crate::generated::agent::v1::mcp_result::Result as Ended;
 use crate::generated::agent::v1::{McpArgs, McpError, McpResult};
 use crate::generated::v1::call_tool_request::Call;
@@ -21,25 +19,27 @@ use crate::generated::v1::{
     CallMcpToolParams, CallMcpToolResult, CallToolRequest, CallToolResponse, McpParams,
     McpResult as LegacyResult,
 };
-use crate::outputs::{MOST_BYTES, Outputs};
-use crate::results::Told;
+use crate::grpc_service::GrpcService;
+use crate::outputs::{MAX_INLINE_BYTES, Outputs};
+use crate::results::ToolReply;
+use crate::stream_reviewer::ElicitationTarget;
 use crate::values::{from_fields, from_struct, to_struct};
-use crate::{find, results};
+use crate::{find_tool, results};
 
 /// The most tools that a call in the older form may name.
-const MOST_CANDIDATES: usize = 10_000;
+const MAX_CANDIDATES: usize = 10_000;
 
 /// A call, whatever its form was.
-struct Meant {
+struct ParsedCall {
     server: String,
     names: [String; 2],
     arguments: Result<Json, String>,
-    answer: Answer,
+    answer: ResultForm,
 }
 
 /// In which form the result is wanted beside the usual one.
 #[derive(Clone, Copy)]
-enum Answer {
+enum ResultForm {
     Direct,
     Legacy,
     Plain,
@@ -47,18 +47,18 @@ enum Answer {
 
 /// What a call is made with beside what is called.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Around {
+pub(crate) struct ToolCallOptions {
     pub(crate) tool_call_id: String,
     pub(crate) threshold: Option<i64>,
     pub(crate) timeout_ms: Option<i64>,
-    pub(crate) lease: Option<Lease>,
+    pub(crate) lease: Option<ElicitationTarget>,
 }
 
-impl Editor {
+impl GrpcService {
     /// Calls a tool.
     pub(crate) async fn call_tool(
         &self,
-        visitor: &Visitor,
+        visitor: &AuthorizedCaller,
         request: CallToolRequest,
     ) -> Result<CallToolResponse, Status> {
         let CallToolRequest { call, stream_id, .. } = request;
@@ -72,54 +72,54 @@ impl Editor {
             given => given.to_owned(),
         };
         let lease = request.use_lease_elicitation.then(|| {
-            let stream = self.inner.hub.stream_of(visitor, &stream_id);
-            stream.map_or(Lease::Nobody, Lease::Stream)
+            let stream = self.inner.hub.find_stream(visitor, &stream_id);
+            stream.map_or(ElicitationTarget::Nobody, ElicitationTarget::Stream)
         });
-        let around = Around {
+        let around = ToolCallOptions {
             tool_call_id,
             threshold: request.file_output_threshold_bytes,
             timeout_ms: request.timeout_ms,
             lease,
         };
-        self.call_in(visitor, call, around).await
+        self.call_tool_with(visitor, call, around).await
     }
 
     /// The same, with all that a call is made with.
-    pub(crate) async fn call_in(
+    pub(crate) async fn call_tool_with(
         &self,
-        visitor: &Visitor,
+        visitor: &AuthorizedCaller,
         call: Call,
-        around: Around,
+        around: ToolCallOptions,
     ) -> Result<CallToolResponse, Status> {
         let threshold = match &call {
             Call::Legacy(legacy) => around.threshold.or(legacy.file_output_threshold_bytes),
             Call::Direct(_) | Call::Args(_) => around.threshold,
         };
-        let threshold_bytes = threshold_of(threshold)?;
-        let limit = limit_of(around.timeout_ms)?;
+        let threshold_bytes = parse_threshold(threshold)?;
+        let limit = parse_timeout(around.timeout_ms)?;
         let tool_call_id = around.tool_call_id;
-        let meant = Meant::of(call)?;
+        let meant = ParsedCall::parse(call)?;
         let lease = self.host().lease();
         let [first, second] = &meant.names;
-        let wanted = Wanted { server: &meant.server, names: [first, second] };
-        let target = find::tool(&lease, visitor, wanted);
+        let wanted = ToolReference { server: &meant.server, names: [first, second] };
+        let target = find_tool::find_tool(&lease, visitor, wanted);
         let (target, arguments) = match (target, meant.arguments) {
             (Ok(target), Ok(arguments)) => (target, arguments),
             (Err(error), _) | (_, Err(error)) => return Ok(not_called(error, tool_call_id)),
         };
         let full_name = full_name(&lease, &target);
         let proposed = ProposedCall { target: target.clone(), arguments };
-        let how = How { tool_call_id: tool_call_id.clone(), limit, lease: around.lease };
+        let how = CallRunOptions { tool_call_id: tool_call_id.clone(), limit, lease: around.lease };
         let record = self.run(visitor, lease, proposed, how).await?;
-        let told = self.told(&record, threshold_bytes).await?;
+        let told = self.tool_reply(&record, threshold_bytes).await?;
         let form = told.value.and_then(|value| match meant.answer {
-            Answer::Plain => None,
-            Answer::Direct => Some(Form::Direct(CallMcpToolResult {
+            ResultForm::Plain => None,
+            ResultForm::Direct => Some(Form::Direct(CallMcpToolResult {
                 server: target.server.clone(),
                 tool_name: target.name.clone(),
                 result: value.as_object().map(to_struct),
             })),
-            Answer::Legacy => {
+            ResultForm::Legacy => {
                 let result = value.to_string();
                 Some(Form::Legacy(LegacyResult { selected_tool: full_name, result }))
             }
@@ -135,10 +135,14 @@ impl Editor {
     }
 
     /// Puts an outcome into words; files are written where that may wait.
-    async fn told(&self, record: &Record, threshold_bytes: usize) -> Result<Told, Status> {
+    async fn tool_reply(
+        &self,
+        record: &Record,
+        threshold_bytes: usize,
+    ) -> Result<ToolReply, Status> {
         let outputs = self.outputs(record, threshold_bytes);
         let outcome = record.outcome.clone();
-        let telling = tokio::task::spawn_blocking(move || results::tell(&outcome, &outputs));
+        let telling = tokio::task::spawn_blocking(move || results::tool_reply(&outcome, &outputs));
         telling.await.map_err(|error| Status::internal(error.to_string()))?
     }
 
@@ -154,8 +158,8 @@ impl Editor {
     }
 }
 
-impl Meant {
-    fn of(call: Call) -> Result<Self, Status> {
+impl ParsedCall {
+    fn parse(call: Call) -> Result<Self, Status> {
         match call {
             Call::Direct(CallMcpToolParams { server, tool_name, tool_args }) => {
                 let arguments = tool_args.map(from_struct).unwrap_or_default();
@@ -163,11 +167,11 @@ impl Meant {
                     server,
                     names: [tool_name, String::new()],
                     arguments: Ok(json(arguments)),
-                    answer: Answer::Direct,
+                    answer: ResultForm::Direct,
                 })
             }
             Call::Legacy(McpParams { tools, .. }) => {
-                if tools.len() > MOST_CANDIDATES {
+                if tools.len() > MAX_CANDIDATES {
                     return Err(Status::invalid_argument("the call names too many tools"));
                 }
                 let first = tools.into_iter().next();
@@ -175,21 +179,21 @@ impl Meant {
                     first.ok_or_else(|| Status::invalid_argument("the call names no tool"))?;
                 let arguments = match first.parameters.trim() {
                     "" => Ok(json(Map::new())),
-                    text => Json::checked(text.to_owned().into())
+                    text => Json::parse(text.to_owned().into())
                         .map_err(|error| format!("the arguments are no JSON: {error}")),
                 };
                 Ok(Self {
                     server: first.server_name,
                     names: [first.name, String::new()],
                     arguments,
-                    answer: Answer::Legacy,
+                    answer: ResultForm::Legacy,
                 })
             }
             Call::Args(McpArgs { name, args, provider_identifier, tool_name, .. }) => Ok(Self {
                 server: provider_identifier,
                 names: [name, tool_name],
                 arguments: Ok(json(from_fields(args))),
-                answer: Answer::Plain,
+                answer: ResultForm::Plain,
             }),
         }
     }
@@ -221,16 +225,16 @@ fn full_name(lease: &switchboard_catalog::Lease, target: &Target) -> String {
 }
 
 /// How long a text may be, at most as long as any.
-pub(crate) fn threshold_of(given: Option<i64>) -> Result<usize, Status> {
-    let Some(given) = given else { return Ok(MOST_BYTES) };
+pub(crate) fn parse_threshold(given: Option<i64>) -> Result<usize, Status> {
+    let Some(given) = given else { return Ok(MAX_INLINE_BYTES) };
     let bytes = usize::try_from(given).map_err(|_| {
         Status::invalid_argument("`file_output_threshold_bytes` is less than nothing")
     })?;
-    Ok(bytes.min(MOST_BYTES))
+    Ok(bytes.min(MAX_INLINE_BYTES))
 }
 
 /// How long a call may take.
-pub(crate) fn limit_of(given: Option<i64>) -> Result<Option<Duration>, Status> {
+pub(crate) fn parse_timeout(given: Option<i64>) -> Result<Option<Duration>, Status> {
     let Some(given) = given.filter(|given| *given != 0) else { return Ok(None) };
     let milliseconds = u64::try_from(given)
         .map_err(|_| Status::invalid_argument("`timeout_ms` is less than nothing"))?;

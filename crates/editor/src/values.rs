@@ -7,7 +7,7 @@ use prost_types::{ListValue, Struct};
 use serde_json::{Map, Number, Value};
 
 /// Up to here a double tells every whole number from its neighbours.
-const EXACT: f64 = 9_007_199_254_740_992.0;
+const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 /// An object. Whole numbers beyond 2^53 lose their last digits.
 pub(crate) fn to_struct(members: &Map<String, Value>) -> Struct {
@@ -16,7 +16,7 @@ pub(crate) fn to_struct(members: &Map<String, Value>) -> Struct {
 }
 
 /// The object that a text holds, if it holds one.
-pub(crate) fn struct_of(text: &str) -> Option<Struct> {
+pub(crate) fn parse_struct(text: &str) -> Option<Struct> {
     serde_json::from_str(text).ok().as_ref().map(to_struct)
 }
 
@@ -61,7 +61,7 @@ fn from_value(value: prost_types::Value) -> Value {
 
 /// Schemas want whole numbers written as such.
 fn from_number(number: f64) -> Value {
-    if number.fract() == 0.0 && number.abs() <= EXACT {
+    if number.fract() == 0.0 && number.abs() <= MAX_EXACT_INTEGER {
         #[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
         let whole = number as i64;
         return Value::from(whole);
@@ -71,7 +71,7 @@ fn from_number(number: f64) -> Value {
 }
 
 /// The members of an object as texts; what is no text is the text of JSON.
-pub(crate) fn texts_of(object: Option<&str>) -> std::collections::HashMap<String, String> {
+pub(crate) fn string_members(object: Option<&str>) -> std::collections::HashMap<String, String> {
     let members: Map<String, Value> =
         object.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     let text = |value: Value| match value {
@@ -108,10 +108,10 @@ mod tests {
 
     #[test]
     fn annotations_are_texts() {
-        let texts = texts_of(Some(r#"{"audience":["user"],"priority":0.5,"note":"x"}"#));
+        let texts = string_members(Some(r#"{"audience":["user"],"priority":0.5,"note":"x"}"#));
         let expected = [("audience", "[\"user\"]"), ("priority", "0.5"), ("note", "x")];
         let expected = expected.map(|(name, text)| (name.to_owned(), text.to_owned()));
         assert_eq!(texts, expected.into_iter().collect());
-        assert_eq!(texts_of(Some("[]")).len() + texts_of(None).len(), 0);
+        assert_eq!(string_members(Some("[]")).len() + string_members(None).len(), 0);
     }
 }

@@ -5,7 +5,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use switchboard_text::characters::plain;
+use switchboard_text::characters::fold_char;
 use switchboard_text::digest;
 
 use crate::{file_name, normal_path};
@@ -14,13 +14,13 @@ use crate::{file_name, normal_path};
 #[cfg(unix)]
 const HEADROOM_BYTES: u64 = 64 << 20;
 /// The longest name of one file or folder, in bytes.
-const LONGEST_NAME: usize = 200;
+const MAX_NAME_BYTES: usize = 200;
 /// The longest path, in bytes.
-const LONGEST_PATH: usize = 1_024;
+const MAX_PATH_BYTES: usize = 1_024;
 
 /// Where a download may go.
 #[derive(Debug, Clone)]
-pub struct Ground<'a> {
+pub struct DownloadRoots<'a> {
     /// The folders that may be written to. A relative path begins at the first.
     pub roots: &'a [PathBuf],
     /// Folders inside them that may not be: our own configuration and state.
@@ -28,12 +28,12 @@ pub struct Ground<'a> {
     /// The longest content, in bytes.
     pub limit_bytes: usize,
     /// What to do about a file that is there.
-    pub existing: Existing,
+    pub existing: IfExists,
 }
 
 /// What to do about a file that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Existing {
+pub enum IfExists {
     /// Leave it, and refuse.
     Keep,
     /// Put the new one in its place.
@@ -107,36 +107,40 @@ impl DownloadError {
 /// # Errors
 /// When the path leads elsewhere, is protected or taken, or the content does not fit. Then nothing
 /// is left behind.
-pub fn write(ground: &Ground<'_>, wanted: &Path, content: &[u8]) -> Result<PathBuf, DownloadError> {
+pub fn write(
+    ground: &DownloadRoots<'_>,
+    wanted: &Path,
+    content: &[u8],
+) -> Result<PathBuf, DownloadError> {
     if content.len() > ground.limit_bytes {
         return Err(DownloadError::TooLong { size: content.len(), limit: ground.limit_bytes });
     }
-    let place = Place::find(ground, wanted)?;
+    let place = DownloadPath::resolve(ground, wanted)?;
     platform::write(&place, content, ground.existing)?;
-    Ok(normal_path::plain(place.full()))
+    Ok(normal_path::simplify(place.full_path()))
 }
 
 /// A file below a root.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct DownloadPath {
     pub(crate) root: PathBuf,
     pub(crate) folders: Vec<String>,
     name: String,
     pub(crate) written: String,
 }
 
-impl Place {
-    fn find(ground: &Ground<'_>, wanted: &Path) -> Result<Self, DownloadError> {
+impl DownloadPath {
+    fn resolve(ground: &DownloadRoots<'_>, wanted: &Path) -> Result<Self, DownloadError> {
         let written = wanted.to_string_lossy().into_owned();
         let not_plain = |why| DownloadError::NotPlain { path: written.clone(), why };
         let text = wanted.to_str().ok_or_else(|| not_plain("it is not Unicode text"))?;
-        if text.len() > LONGEST_PATH {
+        if text.len() > MAX_PATH_BYTES {
             return Err(not_plain("it is too long"));
         }
         if text.ends_with(std::path::is_separator) {
             return Err(not_plain("it names a folder"));
         }
-        let (root, relative) = ground.relative(wanted, &written)?;
+        let (root, relative) = ground.split_root(wanted, &written)?;
         let mut names = Vec::new();
         for part in relative.components() {
             match part {
@@ -159,13 +163,13 @@ impl Place {
         Ok(place)
     }
 
-    pub(crate) fn full(&self) -> PathBuf {
+    pub(crate) fn full_path(&self) -> PathBuf {
         self.folders.iter().fold(self.root.clone(), |path, name| path.join(name)).join(&self.name)
     }
 
     /// Hidden names hold settings, keys and hooks of programs; a few others do too.
-    fn is_protected(&self, ground: &Ground<'_>) -> bool {
-        const NAMES: &[&str] = &[
+    fn is_protected(&self, ground: &DownloadRoots<'_>) -> bool {
+        const PROTECTED_NAMES: &[&str] = &[
             "mcp.json",
             "switchboard.json",
             "switchboard.lock",
@@ -207,19 +211,25 @@ impl Place {
         let mut names = self.folders.iter().chain([&self.name]);
         let hidden = names.any(|name| {
             // A file system may take letters in another dress for the plain ones.
-            let plain: String = name.chars().filter_map(plain).collect();
-            plain.starts_with('.') || NAMES.contains(&plain.as_str()) || plain.ends_with(".pth")
+            let plain: String = name.chars().filter_map(fold_char).collect();
+            plain.starts_with('.')
+                || PROTECTED_NAMES.contains(&plain.as_str())
+                || plain.ends_with(".pth")
         });
-        let full = self.full();
+        let full = self.full_path();
         let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         hidden || ground.protected.iter().any(|folder| full.starts_with(real(folder)))
     }
 }
 
-impl Ground<'_> {
+impl DownloadRoots<'_> {
     /// The root that the path lies in, and the way from there. Both are compared name by name, so
     /// that `/work_evil` is not inside `/work`.
-    fn relative(&self, wanted: &Path, written: &str) -> Result<(PathBuf, PathBuf), DownloadError> {
+    fn split_root(
+        &self,
+        wanted: &Path,
+        written: &str,
+    ) -> Result<(PathBuf, PathBuf), DownloadError> {
         let outside = || DownloadError::Outside(written.to_owned());
         let unreachable = |cause| DownloadError::Unreachable { path: written.to_owned(), cause };
         if wanted.is_relative() {
@@ -240,7 +250,7 @@ impl Ground<'_> {
 
 /// Whether a name means the same to every program and every file system.
 fn check_name(name: &str) -> Result<(), &'static str> {
-    if name.len() > LONGEST_NAME {
+    if name.len() > MAX_NAME_BYTES {
         return Err("a name in it is too long");
     }
     if name.ends_with(['.', ' ']) || name.starts_with([' ', '-']) {
@@ -255,7 +265,7 @@ fn check_name(name: &str) -> Result<(), &'static str> {
     if !name.chars().all(plain) || name.chars().any(looks) {
         return Err("it holds a character that cannot be seen or looks like another");
     }
-    if file_name::is_device(name) {
+    if file_name::is_device_name(name) {
         return Err("it is the name of a device");
     }
     Ok(())
@@ -264,15 +274,16 @@ fn check_name(name: &str) -> Result<(), &'static str> {
 /// A name for what an address leads to: of the server's words only letters and digits stay, and a
 /// mark keeps two of them apart.
 #[must_use]
-pub fn name_of(uri: &str) -> String {
+pub fn file_name_for(uri: &str) -> String {
     let path = uri.split(['?', '#']).next().unwrap_or(uri);
     let last = path.rsplit(['/', '\\']).next().unwrap_or_default();
     let (stem, ending) = last.rsplit_once('.').unwrap_or((last, ""));
     let plain = |text: &str, most: usize| -> String {
         text.chars().filter(char::is_ascii_alphanumeric).take(most).collect()
     };
-    let (stem, ending) = (plain(stem, 40), plain(ending, 8));
-    let mark = digest::of([uri.as_bytes()]);
+    let stem = plain(stem, 40);
+    let ending = plain(ending, 8);
+    let mark = digest::fingerprint([uri.as_bytes()]);
     let mark = mark.get(..12).unwrap_or_default();
     let stem = if stem.is_empty() { "resource".to_owned() } else { stem };
     let dot = if ending.is_empty() { "" } else { "." };
@@ -290,12 +301,12 @@ mod platform {
     use rustix::fs::{AtFlags, Mode, OFlags, fstatvfs, linkat, open, openat, renameat, unlinkat};
     use rustix::io::Errno;
 
-    use crate::download::{DownloadError, Existing, HEADROOM_BYTES, Place};
+    use crate::download::{DownloadError, DownloadPath, HEADROOM_BYTES, IfExists};
 
     pub(crate) fn write(
-        place: &Place,
+        place: &DownloadPath,
         content: &[u8],
-        existing: Existing,
+        existing: IfExists,
     ) -> Result<(), DownloadError> {
         let path = || place.written.clone();
         let folder =
@@ -307,8 +318,8 @@ mod platform {
         if free < content.len() as u64 + HEADROOM_BYTES {
             return Err(DownloadError::NoRoom(content.len()));
         }
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        static NEXT_NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
         let temporary = format!(".switchboard-{}-{number}.part", std::process::id());
         let written = fill(&folder, &temporary, content)
             .and_then(|()| publish(&folder, &temporary, place, existing));
@@ -322,7 +333,7 @@ mod platform {
 
     /// Each folder is opened relative to the one before and must not be a link, so that nobody can
     /// lead us elsewhere, also while we walk.
-    fn descend(place: &Place) -> io::Result<OwnedFd> {
+    fn descend(place: &DownloadPath) -> io::Result<OwnedFd> {
         let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut folder = open(&place.root, how, Mode::empty())?;
         for name in &place.folders {
@@ -333,8 +344,8 @@ mod platform {
 
     fn check_existing(
         folder: &OwnedFd,
-        place: &Place,
-        existing: Existing,
+        place: &DownloadPath,
+        existing: IfExists,
     ) -> Result<(), DownloadError> {
         use rustix::fs::{FileType, statat};
         match statat(folder, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -344,7 +355,7 @@ mod platform {
             }
             Ok(about) => {
                 let is_file = FileType::from_raw_mode(about.st_mode) == FileType::RegularFile;
-                if existing == Existing::Replace && is_file && about.st_nlink == 1 {
+                if existing == IfExists::Replace && is_file && about.st_nlink == 1 {
                     Ok(())
                 } else {
                     Err(DownloadError::Exists(place.written.clone()))
@@ -364,14 +375,14 @@ mod platform {
     fn publish(
         folder: &OwnedFd,
         temporary: &str,
-        place: &Place,
-        existing: Existing,
+        place: &DownloadPath,
+        existing: IfExists,
     ) -> io::Result<()> {
         let folder = folder.as_fd();
         match existing {
-            Existing::Replace => Ok(renameat(folder, temporary, folder, &place.name)?),
+            IfExists::Replace => Ok(renameat(folder, temporary, folder, &place.name)?),
             // A link fails where a file has appeared meanwhile; a rename would replace it.
-            Existing::Keep => Ok(linkat(folder, temporary, folder, &place.name, AtFlags::empty())?),
+            IfExists::Keep => Ok(linkat(folder, temporary, folder, &place.name, AtFlags::empty())?),
         }
     }
 }

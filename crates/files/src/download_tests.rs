@@ -2,12 +2,12 @@
 
 use super::*;
 
-struct Fixture {
+struct DownloadFixture {
     folder: tempfile::TempDir,
     root: PathBuf,
 }
 
-impl Fixture {
+impl DownloadFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = std::fs::canonicalize(folder.path()).unwrap().join("work");
@@ -15,10 +15,11 @@ impl Fixture {
         Self { folder, root }
     }
 
-    fn write(&self, wanted: &str, existing: Existing) -> Result<PathBuf, DownloadError> {
+    fn write(&self, wanted: &str, existing: IfExists) -> Result<PathBuf, DownloadError> {
         let roots = [self.root.clone()];
         let protected = [self.root.join("sub/own")];
-        let ground = Ground { roots: &roots, protected: &protected, limit_bytes: 10, existing };
+        let ground =
+            DownloadRoots { roots: &roots, protected: &protected, limit_bytes: 10, existing };
         write(&ground, Path::new(wanted), b"content")
     }
 
@@ -33,10 +34,10 @@ impl Fixture {
 
 #[test]
 fn a_file_appears_whole_under_its_name_for_its_owner_alone() {
-    let fixture = Fixture::new();
+    let fixture = DownloadFixture::new();
     let absolute = fixture.root.join("b.txt");
     for wanted in ["a.txt", "sub/a.txt", "./c d.txt", absolute.to_str().unwrap(), "größe.txt"] {
-        let path = fixture.write(wanted, Existing::Keep).unwrap();
+        let path = fixture.write(wanted, IfExists::Keep).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "content", "{wanted}");
         #[cfg(unix)]
         {
@@ -50,7 +51,7 @@ fn a_file_appears_whole_under_its_name_for_its_owner_alone() {
 
 #[test]
 fn nothing_is_written_outside_to_protected_names_or_by_tricks() {
-    let fixture = Fixture::new();
+    let fixture = DownloadFixture::new();
     let evil = format!("{}_evil/x", fixture.root.display());
     std::fs::create_dir(format!("{}_evil", fixture.root.display())).unwrap();
     let long = "x".repeat(4_096);
@@ -126,7 +127,7 @@ fn nothing_is_written_outside_to_protected_names_or_by_tricks() {
         "sub/lib.PTH",
     ];
     for wanted in refused {
-        assert!(fixture.write(wanted, Existing::Replace).is_err(), "{wanted:?}");
+        assert!(fixture.write(wanted, IfExists::Replace).is_err(), "{wanted:?}");
     }
     assert_eq!(fixture.files(), ["sub"]);
     assert_eq!(std::fs::read_dir(fixture.root.join("sub")).unwrap().count(), 0);
@@ -136,7 +137,7 @@ fn nothing_is_written_outside_to_protected_names_or_by_tricks() {
 #[test]
 fn links_are_not_followed() {
     use std::os::unix::fs::symlink;
-    let fixture = Fixture::new();
+    let fixture = DownloadFixture::new();
     let outside = fixture.folder.path().join("outside");
     std::fs::create_dir(&outside).unwrap();
     std::fs::write(outside.join("file"), "before").unwrap();
@@ -145,7 +146,7 @@ fn links_are_not_followed() {
     symlink(outside.join("new"), fixture.root.join("dangling")).unwrap();
     std::fs::hard_link(outside.join("file"), fixture.root.join("hard")).unwrap();
     for wanted in ["link/x", "file", "dangling", "hard"] {
-        for existing in [Existing::Keep, Existing::Replace] {
+        for existing in [IfExists::Keep, IfExists::Replace] {
             assert!(fixture.write(wanted, existing).is_err(), "{wanted}");
         }
     }
@@ -155,21 +156,22 @@ fn links_are_not_followed() {
 
 #[test]
 fn a_file_that_is_there_stays_unless_it_may_be_replaced() {
-    let fixture = Fixture::new();
+    let fixture = DownloadFixture::new();
     std::fs::write(fixture.root.join("a"), "before").unwrap();
-    let error = fixture.write("a", Existing::Keep).unwrap_err();
+    let error = fixture.write("a", IfExists::Keep).unwrap_err();
     assert!(matches!(error, DownloadError::Exists(_)), "{error}");
     assert_eq!(std::fs::read_to_string(fixture.root.join("a")).unwrap(), "before");
-    fixture.write("a", Existing::Replace).unwrap();
+    fixture.write("a", IfExists::Replace).unwrap();
     assert_eq!(std::fs::read_to_string(fixture.root.join("a")).unwrap(), "content");
-    assert!(fixture.write("sub", Existing::Replace).is_err());
+    assert!(fixture.write("sub", IfExists::Replace).is_err());
 }
 
 #[test]
 fn more_than_the_limit_is_not_written() {
-    let fixture = Fixture::new();
+    let fixture = DownloadFixture::new();
     let roots = [fixture.root.clone()];
-    let ground = Ground { roots: &roots, protected: &[], limit_bytes: 3, existing: Existing::Keep };
+    let ground =
+        DownloadRoots { roots: &roots, protected: &[], limit_bytes: 3, existing: IfExists::Keep };
     let error = write(&ground, Path::new("a"), b"four").unwrap_err();
     assert!(matches!(error, DownloadError::TooLong { size: 4, limit: 3 }), "{error}");
     assert_eq!(fixture.files(), ["sub"]);
@@ -180,10 +182,10 @@ fn a_servers_name_becomes_letters_digits_and_a_mark() {
     let long = format!("x://{}", "a".repeat(5_000));
     for uri in ["file:///../../x", "con", "a\u{0}b", "x://a/..", "x://%2e%2e%2f", &long, "", ".git"]
     {
-        let name = name_of(uri);
+        let name = file_name_for(uri);
         assert_eq!(check_name(&name), Ok(()), "{uri:?} -> {name}");
         assert!(!name.starts_with('.') && name.len() < 80, "{name}");
     }
-    assert_ne!(name_of("a://x/n.txt"), name_of("b://x/n.txt"));
-    assert!(name_of("a://x/report.pdf").ends_with(".pdf"));
+    assert_ne!(file_name_for("a://x/n.txt"), file_name_for("b://x/n.txt"));
+    assert!(file_name_for("a://x/report.pdf").ends_with(".pdf"));
 }

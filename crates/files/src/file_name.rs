@@ -3,7 +3,7 @@
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$", "clock$"];
 
 /// Whether Windows takes the name for a device, whatever follows its first dot.
-pub fn is_device(name: &str) -> bool {
+pub fn is_device_name(name: &str) -> bool {
     let stem = name.split(['.', ':']).next().unwrap_or(name).trim_end().to_lowercase();
     let numbered = ["com", "lpt"]
         .iter()
@@ -13,15 +13,15 @@ pub fn is_device(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_device;
+    use super::is_device_name;
 
     #[test]
     fn a_device_is_one_in_any_case_and_with_any_ending() {
         for name in ["con", "NUL", "Aux.txt", "com1", "LPT9.log.gz", "com²", "nul .x", "con:x"] {
-            assert!(is_device(name), "{name}");
+            assert!(is_device_name(name), "{name}");
         }
         for name in ["", "console", "com", "com10", "null", "a.con", "nul-1.log", "x/con"] {
-            assert!(!is_device(name), "{name}");
+            assert!(!is_device_name(name), "{name}");
         }
     }
 }

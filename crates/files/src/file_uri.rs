@@ -6,14 +6,14 @@ use switchboard_text::percent;
 
 /// How paths are written on a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Paths {
+enum PathStyle {
     Unix,
     /// With drives, and with the names of other machines in front.
     Windows,
 }
 
-impl Paths {
-    const HERE: Self = if cfg!(windows) { Self::Windows } else { Self::Unix };
+impl PathStyle {
+    const NATIVE: Self = if cfg!(windows) { Self::Windows } else { Self::Unix };
 }
 
 /// A `file:` address that is malformed or names another machine.
@@ -22,32 +22,32 @@ pub struct BadFileUri;
 
 /// Returns the path in a `file:` address, decoded once; `None` for another scheme.
 pub fn to_path(uri: &str) -> Option<Result<String, BadFileUri>> {
-    path_for(Paths::HERE, uri)
+    path_from_uri_as(PathStyle::NATIVE, uri)
 }
 
-fn path_for(paths: Paths, uri: &str) -> Option<Result<String, BadFileUri>> {
+fn path_from_uri_as(paths: PathStyle, uri: &str) -> Option<Result<String, BadFileUri>> {
     let (scheme, rest) = uri.split_once(':')?;
     if !scheme.eq_ignore_ascii_case("file") {
         return None;
     }
-    Some(decoded_path(paths, rest))
+    Some(decode_path(paths, rest))
 }
 
-fn decoded_path(paths: Paths, rest: &str) -> Result<String, BadFileUri> {
+fn decode_path(paths: PathStyle, rest: &str) -> Result<String, BadFileUri> {
     let after = rest.strip_prefix("//").ok_or(BadFileUri)?;
     let (host, _) = after.split_once('/').ok_or(BadFileUri)?;
     let path = after.strip_prefix(host).ok_or(BadFileUri)?;
     let path = decoded(path).ok_or(BadFileUri)?;
     let is_here = host.is_empty() || host.eq_ignore_ascii_case("localhost");
     match paths {
-        Paths::Unix if is_here => Ok(path),
-        Paths::Unix => Err(BadFileUri),
-        Paths::Windows if is_here => {
+        PathStyle::Unix if is_here => Ok(path),
+        PathStyle::Unix => Err(BadFileUri),
+        PathStyle::Windows if is_here => {
             let drive = path.strip_prefix('/').filter(|rest| rest.get(1..2) == Some(":"));
             Ok(drive.unwrap_or(&path).to_owned())
         }
         // A shared folder may be on another machine; no other one is asked.
-        Paths::Windows => Ok(format!("//{}{path}", decoded(host).ok_or(BadFileUri)?)),
+        PathStyle::Windows => Ok(format!("//{}{path}", decoded(host).ok_or(BadFileUri)?)),
     }
 }
 
@@ -59,7 +59,8 @@ fn decoded(text: &str) -> Option<String> {
             out.push(byte);
             continue;
         }
-        let (high, low) = (digit(bytes.next()?)?, digit(bytes.next()?)?);
+        let high = digit(bytes.next()?)?;
+        let low = digit(bytes.next()?)?;
         out.push(high * 16 + low);
     }
     String::from_utf8(out).ok()
@@ -71,27 +72,27 @@ fn digit(byte: u8) -> Option<u8> {
 
 /// Returns the `file:` address of a path.
 pub fn from_path(path: &Path) -> String {
-    address_for(Paths::HERE, &path.to_string_lossy())
+    file_uri_as(PathStyle::NATIVE, &path.to_string_lossy())
 }
 
-fn address_for(paths: Paths, path: &str) -> String {
+fn file_uri_as(paths: PathStyle, path: &str) -> String {
     let text = match paths {
-        Paths::Unix => path.to_owned(),
-        Paths::Windows => path.replace('\\', "/"),
+        PathStyle::Unix => path.to_owned(),
+        PathStyle::Windows => path.replace('\\', "/"),
     };
     let before = match paths {
-        Paths::Windows if text.starts_with("//") => "file:",
-        Paths::Unix | Paths::Windows if text.starts_with('/') => "file://",
-        Paths::Unix | Paths::Windows => "file:///",
+        PathStyle::Windows if text.starts_with("//") => "file:",
+        PathStyle::Unix | PathStyle::Windows if text.starts_with('/') => "file://",
+        PathStyle::Unix | PathStyle::Windows => "file:///",
     };
-    format!("{before}{}", percent::encoded(&text, b"/-._~:"))
+    format!("{before}{}", percent::encode(&text, b"/-._~:"))
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::proptest;
 
-    use super::{Paths, address_for, path_for};
+    use super::{PathStyle, file_uri_as, path_from_uri_as};
 
     #[test]
     fn addresses_are_decoded_exactly_once() {
@@ -110,7 +111,7 @@ mod tests {
             ("http://a/b", None),
             ("a/b", None),
         ] {
-            let got = path_for(Paths::Unix, uri).map(Result::ok);
+            let got = path_from_uri_as(PathStyle::Unix, uri).map(Result::ok);
             assert_eq!(got, expected.map(|path| path.map(str::to_owned)), "{uri}");
         }
     }
@@ -122,18 +123,18 @@ mod tests {
             ("\\\\server\\share\\x", "file://server/share/x"),
             ("d:\\", "file:///d:/"),
         ] {
-            assert_eq!(address_for(Paths::Windows, path), uri);
-            let back = path_for(Paths::Windows, uri).unwrap().unwrap();
+            assert_eq!(file_uri_as(PathStyle::Windows, path), uri);
+            let back = path_from_uri_as(PathStyle::Windows, uri).unwrap().unwrap();
             assert_eq!(back.replace('/', "\\"), path);
         }
-        assert_eq!(address_for(Paths::Unix, "/a\\b"), "file:///a%5Cb");
+        assert_eq!(file_uri_as(PathStyle::Unix, "/a\\b"), "file:///a%5Cb");
     }
 
     proptest! {
         #[test]
         fn a_path_survives_the_way_there_and_back(path in "/[^\0]{0,40}") {
-            let uri = address_for(Paths::Unix, &path);
-            assert_eq!(path_for(Paths::Unix, &uri).unwrap().unwrap(), path);
+            let uri = file_uri_as(PathStyle::Unix, &path);
+            assert_eq!(path_from_uri_as(PathStyle::Unix, &uri).unwrap().unwrap(), path);
         }
     }
 }

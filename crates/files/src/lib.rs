@@ -13,8 +13,8 @@ pub mod replace;
 pub mod same_file;
 mod watch;
 
-pub use download::{DownloadError, Existing, Ground};
-pub use lock::hold;
-pub use process_lock::{Gate, Owner};
+pub use download::{DownloadError, DownloadRoots, IfExists};
+pub use lock::acquire;
+pub use process_lock::{FolderLock, ProcessLock};
 pub use same_file::{SameFile, hint_if_moved, is_removed};
-pub use watch::{Watch, watch};
+pub use watch::{FileWatcher, watch};

@@ -10,27 +10,27 @@ use std::path::{Path, PathBuf};
 
 use crate::file_name;
 
-const MARK: &str = r"\\?\";
+const VERBATIM_PREFIX: &str = r"\\?\";
 /// What the system takes without the mark, in UTF-16 units with the one that ends it.
-const LONGEST: usize = 260;
+const MAX_PATH: usize = 260;
 
 /// The path without links and dots, as others understand it.
 ///
 /// # Errors
 /// When there is nothing at the path, or the system does not tell.
-pub fn resolved(path: &Path) -> io::Result<PathBuf> {
-    fs::canonicalize(path).map(plain)
+pub fn canonicalize(path: &Path) -> io::Result<PathBuf> {
+    fs::canonicalize(path).map(simplify)
 }
 
 /// The path without the mark, where it means the same without it.
 #[must_use]
-pub fn plain(path: PathBuf) -> PathBuf {
-    let unmarked = path.to_str().filter(|_| cfg!(windows)).and_then(without_mark);
+pub fn simplify(path: PathBuf) -> PathBuf {
+    let unmarked = path.to_str().filter(|_| cfg!(windows)).and_then(strip_verbatim);
     unmarked.map_or(path, PathBuf::from)
 }
 
-fn without_mark(path: &str) -> Option<String> {
-    let rest = path.strip_prefix(MARK)?;
+fn strip_verbatim(path: &str) -> Option<String> {
+    let rest = path.strip_prefix(VERBATIM_PREFIX)?;
     let (plain, names) = match rest.strip_prefix(r"UNC\") {
         Some(share) => (format!(r"\\{share}"), share),
         None => {
@@ -39,8 +39,8 @@ fn without_mark(path: &str) -> Option<String> {
             is_drive.then(|| (rest.to_owned(), names))?
         }
     };
-    let is_same = |name: &str| !file_name::is_device(name) && !name.ends_with(['.', ' ']);
-    let fits = plain.encode_utf16().count() < LONGEST;
+    let is_same = |name: &str| !file_name::is_device_name(name) && !name.ends_with(['.', ' ']);
+    let fits = plain.encode_utf16().count() < MAX_PATH;
     (fits && names.split('\\').all(is_same)).then_some(plain)
 }
 
@@ -67,7 +67,7 @@ mod tests {
             (long.as_str(), None),
             ("/srv", None),
         ] {
-            assert_eq!(without_mark(path).as_deref(), expected, "{path}");
+            assert_eq!(strip_verbatim(path).as_deref(), expected, "{path}");
         }
     }
 
@@ -76,9 +76,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("inner");
         fs::create_dir(&inner).unwrap();
-        let expected = resolved(folder.path()).unwrap().join("inner");
-        assert_eq!(resolved(&inner.join("../inner/.")).unwrap(), expected);
-        assert!(!expected.to_string_lossy().starts_with(MARK), "{expected:?}");
-        assert!(resolved(&folder.path().join("none")).is_err());
+        let expected = canonicalize(folder.path()).unwrap().join("inner");
+        assert_eq!(canonicalize(&inner.join("../inner/.")).unwrap(), expected);
+        assert!(!expected.to_string_lossy().starts_with(VERBATIM_PREFIX), "{expected:?}");
+        assert!(canonicalize(&folder.path().join("none")).is_err());
     }
 }

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 const SUFFIX: &str = ".lock";
 /// How long another process may be inside.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The lock that this process holds as long as it may write.
 #[derive(Debug)]
-pub struct Owner {
+pub struct ProcessLock {
     name: String,
     path: PathBuf,
     _lock: File,
@@ -21,19 +21,19 @@ pub struct Owner {
 /// Held while a process looks at the locks to remove some, or makes its own, so that no other takes
 /// a new one for that of a dead process.
 #[derive(Debug)]
-pub struct Gate {
+pub struct FolderLock {
     _lock: File,
 }
 
-impl Gate {
+impl FolderLock {
     /// Waits for other processes that are inside.
-    pub fn enter(owners: &Path) -> io::Result<Self> {
+    pub fn acquire(owners: &Path) -> io::Result<Self> {
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)
             .write(true)
             .open(owners.join("gate"))?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + LOCK_TIMEOUT;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Self { _lock: file }),
@@ -50,22 +50,22 @@ impl Gate {
     }
 }
 
-impl Owner {
+impl ProcessLock {
     /// Makes a lock of its own for this process; the caller holds the gate.
-    pub fn claim(owners: &Path, _gate: &Gate) -> io::Result<Self> {
+    pub fn claim(owners: &Path, _gate: &FolderLock) -> io::Result<Self> {
         let file = tempfile::Builder::new()
             .prefix(&format!("{}-", std::process::id()))
             .suffix(SUFFIX)
             .tempfile_in(owners)?;
         let (lock, path) = file.keep().map_err(|error| error.error)?;
         lock.try_lock().map_err(io::Error::from)?;
-        let name = owner_of(&path).unwrap_or_default().to_owned();
+        let name = owner_name(&path).unwrap_or_default().to_owned();
         Ok(Self { name, path, _lock: lock })
     }
 
     /// The same where no more belongs to a lock: those of dead processes are removed.
-    pub fn claim_alone(owners: &Path) -> io::Result<Self> {
-        let gate = Gate::enter(owners)?;
+    pub fn claim_and_prune(owners: &Path) -> io::Result<Self> {
+        let gate = FolderLock::acquire(owners)?;
         for name in owners_in(owners).iter().filter(|name| !is_alive(owners, name)) {
             remove(owners, name, &gate);
         }
@@ -78,7 +78,7 @@ impl Owner {
     }
 }
 
-impl Drop for Owner {
+impl Drop for ProcessLock {
     fn drop(&mut self) {
         // A file that stays behind is found unlocked and removed by the next process.
         let _left = std::fs::remove_file(&self.path);
@@ -88,7 +88,7 @@ impl Drop for Owner {
 /// Everyone who left a lock in the folder, dead or alive.
 pub fn owners_in(owners: &Path) -> BTreeSet<String> {
     let entries = std::fs::read_dir(owners).into_iter().flatten().flatten();
-    entries.filter_map(|entry| owner_of(&entry.path()).map(str::to_owned)).collect()
+    entries.filter_map(|entry| owner_name(&entry.path()).map(str::to_owned)).collect()
 }
 
 /// Whether the process of that name may still be there.
@@ -101,7 +101,7 @@ pub fn is_alive(owners: &Path, name: &str) -> bool {
 }
 
 /// Removes the lock of a dead process; the caller holds the gate.
-pub fn remove(owners: &Path, name: &str, _gate: &Gate) {
+pub fn remove(owners: &Path, name: &str, _gate: &FolderLock) {
     // What is left behind is tried again by the next one.
     let _gone = std::fs::remove_file(lock_path(owners, name));
 }
@@ -110,6 +110,6 @@ fn lock_path(owners: &Path, name: &str) -> PathBuf {
     owners.join(format!("{name}{SUFFIX}"))
 }
 
-fn owner_of(path: &Path) -> Option<&str> {
+fn owner_name(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()?.strip_suffix(SUFFIX)
 }

@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 /// # Errors
 /// When the system refuses.
 #[cfg(unix)]
-pub fn create_folder(folder: &Path) -> io::Result<()> {
+pub fn create_private_folder(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
@@ -29,7 +29,7 @@ pub fn create_folder(folder: &Path) -> io::Result<()> {
 /// # Errors
 /// When the system refuses. Then the old file is as it was, and the new one is gone.
 #[cfg(not(windows))]
-pub fn put_in_place(file: NamedTempFile, path: &Path) -> io::Result<()> {
+pub fn replace_file(file: NamedTempFile, path: &Path) -> io::Result<()> {
     file.persist(path)?;
     Ok(())
 }
@@ -43,7 +43,7 @@ pub fn put_in_place(file: NamedTempFile, path: &Path) -> io::Result<()> {
     let (file, temporary) = file.keep().map_err(|error| error.error)?;
     drop(file);
     // Unlike `persist`, this replaces a file that another process has open.
-    let renamed = patiently(|| std::fs::rename(&temporary, path));
+    let renamed = retry_briefly(|| std::fs::rename(&temporary, path));
     if renamed.is_err() {
         std::fs::remove_file(&temporary).ok();
     }
@@ -52,12 +52,12 @@ pub fn put_in_place(file: NamedTempFile, path: &Path) -> io::Result<()> {
 
 /// Tries for half a second: whoever looks at new files for viruses keeps them for a moment.
 #[cfg(any(windows, test))]
-fn patiently(mut step: impl FnMut() -> io::Result<()>) -> io::Result<()> {
-    const TURN: std::time::Duration = std::time::Duration::from_millis(25);
+fn retry_briefly(mut step: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+    const RETRY_INTERVAL: std::time::Duration = std::time::Duration::from_millis(25);
     for _ in 0..20 {
         match step() {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                std::thread::sleep(TURN);
+                std::thread::sleep(RETRY_INTERVAL);
             }
             ended => return ended,
         }
@@ -80,7 +80,7 @@ mod tests {
         let mut reader = fs::File::open(&path).unwrap();
         let mut new = NamedTempFile::new_in(folder.path()).unwrap();
         new.write_all(b"new").unwrap();
-        put_in_place(new, &path).unwrap();
+        replace_file(new, &path).unwrap();
         let mut seen = String::new();
         reader.read_to_string(&mut seen).unwrap();
         assert_eq!((seen.as_str(), fs::read_to_string(&path).unwrap().as_str()), ("old", "new"));
@@ -93,21 +93,21 @@ mod tests {
         let path = folder.path().join("folder");
         fs::create_dir_all(path.join("inner")).unwrap();
         let new = NamedTempFile::new_in(folder.path()).unwrap();
-        assert!(put_in_place(new, &path).is_err());
+        assert!(replace_file(new, &path).is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]
     fn a_file_that_is_held_for_a_moment_is_waited_for() {
         let mut tries = 0;
-        patiently(|| {
+        retry_briefly(|| {
             tries += 1;
             if tries < 3 { Err(io::ErrorKind::PermissionDenied.into()) } else { Ok(()) }
         })
         .unwrap();
         assert_eq!(tries, 3);
         let mut tries = 0;
-        let error = patiently(|| {
+        let error = retry_briefly(|| {
             tries += 1;
             Err(io::ErrorKind::NotFound.into())
         });

@@ -13,20 +13,20 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
 /// How long nothing must happen before a change counts as finished.
-const QUIET: Duration = Duration::from_millis(100);
+const QUIET_PERIOD: Duration = Duration::from_millis(100);
 /// How long to wait for that.
-const LONGEST: Duration = Duration::from_secs(2);
+const MAX_SETTLE_TIME: Duration = Duration::from_secs(2);
 /// How often to look where the system does not tell.
-const POLL: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Watches files that may be replaced, made or removed at any time.
 ///
 /// What happened is not said: whoever is told reads the files again.
 #[derive(Debug)]
-pub struct Watch {
+pub struct FileWatcher {
     files: Vec<PathBuf>,
-    stamps: Vec<Option<Stamp>>,
-    signals: Option<Signals>,
+    stamps: Vec<Option<FileStamp>>,
+    signals: Option<WatchSignals>,
     poll: Duration,
     /// Something happened that was not reported yet, because the wait for it was dropped.
     pending: bool,
@@ -34,19 +34,19 @@ pub struct Watch {
 
 /// What the system tells us.
 #[derive(Debug)]
-struct Signals {
+struct WatchSignals {
     watcher: RecommendedWatcher,
     receiver: mpsc::Receiver<()>,
     /// Whether one of the files was named since it was last looked at.
     named: Arc<AtomicBool>,
     /// What the files are called, also where they lead to others.
     names: Arc<Mutex<BTreeSet<OsString>>>,
-    folders: BTreeSet<(PathBuf, Option<Stamp>)>,
+    folders: BTreeSet<(PathBuf, Option<FileStamp>)>,
 }
 
 /// What tells one state of a file or folder from another without reading it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Stamp {
+struct FileStamp {
     length: u64,
     modified: Option<SystemTime>,
     /// Tells a folder that was replaced from one that was not.
@@ -56,20 +56,20 @@ struct Stamp {
 /// Begins to watch. Files are compared with how they are now, so watch first and read then.
 ///
 /// If the system cannot tell of changes, the files are looked at every two seconds.
-pub fn watch(files: Vec<PathBuf>) -> Watch {
-    let mut watch = Watch::polling(files, POLL);
-    watch.signals = Signals::start(&watch.files).ok();
+pub fn watch(files: Vec<PathBuf>) -> FileWatcher {
+    let mut watch = FileWatcher::polling(files, POLL_INTERVAL);
+    watch.signals = WatchSignals::start(&watch.files).ok();
     watch
 }
 
-impl Watch {
+impl FileWatcher {
     fn polling(files: Vec<PathBuf>, poll: Duration) -> Self {
         let stamps = files.iter().map(|file| stamp(file)).collect();
         Self { files, stamps, signals: None, poll, pending: false }
     }
 
     /// Watches other files from now on. Changes of those that stay are not missed.
-    pub fn follow(&mut self, files: Vec<PathBuf>) {
+    pub fn set_files(&mut self, files: Vec<PathBuf>) {
         if files == self.files {
             return;
         }
@@ -78,7 +78,7 @@ impl Watch {
         self.stamps = files.iter().map(stamp_of).collect();
         self.files = files;
         if let Some(before) = self.signals.take() {
-            self.signals = Signals::start(&self.files).ok();
+            self.signals = WatchSignals::start(&self.files).ok();
             if let (true, Some(now)) = (before.named.load(Ordering::Acquire), &self.signals) {
                 now.named.store(true, Ordering::Release);
             }
@@ -97,7 +97,7 @@ impl Watch {
             }
             self.settle().await;
             self.pending = false;
-            if self.look() {
+            if self.has_changed() {
                 return;
             }
         }
@@ -115,14 +115,15 @@ impl Watch {
 
     async fn settle(&mut self) {
         let Some(signals) = &mut self.signals else { return };
-        let end = Instant::now() + LONGEST;
+        let end = Instant::now() + MAX_SETTLE_TIME;
         while Instant::now() < end
-            && matches!(timeout(QUIET, signals.receiver.recv()).await, Ok(Some(())))
-        {}
+            && matches!(timeout(QUIET_PERIOD, signals.receiver.recv()).await, Ok(Some(())))
+        {
+        }
     }
 
     /// Whether one of the files was named by the system or looks different.
-    fn look(&mut self) -> bool {
+    fn has_changed(&mut self) -> bool {
         let named = self.signals.as_ref().is_some_and(|s| s.named.swap(false, Ordering::AcqRel));
         // Folders first: what changes after this is signalled, what changed before is seen below.
         if self.signals.as_mut().is_some_and(|signals| signals.follow(&self.files).is_err()) {
@@ -135,13 +136,14 @@ impl Watch {
     }
 }
 
-impl Signals {
+impl WatchSignals {
     fn start(files: &[PathBuf]) -> notify::Result<Self> {
         // One waiting signal says as much as many.
         let (sender, receiver) = mpsc::channel(1);
         let named = Arc::new(AtomicBool::new(false));
         let names = Arc::new(Mutex::new(BTreeSet::new()));
-        let (seen, known) = (Arc::clone(&named), Arc::clone(&names));
+        let seen = Arc::clone(&named);
+        let known = Arc::clone(&names);
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             match event {
                 // Our own reading is such an event.
@@ -152,7 +154,7 @@ impl Signals {
                         |path: &PathBuf| path.file_name().is_some_and(|n| names.contains(n));
                     if event.need_rescan() || event.paths.iter().any(is_ours) {
                         seen.store(true, Ordering::Release);
-                    } else if is_writing(event.kind) {
+                    } else if is_content_change(event.kind) {
                         return;
                     }
                 }
@@ -192,7 +194,7 @@ impl Signals {
 
 /// Whether something was written that is not about names: in another file than ours that says
 /// nothing, and a file beside ours may be written to all the time.
-const fn is_writing(kind: EventKind) -> bool {
+const fn is_content_change(kind: EventKind) -> bool {
     matches!(
         kind,
         EventKind::Modify(ModifyKind::Any | ModifyKind::Data(_) | ModifyKind::Metadata(_))
@@ -208,9 +210,9 @@ fn nearest_folder(file: &Path) -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
-fn stamp(path: &Path) -> Option<Stamp> {
+fn stamp(path: &Path) -> Option<FileStamp> {
     let metadata = std::fs::metadata(path).ok()?;
-    Some(Stamp {
+    Some(FileStamp {
         length: metadata.len(),
         modified: metadata.modified().ok(),
         created: metadata.created().ok(),

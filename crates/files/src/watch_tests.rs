@@ -6,18 +6,18 @@ use super::*;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-async fn assert_changed(watch: &mut Watch, what: &str) {
+async fn assert_changed(watch: &mut FileWatcher, what: &str) {
     timeout(PATIENCE, watch.changed()).await.expect(what);
 }
 
-async fn assert_quiet(watch: &mut Watch, what: &str) {
-    timeout(QUIET * 4, watch.changed()).await.expect_err(what);
+async fn assert_quiet(watch: &mut FileWatcher, what: &str) {
+    timeout(QUIET_PERIOD * 4, watch.changed()).await.expect_err(what);
 }
 
 /// Takes the reports that still come on a busy machine, and says how many there were.
-async fn drain(watch: &mut Watch) -> usize {
+async fn drain(watch: &mut FileWatcher) -> usize {
     for reports in 0..20 {
-        if timeout(QUIET * 4, watch.changed()).await.is_err() {
+        if timeout(QUIET_PERIOD * 4, watch.changed()).await.is_err() {
             return reports;
         }
     }
@@ -25,11 +25,11 @@ async fn drain(watch: &mut Watch) -> usize {
 }
 
 /// Both ways of watching, to be put through the same changes.
-fn both(file: &Path) -> [Watch; 2] {
+fn both(file: &Path) -> [FileWatcher; 2] {
     let files = vec![file.to_owned()];
     let told = watch(files.clone());
     assert!(told.signals.is_some());
-    [told, Watch::polling(files, Duration::from_millis(20))]
+    [told, FileWatcher::polling(files, Duration::from_millis(20))]
 }
 
 #[cfg(target_os = "linux")]
@@ -41,11 +41,12 @@ async fn what_is_written_beside_the_files_wakes_nobody() {
     fs::write(&end, "").unwrap();
     std::os::unix::fs::symlink(&end, &file).unwrap();
     let mut watch = watch(vec![file]);
-    let signals = |watch: &mut Watch| watch.signals.as_mut().unwrap().receiver.try_recv().is_ok();
+    let signals =
+        |watch: &mut FileWatcher| watch.signals.as_mut().unwrap().receiver.try_recv().is_ok();
     for round in 0..100 {
         fs::write(&beside, "x".repeat(round)).unwrap();
     }
-    sleep(QUIET).await;
+    sleep(QUIET_PERIOD).await;
     assert!(!signals(&mut watch));
     // Where the file leads to is not beside it.
     fs::write(&end, "{}").unwrap();
@@ -54,8 +55,8 @@ async fn what_is_written_beside_the_files_wakes_nobody() {
 
 #[tokio::test]
 async fn every_way_to_change_a_file_is_noticed() {
-    type Change = fn(&Path);
-    let changes: [(&str, Change); 5] = [
+    type FileEdit = fn(&Path);
+    let changes: [(&str, FileEdit); 5] = [
         ("made", |file| fs::write(file, "1").unwrap()),
         ("written", |file| fs::write(file, "22").unwrap()),
         ("replaced", |file| {
@@ -117,7 +118,7 @@ async fn a_wait_that_is_dropped_loses_nothing() {
     let mut watch = watch(vec![file.clone()]);
     fs::write(&file, "1").unwrap();
     for _ in 0..5 {
-        if timeout(QUIET / 4, watch.changed()).await.is_ok() {
+        if timeout(QUIET_PERIOD / 4, watch.changed()).await.is_ok() {
             return;
         }
     }
@@ -145,10 +146,10 @@ async fn the_list_of_files_can_change() {
     for told in [true, false] {
         let mut watch = watch(vec![stays.clone(), goes.clone()]);
         if !told {
-            watch = Watch::polling(watch.files, Duration::from_millis(20));
+            watch = FileWatcher::polling(watch.files, Duration::from_millis(20));
         }
         fs::write(&stays, if told { "1" } else { "22" }).unwrap();
-        watch.follow(vec![stays.clone(), comes.clone()]);
+        watch.set_files(vec![stays.clone(), comes.clone()]);
         assert_changed(&mut watch, "changed before the list did").await;
         drain(&mut watch).await;
         fs::write(&goes, "1").unwrap();

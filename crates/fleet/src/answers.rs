@@ -8,11 +8,11 @@ use switchboard_core::{Published, Timelines};
 use switchboard_wire::{Json, RpcError};
 
 /// An answer on its way: the text of a JSON result, or an error.
-pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<String, RpcError>> + Send + 'a>>;
+pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = Result<String, RpcError>> + Send + 'a>>;
 
 /// One request of a server.
 #[derive(Clone, Copy, Debug)]
-pub struct Asking<'a> {
+pub struct ServerRequest<'a> {
     /// The server that asks.
     pub server: &'a str,
     /// What is being called, where that is known: in the modern era, and not before.
@@ -30,7 +30,7 @@ pub struct Asking<'a> {
 /// Answers what servers ask: elicitation, sampling, roots.
 pub trait Answers: Send + Sync {
     /// Gets the configuration, before any server is met.
-    fn attend(&self, config: &Published<Config>) {
+    fn set_config(&self, config: &Published<Config>) {
         let _ = config;
     }
 
@@ -39,49 +39,49 @@ pub trait Answers: Send + Sync {
 
     /// What it can answer for a caller who cannot: the text of a JSON object; nothing where nobody
     /// is there.
-    fn for_others(&self, server: &str) -> Option<String> {
+    fn fallback_capabilities(&self, server: &str) -> Option<String> {
         let _ = server;
         None
     }
 
     /// Hears that what a server asked a person to do at an address is done.
-    fn completed(&self, server: &str, elicitation: &str) {
+    fn on_elicitation_complete(&self, server: &str, elicitation: &str) {
         let _ = (server, elicitation);
     }
 
     /// Tells callers apart that answer for themselves; calls of one caller have one number.
-    fn group(&self) -> u64 {
+    fn caller_group(&self) -> u64 {
         0
     }
 
     /// Answers one request. Whoever no longer wants the answer drops the future.
-    fn answer<'a>(&'a self, asking: Asking<'a>) -> Answering<'a>;
+    fn answer<'a>(&'a self, asking: ServerRequest<'a>) -> AnswerFuture<'a>;
 }
 
 /// Has a request answered, and notes for the call that it is for what was asked and answered.
-pub fn noted<'a>(
+pub fn record_on_timeline<'a>(
     timelines: &'a Timelines,
-    asking: Asking<'a>,
-    answering: Answering<'a>,
-) -> Answering<'a> {
+    asking: ServerRequest<'a>,
+    answering: AnswerFuture<'a>,
+) -> AnswerFuture<'a> {
     #[derive(Deserialize)]
-    struct Question {
+    struct ElicitationMessage {
         message: Option<String>,
     }
     #[derive(Deserialize)]
-    struct Reply {
+    struct ElicitationAction {
         action: Option<String>,
     }
     let Some(call) = asking.call else { return answering };
     Box::pin(async move {
-        let question = asking.params.and_then(|params| params.read::<Question>().ok());
+        let question = asking.params.and_then(|params| params.read::<ElicitationMessage>().ok());
         let message = question.and_then(|question| question.message);
-        let open = timelines.ask(call, asking.method, message);
+        let open = timelines.add_question(call, asking.method, message);
         let answer = answering.await;
         if let Some(open) = open {
             // What was filled in is nobody's business but the server's.
-            let action = |text: &str| serde_json::from_str::<Reply>(text).ok()?.action;
-            open.answered(match &answer {
+            let action = |text: &str| serde_json::from_str::<ElicitationAction>(text).ok()?.action;
+            open.set_answer(match &answer {
                 Ok(text) => action(text).unwrap_or_else(|| "answered".to_owned()),
                 Err(error) => format!("refused: {error}"),
             });
@@ -92,14 +92,14 @@ pub fn noted<'a>(
 
 /// Answers nothing, and tells servers so.
 #[derive(Clone, Copy, Debug)]
-pub struct Declines;
+pub struct DeclineAll;
 
-impl Answers for Declines {
+impl Answers for DeclineAll {
     fn capabilities(&self, _server: &str) -> String {
         "{}".to_owned()
     }
 
-    fn answer<'a>(&'a self, asking: Asking<'a>) -> Answering<'a> {
+    fn answer<'a>(&'a self, asking: ServerRequest<'a>) -> AnswerFuture<'a> {
         let refusal = format!("this client does not answer `{}`", asking.method);
         Box::pin(async { Err(RpcError::new(RpcError::METHOD_NOT_FOUND, refusal)) })
     }

@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 /// The first and the longest wait.
-const WAITS: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+const BACK_OFF_RANGE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
 /// Doubling waits with some jitter, so that servers do not all come back at once.
 pub(crate) fn back_off(failures: u32, seed: u64) -> Duration {
-    let doubled = WAITS.0 * 2_u32.saturating_pow(failures.saturating_sub(1).min(10));
-    let wait = doubled.min(WAITS.1);
+    let doubled = BACK_OFF_RANGE.0 * 2_u32.saturating_pow(failures.saturating_sub(1).min(10));
+    let wait = doubled.min(BACK_OFF_RANGE.1);
     let step =
         seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(u64::from(failures) * 97) >> 32;
     wait.mul_f64(0.8 + 0.2 * f64::from(u32::try_from(step % 1_000).unwrap_or(0)) / 1_000.0)
 }
 
 /// Up to a tenth longer, so that not everything happens at once.
-pub(crate) fn jittered(wait: Duration, seed: u64) -> Duration {
+pub(crate) fn add_jitter(wait: Duration, seed: u64) -> Duration {
     let step = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     wait.mul_f64(1.0 + 0.1 * f64::from(u32::try_from(step % 1_000).unwrap_or(0)) / 1_000.0)
 }

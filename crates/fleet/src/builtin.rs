@@ -4,19 +4,19 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use switchboard_builtin::{Builtin, InProcess, RpcError as Refused};
+use switchboard_builtin::{Builtin, BuiltinRpcError as Refused, InProcess};
 use switchboard_core::Tasks;
-use switchboard_wire::{Inbound, Json, Limits, Peer, RpcError, stream};
+use switchboard_wire::{Inbound, Json, Peer, RpcError, WireLimits, stream};
 use tokio::sync::mpsc;
 
 /// Who answers at the other end.
 #[derive(Clone)]
-pub(crate) enum Inside {
+pub(crate) enum InProcessServer {
     Builtin(Arc<Builtin>),
     Own(Arc<InProcess>),
 }
 
-impl Inside {
+impl InProcessServer {
     /// The built-in server, for these folders.
     pub(crate) fn builtin(roots: Vec<PathBuf>) -> Self {
         Self::Builtin(Arc::new(Builtin::new(roots, jiff::Zoned::now)))
@@ -31,17 +31,18 @@ impl Inside {
 }
 
 /// Starts a server inside this process and gives our end of the pipe.
-pub(crate) fn start(inside: Inside, tasks: &Tasks) -> (Peer, mpsc::Receiver<Inbound>) {
-    let [ours, (server, mut asked)] = stream::pipe(Limits::default());
+pub(crate) fn start(inside: InProcessServer, tasks: &Tasks) -> (Peer, mpsc::Receiver<Inbound>) {
+    let [ours, (server, mut asked)] = stream::pipe(WireLimits::default());
     let answering = tasks.clone();
     tasks.spawn(async move {
         loop {
             let inbound = tokio::select! {
                 inbound = asked.recv() => inbound,
-                _ = server.closed() => return,
+                _ = server.wait_until_closed() => return,
             };
             let Some(Inbound::Request { id, method, params, .. }) = inbound else { continue };
-            let (server, inside) = (server.clone(), inside.clone());
+            let server = server.clone();
+            let inside = inside.clone();
             answering.spawn(async move {
                 let params = params.as_ref().map(Json::as_str);
                 let answer = inside.answer(&method, params).await;

@@ -11,17 +11,17 @@ use crate::answers::Answers;
 
 /// A server that has asked for the sake of a call waits for the answer: it hardly asks again for it,
 /// unless it asked several things at once.
-const AT_ONCE: Duration = Duration::from_secs(1);
+const CONCURRENT_ASK_WINDOW: Duration = Duration::from_secs(1);
 
 /// The calls whose callers answer for themselves.
 #[derive(Default)]
 pub struct CallAnswers {
     /// How many there are, to be looked at without the lock.
     count: AtomicUsize,
-    calls: Mutex<HashMap<u64, OfCall>>,
+    calls: Mutex<HashMap<u64, CallAnswersEntry>>,
 }
 
-struct OfCall {
+struct CallAnswersEntry {
     answers: Arc<dyn Answers>,
     /// What was asked for its sake and has no answer yet: how much, and since when.
     open: usize,
@@ -29,39 +29,39 @@ struct OfCall {
 }
 
 /// A call whose caller answers for itself, until this is dropped.
-pub struct Entered {
+pub struct CallAnswersGuard {
     call: u64,
     all: Arc<CallAnswers>,
 }
 
 /// Whose business a server's question is.
-pub(crate) enum Whose {
+pub(crate) enum QuestionOwner {
     /// The host's: no caller answers for itself.
-    Ours,
+    Host,
     /// That caller's.
-    Theirs(Theirs),
+    Caller(CallerQuestion),
     /// One of several callers', and nothing tells which.
-    Unclear,
+    Ambiguous,
 }
 
 /// A question that a caller is asked, until it is dropped.
-pub(crate) struct Theirs {
+pub(crate) struct CallerQuestion {
     call: u64,
     answers: Arc<dyn Answers>,
     all: Arc<CallAnswers>,
 }
 
-impl Whose {
+impl QuestionOwner {
     /// The call that it is for, where that is clear.
     pub(crate) fn call(&self) -> Option<u64> {
         match self {
-            Self::Theirs(theirs) => Some(theirs.call),
-            Self::Ours | Self::Unclear => None,
+            Self::Caller(theirs) => Some(theirs.call),
+            Self::Host | Self::Ambiguous => None,
         }
     }
 }
 
-impl Theirs {
+impl CallerQuestion {
     /// Who answers it.
     pub(crate) const fn answers(&self) -> &Arc<dyn Answers> {
         &self.answers
@@ -71,50 +71,55 @@ impl Theirs {
 impl CallAnswers {
     /// From here on `answers` is asked for the sake of `call`.
     #[must_use]
-    pub fn enter(self: &Arc<Self>, call: u64, answers: Arc<dyn Answers>) -> Entered {
+    pub fn enter(self: &Arc<Self>, call: u64, answers: Arc<dyn Answers>) -> CallAnswersGuard {
         let mut calls = self.calls();
-        calls.insert(call, OfCall { answers, open: 0, since: Instant::now() });
+        calls.insert(call, CallAnswersEntry { answers, open: 0, since: Instant::now() });
         self.count.store(calls.len(), Ordering::Release);
-        Entered { call, all: Arc::clone(self) }
+        CallAnswersGuard { call, all: Arc::clone(self) }
     }
 
     /// Whose business a question is that came while these calls were under way.
-    pub(crate) fn whose(self: &Arc<Self>, under_way: &[u64]) -> Whose {
+    pub(crate) fn owner(self: &Arc<Self>, under_way: &[u64]) -> QuestionOwner {
         if self.count.load(Ordering::Acquire) == 0 {
-            return Whose::Ours;
+            return QuestionOwner::Host;
         }
         let mut calls = self.calls();
         let known = under_way.iter().filter(|call| calls.contains_key(call)).count();
         match known {
-            0 => return Whose::Ours,
-            known if known < under_way.len() => return Whose::Unclear,
+            0 => return QuestionOwner::Host,
+            known if known < under_way.len() => return QuestionOwner::Ambiguous,
             _ => {}
         }
-        let Some(call) = the_one(&calls, under_way) else { return Whose::Unclear };
-        let Some(of) = calls.get_mut(&call) else { return Whose::Unclear };
+        let Some(call) = owning_call(&calls, under_way) else { return QuestionOwner::Ambiguous };
+        let Some(of) = calls.get_mut(&call) else { return QuestionOwner::Ambiguous };
         if of.open == 0 {
             of.since = Instant::now();
         }
         of.open += 1;
-        Whose::Theirs(Theirs { call, answers: Arc::clone(&of.answers), all: Arc::clone(self) })
+        QuestionOwner::Caller(CallerQuestion {
+            call,
+            answers: Arc::clone(&of.answers),
+            all: Arc::clone(self),
+        })
     }
 
-    fn calls(&self) -> MutexGuard<'_, HashMap<u64, OfCall>> {
+    fn calls(&self) -> MutexGuard<'_, HashMap<u64, CallAnswersEntry>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The call that a question is for, where that is clear.
-fn the_one(calls: &HashMap<u64, OfCall>, under_way: &[u64]) -> Option<u64> {
-    let those = |wanted: &dyn Fn(&OfCall) -> bool| -> Vec<u64> {
+fn owning_call(calls: &HashMap<u64, CallAnswersEntry>, under_way: &[u64]) -> Option<u64> {
+    let those = |wanted: &dyn Fn(&CallAnswersEntry) -> bool| -> Vec<u64> {
         let found = under_way.iter().filter(|call| calls.get(call).is_some_and(wanted));
         found.copied().collect()
     };
     let callers = |candidates: &[u64]| {
-        let groups = candidates.iter().filter_map(|call| Some(calls.get(call)?.answers.group()));
+        let groups =
+            candidates.iter().filter_map(|call| Some(calls.get(call)?.answers.caller_group()));
         groups.collect::<BTreeSet<u64>>().len()
     };
-    let may_ask = those(&|of| of.open == 0 || of.since.elapsed() <= AT_ONCE);
+    let may_ask = those(&|of| of.open == 0 || of.since.elapsed() <= CONCURRENT_ASK_WINDOW);
     let candidates = if may_ask.is_empty() { under_way.to_vec() } else { may_ask };
     if callers(&candidates) != 1 {
         return None;
@@ -124,7 +129,7 @@ fn the_one(calls: &HashMap<u64, OfCall>, under_way: &[u64]) -> Option<u64> {
     free.into_iter().filter(|call| candidates.contains(call)).max().or(candidates.into_iter().max())
 }
 
-impl Drop for Theirs {
+impl Drop for CallerQuestion {
     fn drop(&mut self) {
         if let Some(of) = self.all.calls().get_mut(&self.call) {
             of.open = of.open.saturating_sub(1);
@@ -132,7 +137,7 @@ impl Drop for Theirs {
     }
 }
 
-impl Drop for Entered {
+impl Drop for CallAnswersGuard {
     fn drop(&mut self) {
         let mut calls = self.all.calls();
         calls.remove(&self.call);
@@ -144,40 +149,40 @@ impl Drop for Entered {
 mod tests {
     use std::sync::Arc;
 
-    use super::{CallAnswers, Whose};
-    use crate::answers::{Answering, Answers, Asking, Declines};
+    use super::{CallAnswers, QuestionOwner};
+    use crate::answers::{AnswerFuture, Answers, DeclineAll, ServerRequest};
 
-    struct Of(u64);
+    struct GroupAnswers(u64);
 
-    impl Answers for Of {
+    impl Answers for GroupAnswers {
         fn capabilities(&self, server: &str) -> String {
-            Declines.capabilities(server)
+            DeclineAll.capabilities(server)
         }
 
-        fn answer<'a>(&'a self, asking: Asking<'a>) -> Answering<'a> {
-            Declines.answer(asking)
+        fn answer<'a>(&'a self, asking: ServerRequest<'a>) -> AnswerFuture<'a> {
+            DeclineAll.answer(asking)
         }
 
-        fn group(&self) -> u64 {
+        fn caller_group(&self) -> u64 {
             self.0
         }
     }
 
-    fn word(whose: &Whose) -> String {
+    fn word(whose: &QuestionOwner) -> String {
         match whose {
-            Whose::Ours => "ours".to_owned(),
-            Whose::Theirs(theirs) => theirs.answers().group().to_string(),
-            Whose::Unclear => "unclear".to_owned(),
+            QuestionOwner::Host => "ours".to_owned(),
+            QuestionOwner::Caller(theirs) => theirs.answers().caller_group().to_string(),
+            QuestionOwner::Ambiguous => "unclear".to_owned(),
         }
     }
 
     #[test]
     fn a_question_is_for_the_only_caller_it_can_be_for() {
         let all = Arc::new(CallAnswers::default());
-        assert_eq!(word(&all.whose(&[1])), "ours");
-        let _one = all.enter(1, Arc::new(Of(7)));
-        let _two = all.enter(2, Arc::new(Of(7)));
-        let three = all.enter(3, Arc::new(Of(8)));
+        assert_eq!(word(&all.owner(&[1])), "ours");
+        let _one = all.enter(1, Arc::new(GroupAnswers(7)));
+        let _two = all.enter(2, Arc::new(GroupAnswers(7)));
+        let three = all.enter(3, Arc::new(GroupAnswers(8)));
         for (under_way, expected) in [
             (&[][..], "ours"),
             (&[1], "7"),
@@ -187,13 +192,13 @@ mod tests {
             (&[1, 9], "unclear"),
             (&[9], "ours"),
         ] {
-            assert_eq!(word(&all.whose(under_way)), expected, "{under_way:?}");
+            assert_eq!(word(&all.owner(under_way)), expected, "{under_way:?}");
         }
         // The server waits for an answer for the sake of the first: it asks for the other now.
-        let _asked = all.whose(&[1]);
-        std::thread::sleep(super::AT_ONCE + std::time::Duration::from_millis(50));
-        assert_eq!(word(&all.whose(&[1, 3])), "8");
+        let _asked = all.owner(&[1]);
+        std::thread::sleep(super::CONCURRENT_ASK_WINDOW + std::time::Duration::from_millis(50));
+        assert_eq!(word(&all.owner(&[1, 3])), "8");
         drop(three);
-        assert_eq!(word(&all.whose(&[3])), "ours");
+        assert_eq!(word(&all.owner(&[3])), "ours");
     }
 }

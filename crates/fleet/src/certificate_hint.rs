@@ -5,7 +5,7 @@ use switchboard_wire::http::Distrust;
 /// The next step for whoever meets a certificate that is not trusted.
 pub const fn untrusted_hint(why: &Distrust) -> &'static str {
     match why {
-        Distrust::Expired | Distrust::NotYet => {
+        Distrust::Expired | Distrust::NotYetValid => {
             "check the clock of this machine; otherwise the server needs another certificate"
         }
         Distrust::OtherName(_) => "check the name in the server's `url`",

@@ -12,42 +12,42 @@ use switchboard_wire::{Era, Peer, Request, RequestError, RpcError};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
-use crate::connect_context::Surroundings;
+use crate::connect_context::ConnectContext;
 use crate::server_sync::can_subscribe;
 
 /// One request to listen is renewed after this at the latest.
-const TERM: Duration = Duration::from_secs(86_400);
+const LISTEN_TIMEOUT: Duration = Duration::from_secs(86_400);
 /// The shortest and the longest wait before the request is made again.
-const WAITS: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(60));
+const RETRY_DELAY_RANGE: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(60));
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Declared {
-    tools: Lists,
-    resources: Lists,
-    prompts: Lists,
+struct ListCapabilities {
+    tools: ListCapability,
+    resources: ListCapability,
+    prompts: ListCapability,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Lists {
+struct ListCapability {
     list_changed: bool,
 }
 
 /// Who listens to what.
-pub(crate) struct Listening<'a> {
+pub(crate) struct ChangeListener<'a> {
     pub(crate) peer: &'a Peer,
     pub(crate) server: &'a ServerId,
-    pub(crate) around: &'a Surroundings,
+    pub(crate) context: &'a ConnectContext,
     /// Whether this connection hears about resources: one of several is enough.
-    pub(crate) hears_of_resources: bool,
+    pub(crate) listens_to_resources: bool,
     /// Is told whenever something may have been missed.
-    pub(crate) again: mpsc::Sender<()>,
+    pub(crate) missed: mpsc::Sender<()>,
     /// Is set when the server does not know how to tell of changes.
-    pub(crate) deaf: &'a AtomicBool,
+    pub(crate) unsupported: &'a AtomicBool,
 }
 
-impl Listening<'_> {
+impl ChangeListener<'_> {
     /// Listens until the connection ends.
     pub(crate) async fn run(self, agreement: &Agreement) {
         if agreement.revision.era() == Era::Modern {
@@ -57,14 +57,14 @@ impl Listening<'_> {
     }
 
     async fn keep_listening(&self, agreement: &Agreement) {
-        let lists = lists(agreement);
-        let hears_of_resources = self.hears_of_resources && can_subscribe(agreement);
-        let mut changes = self.around.subscriptions.changes();
-        let mut wait = WAITS.0;
+        let lists = announced_lists(agreement);
+        let hears_of_resources = self.listens_to_resources && can_subscribe(agreement);
+        let mut changes = self.context.subscriptions.changes();
+        let mut wait = RETRY_DELAY_RANGE.0;
         while !self.peer.is_closed() {
             changes.load();
             let resources = match hears_of_resources {
-                true => self.around.subscriptions.of(self.server),
+                true => self.context.subscriptions.wanted_uris(self.server),
                 false => BTreeSet::new(),
             };
             let mut wanted = lists.clone();
@@ -72,7 +72,8 @@ impl Listening<'_> {
                 wanted.insert("resourceSubscriptions".to_owned(), json!(resources));
             }
             let other = async {
-                while self.around.subscriptions.of(self.server) == resources || !hears_of_resources
+                while self.context.subscriptions.wanted_uris(self.server) == resources
+                    || !hears_of_resources
                 {
                     changes.changed().await;
                 }
@@ -82,34 +83,34 @@ impl Listening<'_> {
                 continue;
             }
             let params = json!({ "notifications": wanted }).to_string();
-            let request = Request::new("subscriptions/listen", &params, TERM);
+            let request = Request::new("subscriptions/listen", &params, LISTEN_TIMEOUT);
             let listening = self.peer.request(request);
             let outcome = tokio::select! {
                 outcome = listening => outcome,
                 // One request says everything that is wanted, so another takes its place.
                 () = other => {
-                    self.again.try_send(()).ok();
+                    self.missed.try_send(()).ok();
                     continue;
                 }
             };
             match outcome {
                 Err(RequestError::Rpc(error)) if error.code == RpcError::METHOD_NOT_FOUND => {
-                    self.deaf.store(true, Ordering::Relaxed);
-                    self.again.try_send(()).ok();
+                    self.unsupported.store(true, Ordering::Relaxed);
+                    self.missed.try_send(()).ok();
                     return;
                 }
-                Ok(_) => wait = WAITS.0,
-                Err(_) => wait = (wait * 2).min(WAITS.1),
+                Ok(_) => wait = RETRY_DELAY_RANGE.0,
+                Err(_) => wait = (wait * 2).min(RETRY_DELAY_RANGE.1),
             }
             sleep(wait).await;
             // A full queue already says it.
-            self.again.try_send(()).ok();
+            self.missed.try_send(()).ok();
         }
     }
 }
 
 /// How long lists last whose changes a modern server does not tell of, where it says.
-pub(crate) fn unheard(
+pub(crate) fn unannounced_ttls(
     agreement: &Agreement,
     deaf: &AtomicBool,
     lasts: [Option<Duration>; 4],
@@ -117,11 +118,13 @@ pub(crate) fn unheard(
     if agreement.revision.era() == Era::Legacy {
         return [None; 4];
     }
-    let Declared { tools, resources, prompts } = agreement.capabilities.read().unwrap_or_default();
+    let ListCapabilities { tools, resources, prompts } =
+        agreement.capabilities.read().unwrap_or_default();
     let hears = !deaf.load(Ordering::Relaxed);
     let [of_tools, of_resources, of_templates, of_prompts] = lasts;
-    let unless =
-        |lists: &Lists, lasts: Option<Duration>| lasts.filter(|_| !(hears && lists.list_changed));
+    let unless = |lists: &ListCapability, lasts: Option<Duration>| {
+        lasts.filter(|_| !(hears && lists.list_changed))
+    };
     [
         unless(&tools, of_tools),
         unless(&resources, of_resources),
@@ -131,8 +134,8 @@ pub(crate) fn unheard(
 }
 
 /// The lists whose changes the server tells of.
-fn lists(agreement: &Agreement) -> Map<String, Value> {
-    let declared: Declared = agreement.capabilities.read().unwrap_or_default();
+fn announced_lists(agreement: &Agreement) -> Map<String, Value> {
+    let declared: ListCapabilities = agreement.capabilities.read().unwrap_or_default();
     let wanted = [
         ("toolsListChanged", declared.tools.list_changed),
         ("resourcesListChanged", declared.resources.list_changed),

@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use switchboard_config::Letters;
+use switchboard_config::EnvCase;
 
 use crate::process::Launch;
 
 /// Variables of our own environment that a server may have; all others are ours alone.
-const PASSED_ON: &[&str] = if cfg!(windows) { ON_WINDOWS } else { ON_UNIX };
+const PASSED_VARIABLES: &[&str] = if cfg!(windows) { WINDOWS_VARIABLES } else { UNIX_VARIABLES };
 
-const ON_UNIX: &[&str] = &[
+const UNIX_VARIABLES: &[&str] = &[
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR",
     "TERM",
 ];
 
 /// Without some of these programs do not even open a socket there.
-const ON_WINDOWS: &[&str] = &[
+const WINDOWS_VARIABLES: &[&str] = &[
     "PATH",
     "PATHEXT",
     "COMSPEC",
@@ -41,20 +41,22 @@ const ON_WINDOWS: &[&str] = &[
 ];
 
 /// The variables by which programs find the folder for temporary files.
-const TEMPORARY: &[&str] = if cfg!(windows) { &["TEMP", "TMP", "TMPDIR"] } else { &["TMPDIR"] };
+const TEMP_DIR_VARIABLES: &[&str] =
+    if cfg!(windows) { &["TEMP", "TMP", "TMPDIR"] } else { &["TMPDIR"] };
 
 /// The environment that a server gets.
-pub(crate) fn of(launch: &Launch<'_>) -> BTreeMap<String, String> {
-    let letters = Letters::HERE;
-    let passed_on = |name: &str| PASSED_ON.iter().any(|kept| kept.eq_ignore_ascii_case(name));
+pub(crate) fn build(launch: &Launch<'_>) -> BTreeMap<String, String> {
+    let letters = EnvCase::NATIVE;
+    let passed_on =
+        |name: &str| PASSED_VARIABLES.iter().any(|kept| kept.eq_ignore_ascii_case(name));
     let mut env: BTreeMap<String, String> = launch
-        .surroundings
+        .inherited_env
         .iter()
         .filter(|(name, _)| passed_on(name))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    if let Some(folder) = launch.own_folder.and_then(Path::to_str) {
-        for name in TEMPORARY {
+    if let Some(folder) = launch.temp_folder.and_then(Path::to_str) {
+        for name in TEMP_DIR_VARIABLES {
             letters.set(&mut env, (*name).to_owned(), folder.to_owned());
         }
     }

@@ -9,13 +9,13 @@ use switchboard_catalog::Server;
 use switchboard_wire::{Request, RequestError, Revision};
 
 /// The most values that one answer may have.
-const MOST: usize = 100;
+const MAX_VALUES: usize = 100;
 /// How long a server may take; somebody waits with a finger on a key.
-const LIMIT: Duration = Duration::from_secs(5);
+const COMPLETION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What an argument belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CompletionOf<'a> {
+pub enum CompletionTarget<'a> {
     /// A prompt, by its name.
     Prompt(&'a str),
     /// A family of resources, by its template.
@@ -24,9 +24,9 @@ pub enum CompletionOf<'a> {
 
 /// An argument that somebody has begun to write.
 #[derive(Clone, Copy, Debug)]
-pub struct Completing<'a> {
+pub struct CompletionRequest<'a> {
     /// What it belongs to.
-    pub of: CompletionOf<'a>,
+    pub target: CompletionTarget<'a>,
     /// Its name.
     pub argument: &'a str,
     /// What is written of its value.
@@ -48,7 +48,7 @@ pub struct Completion {
 
 /// Why a value cannot be completed.
 #[derive(Clone, Debug, thiserror::Error)]
-pub enum NoCompletion {
+pub enum CompletionError {
     /// There is no connection.
     #[error("server `{0}` is not ready")]
     NotReady(String),
@@ -67,13 +67,13 @@ pub enum NoCompletion {
 }
 
 #[derive(Deserialize)]
-struct Answer {
-    completion: Values,
+struct CompletionAnswer {
+    completion: CompletionMembers,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Values {
+struct CompletionMembers {
     #[serde(default)]
     values: Vec<String>,
     total: Option<f64>,
@@ -86,18 +86,18 @@ struct Values {
 /// When the server is not connected, has no completions or does not answer in time.
 pub async fn complete(
     server: &Server,
-    completing: &Completing<'_>,
-) -> Result<Completion, NoCompletion> {
+    completing: &CompletionRequest<'_>,
+) -> Result<Completion, CompletionError> {
     let name = || server.id.to_string();
-    let (instance, peer) = server.least_busy().ok_or_else(|| NoCompletion::NotReady(name()))?;
-    let agreement = server.agreement.as_ref().ok_or_else(|| NoCompletion::NotReady(name()))?;
+    let (instance, peer) = server.least_busy().ok_or_else(|| CompletionError::NotReady(name()))?;
+    let agreement = server.agreement.as_ref().ok_or_else(|| CompletionError::NotReady(name()))?;
     // The first revision had completions and no word for them.
-    if agreement.revision > Revision::V2024_11_05 && !agreement.can("completions") {
-        return Err(NoCompletion::NotOffered(name()));
+    if agreement.revision > Revision::V2024_11_05 && !agreement.has_capability("completions") {
+        return Err(CompletionError::NotOffered(name()));
     }
-    let reference = match completing.of {
-        CompletionOf::Prompt(prompt) => json!({"type": "ref/prompt", "name": prompt}),
-        CompletionOf::Template(template) => json!({"type": "ref/resource", "uri": template}),
+    let reference = match completing.target {
+        CompletionTarget::Prompt(prompt) => json!({"type": "ref/prompt", "name": prompt}),
+        CompletionTarget::Template(template) => json!({"type": "ref/resource", "uri": template}),
     };
     let argument = json!({"name": completing.argument, "value": completing.value});
     let mut params = json!({"ref": reference, "argument": argument});
@@ -109,12 +109,13 @@ pub async fn complete(
     }
     let _in_use = instance.health.enter();
     let params = params.to_string();
-    let answer = peer.request(Request::new("completion/complete", &params, LIMIT)).await;
-    let answer = answer.map_err(|error| NoCompletion::Failed(name(), error))?;
-    let Answer { completion } =
-        answer.read().map_err(|error| NoCompletion::Unreadable(name(), error.to_string()))?;
+    let answer =
+        peer.request(Request::new("completion/complete", &params, COMPLETION_TIMEOUT)).await;
+    let answer = answer.map_err(|error| CompletionError::Failed(name(), error))?;
+    let CompletionAnswer { completion } =
+        answer.read().map_err(|error| CompletionError::Unreadable(name(), error.to_string()))?;
     let given = completion.values.len();
-    let values: Vec<String> = completion.values.into_iter().take(MOST).collect();
+    let values: Vec<String> = completion.values.into_iter().take(MAX_VALUES).collect();
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -11,18 +11,19 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::keeper::close_inherited;
-use crate::sandbox_plan::Plan;
+use crate::sandbox_plan::SandboxPlan;
 
 /// Confines this process by the plan, which is the first word, and becomes the program that the
 /// others name. Comes back only with the exit status of a failure.
 #[must_use]
 pub fn confine(words: &[OsString]) -> u8 {
     let tell = |message: String| {
-        tell(&message);
+        report_failure(&message);
         126
     };
     let [plan, program, args @ ..] = words else { return 2 };
-    let Some(plan) = plan.to_str().and_then(|text| serde_json::from_str::<Plan>(text).ok()) else {
+    let Some(plan) = plan.to_str().and_then(|text| serde_json::from_str::<SandboxPlan>(text).ok())
+    else {
         return tell("the sandbox's plan cannot be read".to_owned());
     };
     close_inherited();
@@ -34,14 +35,14 @@ pub fn confine(words: &[OsString]) -> u8 {
 }
 
 /// Standard error leads to the host's diagnosis; if that is gone, nobody needs it.
-fn tell(message: &str) {
+fn report_failure(message: &str) {
     writeln!(io::stderr(), "{message}").ok();
 }
 
 /// What programs need of the system to start at all, to find names and to check certificates.
 /// Accounts' passwords and other people's files are not among it.
 #[cfg(target_os = "linux")]
-const SYSTEM: &[&str] = &[
+const SYSTEM_PATHS: &[&str] = &[
     "/usr",
     "/bin",
     "/sbin",
@@ -91,53 +92,53 @@ mod linux {
     use rustix::process::{Resource, Rlimit, getegid, geteuid, setrlimit};
     use rustix::thread::{CapabilitySet, CapabilitySets, UnshareFlags, set_capabilities};
 
-    use super::{DEVICES, SYSTEM, tell};
-    use crate::hide_sockets::{Uncovered, cover};
-    use crate::sandbox_plan::Plan;
+    use super::{DEVICES, SYSTEM_PATHS, report_failure};
+    use crate::hide_sockets::{HideSocketsError, hide_sockets};
+    use crate::sandbox_plan::SandboxPlan;
 
-    impl Plan {
+    impl SandboxPlan {
         pub(crate) fn apply(&self, program: &Path) -> Result<(), String> {
-            self.limit()?;
-            let has_mounts = self.leave()?;
-            if let Err(why) = has_mounts.and_then(|()| self.cover(program)) {
+            self.apply_limits()?;
+            let has_mounts = self.unshare_namespaces()?;
+            if let Err(why) = has_mounts.and_then(|()| self.hide_sockets(program)) {
                 match why {
-                    Uncovered::HalfDone(why) => return Err(why),
+                    HideSocketsError::Incomplete(why) => return Err(why),
                     // Not everywhere are there mounts of one's own; the rest holds all the same.
-                    Uncovered::NotHere(why) => tell(&format!(
+                    HideSocketsError::Unsupported(why) => report_failure(&format!(
                         "the sandbox cannot hide sockets of other programs here: {why}"
                     )),
                 }
             }
-            self.close_files(program)?;
-            give_up_powers()
+            self.restrict_files(program)?;
+            drop_capabilities()
         }
 
         /// Leaves the network if it shall, and gets mounts of its own where that can be done.
-        fn leave(&self) -> Result<Result<(), Uncovered>, String> {
+        fn unshare_namespaces(&self) -> Result<Result<(), HideSocketsError>, String> {
             let mounts = UnshareFlags::NEWNS;
             if self.has_network {
-                return Ok(part(mounts).map_err(Uncovered::NotHere));
+                return Ok(unshare_as_user(mounts).map_err(HideSocketsError::Unsupported));
             }
-            let both = part(mounts | UnshareFlags::NEWNET);
+            let both = unshare_as_user(mounts | UnshareFlags::NEWNET);
             if let Err(error) = both {
-                part(UnshareFlags::NEWNET).map_err(|error| {
+                unshare_as_user(UnshareFlags::NEWNET).map_err(|error| {
                     format!(
                         "the network cannot be switched off here ({error}); allow it with `network`"
                     )
                 })?;
-                return Ok(Err(Uncovered::NotHere(error)));
+                return Ok(Err(HideSocketsError::Unsupported(error)));
             }
             Ok(Ok(()))
         }
 
-        fn cover(&self, program: &Path) -> Result<(), Uncovered> {
-            let system = SYSTEM.iter().map(Path::new);
+        fn hide_sockets(&self, program: &Path) -> Result<(), HideSocketsError> {
+            let system = SYSTEM_PATHS.iter().map(Path::new);
             let given = self.read.iter().chain(&self.write).map(PathBuf::as_path);
             let kept: Vec<&Path> = system.chain(given).chain([program]).collect();
-            cover(&kept, self.own.as_deref())
+            hide_sockets(&kept, self.own.as_deref())
         }
 
-        fn limit(&self) -> Result<(), String> {
+        fn apply_limits(&self) -> Result<(), String> {
             let set = |resource, most: Option<u64>, what: &str| match most {
                 None => Ok(()),
                 Some(_) => setrlimit(resource, Rlimit { current: most, maximum: most })
@@ -151,7 +152,7 @@ mod linux {
 
         /// Files outside the plan cannot be opened, processes outside cannot be looked into or sent
         /// signals, and neither can sockets without a file be reached.
-        fn close_files(&self, program: &Path) -> Result<(), String> {
+        fn restrict_files(&self, program: &Path) -> Result<(), String> {
             let failed = |error: landlock::RulesetError| error.to_string();
             let all = AccessFs::from_all(ABI::V5);
             let read = AccessFs::from_read(ABI::V5);
@@ -167,7 +168,7 @@ mod linux {
             let mut created = ruleset.create().map_err(failed)?;
             let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
             let real = fs::canonicalize(program).ok();
-            let system = SYSTEM.iter().map(|path| (Path::new(*path), read));
+            let system = SYSTEM_PATHS.iter().map(|path| (Path::new(*path), read));
             let devices = DEVICES.iter().map(|path| (Path::new(*path), device));
             let own = [Some(program), real.as_deref()].into_iter().flatten();
             let own = own.map(|path| (path, read));
@@ -177,7 +178,7 @@ mod linux {
                 // What is not there cannot be reached either.
                 let Ok(about) = fs::metadata(path) else { continue };
                 let Ok(open) = PathFd::new(path) else { continue };
-                let access = if about.is_dir() { access } else { access & of_files() };
+                let access = if about.is_dir() { access } else { access & file_access() };
                 created = created.add_rule(PathBeneath::new(open, access)).map_err(failed)?;
             }
             let status = created.restrict_self().map_err(failed)?;
@@ -190,12 +191,12 @@ mod linux {
         }
     }
 
-    fn of_files() -> BitFlags<AccessFs> {
+    fn file_access() -> BitFlags<AccessFs> {
         AccessFs::from_file(ABI::V5)
     }
 
     /// What the superuser may do beyond files would lead around all of the above.
-    fn give_up_powers() -> Result<(), String> {
+    fn drop_capabilities() -> Result<(), String> {
         let none = CapabilitySets {
             effective: CapabilitySet::empty(),
             permitted: CapabilitySet::empty(),
@@ -205,8 +206,9 @@ mod linux {
     }
 
     /// Parts from others in some ways; a user of its own is needed for that.
-    fn part(flags: UnshareFlags) -> std::io::Result<()> {
-        let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    fn unshare_as_user(flags: UnshareFlags) -> std::io::Result<()> {
+        let user = geteuid().as_raw();
+        let group = getegid().as_raw();
         if user == 0 {
             return unshare(flags);
         }
@@ -223,7 +225,7 @@ mod linux {
 }
 
 #[cfg(not(target_os = "linux"))]
-impl Plan {
+impl SandboxPlan {
     fn apply(&self, _program: &Path) -> Result<(), String> {
         Err("this system has none".to_owned())
     }

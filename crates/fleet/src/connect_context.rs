@@ -11,17 +11,17 @@ use switchboard_core::{Events, Published, ServerId, Tasks, Timelines};
 use switchboard_oauth::Logins;
 use switchboard_wire::handshake::Introduction;
 use switchboard_wire::http::HttpClient;
-use switchboard_wire::{Json, Limits, RequestError, http};
+use switchboard_wire::{Json, RequestError, WireLimits, http};
 use tokio::sync::mpsc;
 
 use crate::answers::Answers;
 use crate::call_answers::CallAnswers;
-use crate::era_cache::Memory;
-use crate::messages::Messages;
+use crate::era_cache::EraCache;
+use crate::messages::ServerMessageStore;
 use crate::subscriptions::Subscriptions;
 
 /// What all connections share.
-pub struct Surroundings {
+pub struct ConnectContext {
     client: OnceLock<HttpClient>,
     pub(crate) config: Published<Config>,
     pub(crate) answers: Arc<dyn Answers>,
@@ -29,12 +29,12 @@ pub struct Surroundings {
     pub(crate) keeper: Option<Vec<String>>,
     pub(crate) variables: BTreeMap<String, String>,
     pub(crate) roots: Vec<PathBuf>,
-    pub(crate) memory: Memory,
+    pub(crate) era_cache: EraCache,
     pub(crate) state: Option<PathBuf>,
     pub(crate) start_limit: Duration,
-    pub(crate) messages: Messages,
+    pub(crate) messages: ServerMessageStore,
     pub(crate) subscriptions: Subscriptions,
-    pub(crate) late: mpsc::Sender<(u64, Json)>,
+    pub(crate) late_answers: mpsc::Sender<(u64, Json)>,
     pub(crate) tasks: Tasks,
     pub(crate) events: Events,
     pub(crate) timelines: Timelines,
@@ -42,7 +42,7 @@ pub struct Surroundings {
     pub(crate) in_process: BTreeMap<ServerId, Arc<InProcess>>,
 }
 
-impl Surroundings {
+impl ConnectContext {
     /// How we introduce ourselves to a server.
     pub(crate) fn introduction(&self, server: &ServerId) -> Introduction {
         Introduction {
@@ -55,7 +55,7 @@ impl Surroundings {
 
     /// What servers say unasked.
     #[must_use]
-    pub const fn messages(&self) -> &Messages {
+    pub const fn messages(&self) -> &ServerMessageStore {
         &self.messages
     }
 
@@ -71,18 +71,21 @@ impl Surroundings {
     pub fn client(&self, own: Option<&AuthoritiesFile>) -> Result<HttpClient, RequestError> {
         if let Some(own) = own {
             let bad = |error| RequestError::NotSent(format!("`{}` {error}", own.path.display()));
-            return http::client_trusting(&Limits::default(), &own.authorities().map_err(bad)?);
+            return http::new_client_trusting(
+                &WireLimits::default(),
+                &own.authorities().map_err(bad)?,
+            );
         }
         if let Some(client) = self.client.get() {
             return Ok(client.clone());
         }
-        let made = http::client(&Limits::default())?;
+        let made = http::new_client(&WireLimits::default())?;
         Ok(self.client.get_or_init(|| made).clone())
     }
 }
 
 /// What [`Surroundings`] are made of.
-pub struct Parts {
+pub struct ConnectParts {
     /// The configuration, as it is and as it changes.
     pub config: Published<Config>,
     /// Who answers what servers ask.
@@ -100,7 +103,7 @@ pub struct Parts {
     /// How long a server may take to start.
     pub start_limit: Duration,
     /// Where late answers go, with the tag of their call.
-    pub late: mpsc::Sender<(u64, Json)>,
+    pub late_answers: mpsc::Sender<(u64, Json)>,
     /// Where tasks run.
     pub tasks: Tasks,
     /// Where events are told.
@@ -113,8 +116,8 @@ pub struct Parts {
     pub in_process: BTreeMap<ServerId, Arc<InProcess>>,
 }
 
-impl From<Parts> for Surroundings {
-    fn from(parts: Parts) -> Self {
+impl From<ConnectParts> for ConnectContext {
+    fn from(parts: ConnectParts) -> Self {
         Self {
             client: OnceLock::new(),
             config: parts.config,
@@ -123,12 +126,12 @@ impl From<Parts> for Surroundings {
             keeper: parts.keeper,
             variables: parts.variables,
             roots: parts.roots,
-            memory: Memory::load(parts.state.as_ref().map(|state| state.join("eras.json"))),
-            messages: Messages::kept_in(parts.state.as_deref()),
+            era_cache: EraCache::load(parts.state.as_ref().map(|state| state.join("eras.json"))),
+            messages: ServerMessageStore::with_state_folder(parts.state.as_deref()),
             subscriptions: Subscriptions::default(),
             state: parts.state,
             start_limit: parts.start_limit,
-            late: parts.late,
+            late_answers: parts.late_answers,
             tasks: parts.tasks,
             events: parts.events,
             timelines: parts.timelines,

@@ -12,28 +12,28 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change};
 
 /// Where sockets are: of the system, of desktops, of whoever has no better place.
-const FOLDERS: &[&str] = &["/run", "/var/run", "/tmp", "/var/tmp"];
+const SOCKET_FOLDERS: &[&str] = &["/run", "/var/run", "/tmp", "/var/tmp"];
 /// Links of some systems by which programs are found.
-const LINKS: &[&str] =
+const PROGRAM_LINKS: &[&str] =
     &["/run/current-system", "/run/booted-system", "/run/wrappers", "/run/opengl-driver"];
 
 /// Why the folders are not covered.
-pub(crate) enum Uncovered {
+pub(crate) enum HideSocketsError {
     /// It cannot be done here, and nothing was changed.
-    NotHere(io::Error),
+    Unsupported(io::Error),
     /// It was begun, and the server would not find what it was given.
-    HalfDone(String),
+    Incomplete(String),
 }
 
 /// Covers the folders, in mounts that are this process's own. What of `kept` is in them stays, and
 /// `own` alone of the folder that it is in.
-pub(crate) fn cover(kept: &[&Path], own: Option<&Path>) -> Result<(), Uncovered> {
+pub(crate) fn hide_sockets(kept: &[&Path], own: Option<&Path>) -> Result<(), HideSocketsError> {
     let here = std::env::current_dir().ok();
     let real = |path: &Path| fs::canonicalize(path).ok();
     let kept_real: Vec<PathBuf> = kept.iter().filter_map(|path| real(path)).collect();
     let beside_own = own.and_then(Path::parent);
     let mut covered: Vec<PathBuf> = Vec::new();
-    for folder in FOLDERS.iter().map(Path::new).chain(beside_own).filter_map(real) {
+    for folder in SOCKET_FOLDERS.iter().map(Path::new).chain(beside_own).filter_map(real) {
         let is_given = kept_real.iter().any(|path| folder.starts_with(path));
         let is_inside = covered.iter().any(|outer| folder.starts_with(outer));
         if !is_given && !is_inside && folder.is_dir() {
@@ -41,7 +41,7 @@ pub(crate) fn cover(kept: &[&Path], own: Option<&Path>) -> Result<(), Uncovered>
         }
     }
     let inside = |path: &Path| covered.iter().any(|folder| path.starts_with(folder));
-    let links = LINKS.iter().map(Path::new).chain(kept.iter().copied());
+    let links = PROGRAM_LINKS.iter().map(Path::new).chain(kept.iter().copied());
     let links: Vec<(&Path, PathBuf)> = links
         .filter(|path| inside(path))
         .filter_map(|path| Some((path, fs::read_link(path).ok()?)))
@@ -55,39 +55,44 @@ pub(crate) fn cover(kept: &[&Path], own: Option<&Path>) -> Result<(), Uncovered>
         .collect();
     // Nobody else sees what is mounted from here on.
     let alone = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
-    mount_change("/", alone).map_err(|error| Uncovered::NotHere(error.into()))?;
+    mount_change("/", alone).map_err(|error| HideSocketsError::Unsupported(error.into()))?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
     for (number, folder) in covered.iter().enumerate() {
         let done = mount("none", folder, "tmpfs", flags, Some(c"mode=0755,size=64k"));
         done.map_err(|error| match number {
-            0 => Uncovered::NotHere(error.into()),
-            _ => half_done(folder, &error.into()),
+            0 => HideSocketsError::Unsupported(error.into()),
+            _ => incomplete_error(folder, &error.into()),
         })?;
     }
     for (path, file) in &opened {
-        put_back(path, file).map_err(|error| half_done(path, &error))?;
+        restore_mount(path, file).map_err(|error| incomplete_error(path, &error))?;
     }
     for (path, target) in &links {
         // Its folder may have come back with it in it.
         if path.symlink_metadata().is_err() {
             path.parent().map_or(Ok(()), fs::create_dir_all).ok();
-            symlink(target, path).map_err(|error| half_done(path, &error))?;
+            symlink(target, path).map_err(|error| incomplete_error(path, &error))?;
         }
     }
     // Where we are may be below a cover: ways from there would lead around it.
     let back = here.filter(|here| std::env::set_current_dir(here).is_ok());
     match back {
         Some(_) => Ok(()),
-        None => std::env::set_current_dir("/").map_err(|error| half_done(Path::new("/"), &error)),
+        None => {
+            std::env::set_current_dir("/").map_err(|error| incomplete_error(Path::new("/"), &error))
+        }
     }
 }
 
-fn half_done(path: &Path, error: &io::Error) -> Uncovered {
-    Uncovered::HalfDone(format!("`{}` cannot be put in its place: {error}", path.display()))
+fn incomplete_error(path: &Path, error: &io::Error) -> HideSocketsError {
+    HideSocketsError::Incomplete(format!(
+        "`{}` cannot be put in its place: {error}",
+        path.display()
+    ))
 }
 
 /// Gives a file or folder its place again, in the covers.
-fn put_back(path: &Path, file: &OwnedFd) -> io::Result<()> {
+fn restore_mount(path: &Path, file: &OwnedFd) -> io::Result<()> {
     let source = format!("/proc/self/fd/{}", file.as_raw_fd());
     let is_folder = fs::metadata(&source)?.is_dir();
     if fs::metadata(path).is_err() {

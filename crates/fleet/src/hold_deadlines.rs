@@ -5,17 +5,17 @@ use std::time::Duration;
 use switchboard_wire::{Peer, RpcError};
 use tokio::time::sleep;
 
-use crate::answers::Answering;
+use crate::answers::AnswerFuture;
 
 /// How often is looked whether anybody still waits.
-const LOOK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Waits for an answer as long as the connection is there and a call on it waits too.
 ///
 /// A call's limit without progress does not count meanwhile; its limit in all does.
-pub(crate) async fn patiently(
+pub(crate) async fn hold_deadlines(
     peer: &Peer,
-    mut answering: Answering<'_>,
+    mut answering: AnswerFuture<'_>,
 ) -> Result<String, RpcError> {
     let mut has_waited = false;
     loop {
@@ -23,15 +23,15 @@ pub(crate) async fn patiently(
         tokio::select! {
             biased;
             answer = &mut answering => return answer,
-            _ = peer.closed() => return Err(withdrawn("the connection is over")),
-            () = sleep(LOOK) => {}
+            _ = peer.wait_until_closed() => return Err(withdrawn_error("the connection is over")),
+            () = sleep(POLL_INTERVAL) => {}
         }
         if has_waited && peer.in_flight() == 0 {
-            return Err(withdrawn("the call that needed it has ended"));
+            return Err(withdrawn_error("the call that needed it has ended"));
         }
     }
 }
 
-fn withdrawn(why: &str) -> RpcError {
+fn withdrawn_error(why: &str) -> RpcError {
     RpcError::new(RpcError::INTERNAL_ERROR, why)
 }

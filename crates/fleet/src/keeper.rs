@@ -17,9 +17,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 /// How long a group has between the request to end and the end.
-const GRACE: Duration = Duration::from_secs(2);
+const TERMINATE_GRACE: Duration = Duration::from_secs(2);
 /// How long leftovers of a server that ended by itself have.
-const LEFTOVERS: Duration = Duration::from_millis(300);
+const LEFTOVER_GRACE: Duration = Duration::from_millis(300);
 
 /// Runs `command` and stays with it; returns the exit status to end with.
 #[must_use]
@@ -37,10 +37,10 @@ pub fn keep(command: &[OsString]) -> u8 {
             return 126;
         }
     };
-    let_go_of_pipes();
+    close_pipes();
     let grace = match wait_for_end(&child) {
-        End::Server => LEFTOVERS,
-        End::Host => GRACE,
+        KeeperEnd::Server => LEFTOVER_GRACE,
+        KeeperEnd::Host => TERMINATE_GRACE,
     };
     end_group(&mut child, grace);
     end_orphans();
@@ -61,13 +61,13 @@ pub(crate) fn close_inherited() {
     }
 }
 
-enum End {
+enum KeeperEnd {
     Server,
     Host,
 }
 
 /// The server alone holds its pipes: otherwise we would not notice when it closes them.
-fn let_go_of_pipes() {
+fn close_pipes() {
     if let Ok(null) = File::options().read(true).write(true).open("/dev/null") {
         rustix::stdio::dup2_stdin(&null).ok();
         rustix::stdio::dup2_stdout(&null).ok();
@@ -84,10 +84,10 @@ const fn adopt_orphans() {}
 
 /// Waits until the server has ended, without reaping it, or the host is gone.
 #[cfg(target_os = "linux")]
-fn wait_for_end(child: &Child) -> End {
+fn wait_for_end(child: &Child) -> KeeperEnd {
     use rustix::process::{PidfdFlags, pidfd_open};
-    let Some(pid) = pid_of(child) else { return End::Server };
-    let Ok(server) = pidfd_open(pid, PidfdFlags::empty()) else { return wait_by_turns(child) };
+    let Some(pid) = child_pid(child) else { return KeeperEnd::Server };
+    let Ok(server) = pidfd_open(pid, PidfdFlags::empty()) else { return wait_by_polling(child) };
     let errors = rustix::stdio::stderr();
     loop {
         let mut watched =
@@ -96,33 +96,33 @@ fn wait_for_end(child: &Child) -> End {
             Ok(_) => {
                 let [errors, server] = watched;
                 if !server.revents().is_empty() {
-                    return End::Server;
+                    return KeeperEnd::Server;
                 }
                 if !errors.revents().is_empty() {
-                    return End::Host;
+                    return KeeperEnd::Host;
                 }
             }
             Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return wait_by_turns(child),
+            Err(_) => return wait_by_polling(child),
         }
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn wait_for_end(child: &Child) -> End {
-    wait_by_turns(child)
+fn wait_for_end(child: &Child) -> KeeperEnd {
+    wait_by_polling(child)
 }
 
-fn wait_by_turns(child: &Child) -> End {
+fn wait_by_polling(child: &Child) -> KeeperEnd {
     let errors = rustix::stdio::stderr();
     loop {
         let mut watched = [PollFd::new(&errors, PollFlags::empty())];
         let turn = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
         if poll(&mut watched, Some(&turn)).is_ok_and(|ready| ready > 0) {
-            return End::Host;
+            return KeeperEnd::Host;
         }
         if has_ended(child) {
-            return End::Server;
+            return KeeperEnd::Server;
         }
     }
 }
@@ -130,14 +130,14 @@ fn wait_by_turns(child: &Child) -> End {
 /// Whether the child has ended; it is not reaped, so its number stays its own.
 fn has_ended(child: &Child) -> bool {
     use rustix::process::{WaitId, WaitIdOptions, waitid};
-    let Some(pid) = pid_of(child) else { return true };
+    let Some(pid) = child_pid(child) else { return true };
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     !matches!(waitid(WaitId::Pid(pid), options), Ok(None))
 }
 
 /// Asks the server's group to end, and ends it after `grace`.
 fn end_group(child: &mut Child, grace: Duration) {
-    let Some(group) = pid_of(child) else { return };
+    let Some(group) = child_pid(child) else { return };
     kill_process_group(group, Signal::TERM).ok();
     let deadline = Instant::now() + grace;
     while Instant::now() < deadline {
@@ -153,7 +153,7 @@ fn end_group(child: &mut Child, grace: Duration) {
 fn end_orphans() {
     // Ending one may give us its children, hence the turns.
     for _ in 0..10 {
-        let orphans = children_of_ours();
+        let orphans = own_children();
         if orphans.is_empty() {
             return;
         }
@@ -177,7 +177,7 @@ fn exit_code(child: &mut Child) -> u8 {
     }
 }
 
-fn pid_of(child: &Child) -> Option<Pid> {
+fn child_pid(child: &Child) -> Option<Pid> {
     Pid::from_raw(child.id().cast_signed())
 }
 
@@ -186,13 +186,13 @@ fn has_other_members(group: Pid) -> bool {
     processes().iter().any(|process| process.group == own && process.id != own && !process.ended)
 }
 
-fn children_of_ours() -> Vec<Pid> {
+fn own_children() -> Vec<Pid> {
     let us = rustix::process::getpid().as_raw_nonzero().get();
     let ours = processes().into_iter().filter(|process| process.parent == us && !process.ended);
     ours.filter_map(|process| Pid::from_raw(process.id)).collect()
 }
 
-struct Seen {
+struct ProcessStat {
     id: i32,
     parent: i32,
     group: i32,
@@ -200,7 +200,7 @@ struct Seen {
 }
 
 /// All processes, where the system shows them as files; elsewhere none.
-fn processes() -> Vec<Seen> {
+fn processes() -> Vec<ProcessStat> {
     let Ok(folder) = std::fs::read_dir("/proc") else { return Vec::new() };
     folder
         .filter_map(|entry| {
@@ -211,7 +211,7 @@ fn processes() -> Vec<Seen> {
             let ended = matches!(fields.next()?, "Z" | "X");
             let parent = fields.next()?.parse().ok()?;
             let group = fields.next()?.parse().ok()?;
-            Some(Seen { id, parent, group, ended })
+            Some(ProcessStat { id, parent, group, ended })
         })
         .collect()
 }

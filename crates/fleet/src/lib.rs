@@ -40,20 +40,20 @@ mod subscriptions;
 mod supervisor;
 mod task_updates;
 
-pub use answers::{Answering, Answers, Asking, Declines, noted};
+pub use answers::{AnswerFuture, Answers, DeclineAll, ServerRequest, record_on_timeline};
 pub use call_answers::CallAnswers;
 pub use certificate_hint::untrusted_hint;
-pub use completion::{Completing, Completion, CompletionOf, NoCompletion, complete};
+pub use completion::{Completion, CompletionError, CompletionRequest, CompletionTarget, complete};
 #[cfg(unix)]
 pub use confine::confine;
-pub use connect_context::{Parts, Surroundings};
+pub use connect_context::{ConnectContext, ConnectParts};
 #[cfg(unix)]
 pub use keeper::keep;
 pub use memory_usage::{is_descendant, memory_below};
-pub use messages::{Message, Messages, messages_file};
-pub use process::{CONFINER, Launch, Process};
-pub use program::startable;
+pub use messages::{ServerMessage, ServerMessageStore, messages_file};
+pub use process::{CONFINE_COMMAND, Launch, Process};
+pub use program::executable_candidates;
 pub use server_sync::can_subscribe;
 pub use stderr::{ErrorLog, log_file};
-pub use subscriptions::{NoSubscription, Subscription, Subscriptions};
-pub use supervisor::{Command, Supervisor};
+pub use subscriptions::{SubscribeError, Subscription, Subscriptions};
+pub use supervisor::{Supervisor, SupervisorCommand};

@@ -5,35 +5,35 @@ use std::time::Duration;
 
 use switchboard_catalog::Offers;
 use switchboard_wire::handshake::Agreement;
-use switchboard_wire::list::{Bounds, Item, Kind, Listing, fetch};
+use switchboard_wire::list::{ItemKind, ListBounds, ListResult, ListedItem, fetch_list};
 use switchboard_wire::{Peer, RequestError};
 use tokio_util::sync::CancellationToken;
 
 /// How long other lists may take once the tools are there.
-const GRACE: Duration = Duration::from_secs(2);
+const OTHER_LISTS_GRACE: Duration = Duration::from_secs(2);
 
 /// Which kinds are to be listed.
-pub(crate) type Kinds = [bool; 4];
+pub(crate) type KindSet = [bool; 4];
 
 /// All of them.
-pub(crate) const EVERYTHING: Kinds = [true; 4];
+pub(crate) const ALL_KINDS: KindSet = [true; 4];
 
 /// What came of listing.
-pub(crate) struct Listed {
+pub(crate) struct ListedOffers {
     pub(crate) offers: Offers,
     /// Which lists could not be had.
-    pub(crate) failed: Kinds,
+    pub(crate) failed: KindSet,
     /// How the tools were turned down.
-    pub(crate) refused: Option<RequestError>,
+    pub(crate) tools_error: Option<RequestError>,
     /// How long each list that was had may be taken for what is there.
-    pub(crate) lasts: [Option<Duration>; 4],
+    pub(crate) ttls: [Option<Duration>; 4],
 }
 
-impl Listed {
+impl ListedOffers {
     /// What is offered. A server that is back mostly offers what it did: then it is the same, and
     /// nobody has to look at it again.
-    pub(crate) fn offers_after(self, before: &Arc<Offers>) -> Arc<Offers> {
-        match before.says_the_same(&self.offers) {
+    pub(crate) fn into_offers(self, before: &Arc<Offers>) -> Arc<Offers> {
+        match before.is_identical_to(&self.offers) {
             true => Arc::clone(before),
             false => Arc::new(self.offers),
         }
@@ -41,13 +41,13 @@ impl Listed {
 }
 
 /// Lists `kinds` again; the others stay as they were.
-pub(crate) async fn list(
+pub(crate) async fn list_offers(
     peer: &Peer,
     agreement: &Agreement,
     timeout: Duration,
-    kinds: Kinds,
+    kinds: KindSet,
     before: Arc<Offers>,
-) -> Listed {
+) -> ListedOffers {
     let declared = agreement.capabilities.as_str();
     // What is no object at all declares nothing either.
     let declares_nothing =
@@ -55,13 +55,13 @@ pub(crate) async fn list(
     // Tools are what most callers wait for: once they are there, the rest has little time left.
     let tools_listed = CancellationToken::new();
     let hurried = kinds.first() == Some(&true);
-    let one = |kind: Kind, wanted: bool| {
+    let one = |kind: ItemKind, wanted: bool| {
         let tools_listed = tools_listed.clone();
         async move {
-            let listing = listing_of(peer, agreement, kind, timeout, declares_nothing);
+            let listing = fetch_declared_list(peer, agreement, kind, timeout, declares_nothing);
             match (wanted, kind) {
                 (false, _) => None,
-                (true, Kind::Tools) => {
+                (true, ItemKind::Tools) => {
                     let listed = listing.await;
                     tools_listed.cancel();
                     Some(listed)
@@ -69,12 +69,12 @@ pub(crate) async fn list(
                 (true, _) if !hurried => Some(listing.await),
                 (true, _) => tokio::select! {
                     listed = listing => Some(listed),
-                    () = after(&tools_listed, GRACE) => Some(Err(RequestError::TimedOut(GRACE))),
+                    () = sleep_after(&tools_listed, OTHER_LISTS_GRACE) => Some(Err(RequestError::TimedOut(OTHER_LISTS_GRACE))),
                 },
             }
         }
     };
-    let [tools, resources, templates, prompts] = Kind::ALL;
+    let [tools, resources, templates, prompts] = ItemKind::ALL;
     let [do_tools, do_resources, do_templates, do_prompts] = kinds;
     let (tools, resources, templates, prompts) = tokio::join!(
         one(tools, do_tools),
@@ -82,7 +82,7 @@ pub(crate) async fn list(
         one(templates, do_templates),
         one(prompts, do_prompts),
     );
-    let failed = |outcome: &Option<Result<Listing, RequestError>>| {
+    let failed = |outcome: &Option<Result<ListResult, RequestError>>| {
         !declares_nothing && matches!(outcome, Some(Err(_)))
     };
     let again = [failed(&tools), failed(&resources), failed(&templates), failed(&prompts)];
@@ -90,52 +90,54 @@ pub(crate) async fn list(
         Some(Err(error @ RequestError::Http { .. })) => Some(error.clone()),
         _ => None,
     };
-    let has_failed = |(kind, outcome): (Kind, &Option<Result<Listing, RequestError>>)| {
+    let has_failed = |(kind, outcome): (ItemKind, &Option<Result<ListResult, RequestError>>)| {
         let failed =
             outcome.as_ref().map_or_else(|| before.unlisted.contains(&kind), Result::is_err);
         failed.then_some(kind)
     };
     let outcomes = [&tools, &resources, &templates, &prompts];
-    let lasts = outcomes.map(|outcome| outcome.as_ref()?.as_ref().ok()?.lasts);
-    let unlisted = Kind::ALL.into_iter().zip(outcomes).filter_map(has_failed).collect();
+    let lasts = outcomes.map(|outcome| outcome.as_ref()?.as_ref().ok()?.ttl);
+    let unlisted = ItemKind::ALL.into_iter().zip(outcomes).filter_map(has_failed).collect();
     let mut faults = Vec::new();
     let quiet = declares_nothing;
-    let old_tools: Vec<Item> = before.tools.iter().map(|tool| tool.item.clone()).collect();
-    let tools = settle("tools", tools, &old_tools, &mut faults, quiet);
-    let resources = settle("resources", resources, &before.resources, &mut faults, quiet);
-    let templates = settle("resource templates", templates, &before.templates, &mut faults, quiet);
-    let prompts = settle("prompts", prompts, &before.prompts, &mut faults, quiet);
+    let old_tools: Vec<ListedItem> = before.tools.iter().map(|tool| tool.item.clone()).collect();
+    let tools = items_or_previous("tools", tools, &old_tools, &mut faults, quiet);
+    let resources =
+        items_or_previous("resources", resources, &before.resources, &mut faults, quiet);
+    let templates =
+        items_or_previous("resource templates", templates, &before.templates, &mut faults, quiet);
+    let prompts = items_or_previous("prompts", prompts, &before.prompts, &mut faults, quiet);
     let mut offers = Offers::new(tools, resources, templates, prompts, faults);
     offers.unlisted = unlisted;
-    Listed { offers, failed: again, refused, lasts }
+    ListedOffers { offers, failed: again, tools_error: refused, ttls: lasts }
 }
 
-async fn listing_of(
+async fn fetch_declared_list(
     peer: &Peer,
     agreement: &Agreement,
-    kind: Kind,
+    kind: ItemKind,
     timeout: Duration,
     declares_nothing: bool,
-) -> Result<Listing, RequestError> {
+) -> Result<ListResult, RequestError> {
     // Who declares nothing at all is asked anyway: some servers forget to.
-    if !declares_nothing && !agreement.can(kind.capability()) {
-        return Ok(Listing::default());
+    if !declares_nothing && !agreement.has_capability(kind.capability()) {
+        return Ok(ListResult::default());
     }
-    fetch(peer, kind, timeout, Bounds::default()).await
+    fetch_list(peer, kind, timeout, ListBounds::default()).await
 }
 
-async fn after(event: &CancellationToken, wait: Duration) {
+async fn sleep_after(event: &CancellationToken, wait: Duration) {
     event.cancelled().await;
     tokio::time::sleep(wait).await;
 }
 
-fn settle(
+fn items_or_previous(
     what: &str,
-    outcome: Option<Result<Listing, RequestError>>,
-    before: &[Item],
+    outcome: Option<Result<ListResult, RequestError>>,
+    before: &[ListedItem],
     faults: &mut Vec<String>,
     quiet: bool,
-) -> Vec<Item> {
+) -> Vec<ListedItem> {
     match outcome {
         None => before.to_vec(),
         Some(Ok(listing)) => {

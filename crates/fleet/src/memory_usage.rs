@@ -21,13 +21,13 @@ pub fn memory_below(head: u32) -> Option<u64> {
 /// taken for one of them; a number of 0 is of somewhere else.
 #[must_use]
 pub fn is_descendant(id: u32) -> bool {
-    const DEEPEST: usize = 256;
+    const MAX_DEPTH: usize = 256;
     if cfg!(not(target_os = "linux")) || id == 0 {
         return false;
     }
     let mut current = id;
-    for _ in 0..DEEPEST {
-        match parent_of(current) {
+    for _ in 0..MAX_DEPTH {
+        match parent_id(current) {
             Some(0) => return false,
             Some(parent) if parent == std::process::id() => return true,
             Some(parent) => current = parent,
@@ -37,12 +37,12 @@ pub fn is_descendant(id: u32) -> bool {
     true
 }
 
-fn parent_of(id: u32) -> Option<u32> {
+fn parent_id(id: u32) -> Option<u32> {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
 }
 
-struct Taking {
+struct ProcessMemory {
     id: u32,
     parent: u32,
     bytes: u64,
@@ -50,31 +50,31 @@ struct Taking {
 
 /// Every process that can be seen.
 #[cfg(target_os = "linux")]
-fn processes() -> Option<Vec<Taking>> {
+fn processes() -> Option<Vec<ProcessMemory>> {
     let folders = std::fs::read_dir("/proc").ok()?.flatten();
     let numbers = folders.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let read = |id: u32| {
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-        taking(id, &status)
+        parse_status(id, &status)
     };
     Some(numbers.filter_map(read).collect())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn processes() -> Option<Vec<Taking>> {
+fn processes() -> Option<Vec<ProcessMemory>> {
     None
 }
 
 /// What `/proc/PID/status` says. Threads of the kernel have no memory of their own.
 #[cfg(target_os = "linux")]
-fn taking(id: u32, status: &str) -> Option<Taking> {
+fn parse_status(id: u32, status: &str) -> Option<ProcessMemory> {
     let said = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;
         line.split_whitespace().next()?.parse::<u64>().ok()
     };
     let parent = u32::try_from(said("PPid:")?).ok()?;
     let kilobytes = said("VmRSS:").unwrap_or(0);
-    Some(Taking { id, parent, bytes: kilobytes.saturating_mul(1_024) })
+    Some(ProcessMemory { id, parent, bytes: kilobytes.saturating_mul(1_024) })
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_process_says_whose_child_it_is_and_what_it_takes() {
-        let taking = taking(7, "Name:\tx y\nPPid:\t3\nVmRSS:\t  25 kB\n").unwrap();
+        let taking = parse_status(7, "Name:\tx y\nPPid:\t3\nVmRSS:\t  25 kB\n").unwrap();
         assert_eq!((taking.id, taking.parent, taking.bytes), (7, 3, 25_600));
     }
 }

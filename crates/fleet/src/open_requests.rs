@@ -9,28 +9,29 @@ use switchboard_wire::{Json, RpcError};
 use tokio_util::sync::CancellationToken;
 
 /// So many requests of one server are answered at the same time.
-const AT_ONCE: usize = 32;
+const MAX_OPEN_REQUESTS: usize = 32;
 
 /// The requests of a server that are being answered. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct OpenRequests {
     open: Arc<Mutex<HashMap<Box<str>, CancellationToken>>>,
 }
 
 /// One request that is being answered, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct OpenAsk {
-    asked: Asked,
+pub(crate) struct OpenRequestGuard {
+    requests: OpenRequests,
     id: Box<str>,
-    withdrawn: CancellationToken,
+    cancelled: CancellationToken,
 }
 
-impl Asked {
+impl OpenRequests {
     /// Takes a request on, or says why not.
-    pub(crate) fn begin(&self, id: &Json) -> Result<OpenAsk, RpcError> {
+    pub(crate) fn begin(&self, id: &Json) -> Result<OpenRequestGuard, RpcError> {
         let mut open = self.open();
-        if open.len() >= AT_ONCE {
-            let why = format!("this client answers {AT_ONCE} requests at a time, and no more");
+        if open.len() >= MAX_OPEN_REQUESTS {
+            let why =
+                format!("this client answers {MAX_OPEN_REQUESTS} requests at a time, and no more");
             return Err(RpcError::new(RpcError::INTERNAL_ERROR, why));
         }
         let id: Box<str> = id.as_str().trim().into();
@@ -40,18 +41,20 @@ impl Asked {
         }
         let withdrawn = CancellationToken::new();
         open.insert(id.clone(), withdrawn.clone());
-        Ok(OpenAsk { asked: self.clone(), id, withdrawn })
+        Ok(OpenRequestGuard { requests: self.clone(), id, cancelled: withdrawn })
     }
 
     /// The server no longer wants an answer, as its `notifications/cancelled` says.
-    pub(crate) fn withdraw(&self, params: Option<&Json>) {
+    pub(crate) fn cancel(&self, params: Option<&Json>) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Cancelled<'a> {
+        struct CancelledNotification<'a> {
             #[serde(borrow)]
             request_id: Option<&'a RawValue>,
         }
-        let Some(Ok(cancelled)) = params.map(Json::read::<Cancelled<'_>>) else { return };
+        let Some(Ok(cancelled)) = params.map(Json::read::<CancelledNotification<'_>>) else {
+            return;
+        };
         let Some(id) = cancelled.request_id else { return };
         if let Some(withdrawn) = self.open().get(id.get()) {
             withdrawn.cancel();
@@ -63,19 +66,19 @@ impl Asked {
     }
 }
 
-impl OpenAsk {
+impl OpenRequestGuard {
     /// The answer, unless the server takes its question back first.
-    pub(crate) async fn unless_withdrawn<T>(
+    pub(crate) async fn unless_cancelled<T>(
         &self,
         answering: impl Future<Output = T>,
     ) -> Option<T> {
-        self.withdrawn.run_until_cancelled(answering).await
+        self.cancelled.run_until_cancelled(answering).await
     }
 }
 
-impl Drop for OpenAsk {
+impl Drop for OpenRequestGuard {
     fn drop(&mut self) {
-        self.asked.open().remove(&self.id);
+        self.requests.open().remove(&self.id);
     }
 }
 
@@ -84,28 +87,29 @@ mod tests {
     use super::*;
 
     fn json(text: &str) -> Json {
-        Json::trusted(text.to_owned())
+        Json::from_trusted(text.to_owned())
     }
 
     #[tokio::test]
     async fn a_request_that_is_taken_back_has_no_answer_and_its_siblings_do() {
-        let asked = Asked::default();
-        let (one, two) = (asked.begin(&json("1")).unwrap(), asked.begin(&json("\"1\"")).unwrap());
+        let asked = OpenRequests::default();
+        let one = asked.begin(&json("1")).unwrap();
+        let two = asked.begin(&json("\"1\"")).unwrap();
         for nothing in ["{}", "{\"requestId\":2}", "[]"] {
-            asked.withdraw(Some(&json(nothing)));
+            asked.cancel(Some(&json(nothing)));
         }
-        asked.withdraw(None);
-        assert_eq!(one.unless_withdrawn(async { 1 }).await, Some(1));
-        asked.withdraw(Some(&json(r#"{"requestId": 1, "reason": "enough"}"#)));
-        assert_eq!(one.unless_withdrawn(std::future::pending::<u8>()).await, None);
-        assert_eq!(two.unless_withdrawn(async { 2 }).await, Some(2));
+        asked.cancel(None);
+        assert_eq!(one.unless_cancelled(async { 1 }).await, Some(1));
+        asked.cancel(Some(&json(r#"{"requestId": 1, "reason": "enough"}"#)));
+        assert_eq!(one.unless_cancelled(std::future::pending::<u8>()).await, None);
+        assert_eq!(two.unless_cancelled(async { 2 }).await, Some(2));
     }
 
     #[test]
     fn so_many_at_once_and_an_id_only_once() {
-        let asked = Asked::default();
-        let open: Vec<OpenAsk> =
-            (0..AT_ONCE).map(|id| asked.begin(&json(&id.to_string())).unwrap()).collect();
+        let asked = OpenRequests::default();
+        let open: Vec<OpenRequestGuard> =
+            (0..MAX_OPEN_REQUESTS).map(|id| asked.begin(&json(&id.to_string())).unwrap()).collect();
         assert_eq!(asked.begin(&json("100")).unwrap_err().code, RpcError::INTERNAL_ERROR);
         drop(open);
         let _first = asked.begin(&json("100")).unwrap();

@@ -8,13 +8,13 @@ use switchboard_files::normal_path;
 use switchboard_text::digest;
 
 /// Makes the folder if it is not there; it is for its owner alone.
-pub(crate) fn make(state: &Path, server: &ServerId) -> io::Result<PathBuf> {
-    let mark = digest::of([server.as_str().as_bytes()]);
+pub(crate) fn create(state: &Path, server: &ServerId) -> io::Result<PathBuf> {
+    let mark = digest::fingerprint([server.as_str().as_bytes()]);
     let folder = state.join("tmp").join(mark.get(..16).unwrap_or(&mark));
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(&folder)?;
-    normal_path::resolved(&folder)
+    normal_path::canonicalize(&folder)
 }

@@ -5,17 +5,17 @@ use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use switchboard_catalog::Failure;
+use switchboard_catalog::ServerFailure;
 use switchboard_config::Confinement;
 use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
-use crate::process_group::Family;
+use crate::process_group::ProcessGroup;
 use crate::stderr::ErrorLog;
 use crate::{clean_environment, program, sandbox_plan};
 
 /// The first word that has the keeper's program confine itself and become a server.
-pub const CONFINER: &str = "__confine";
+pub const CONFINE_COMMAND: &str = "__confine";
 
 /// Why a server that asks for a sandbox does not start.
 const NO_SANDBOX: &str = if cfg!(unix) {
@@ -25,12 +25,12 @@ const NO_SANDBOX: &str = if cfg!(unix) {
 };
 
 /// How long a server has to leave after its input is closed.
-const POLITE: Duration = Duration::from_secs(2);
+const EXIT_GRACE: Duration = Duration::from_secs(2);
 /// How long the keeper then has: it asks, waits two seconds, and kills.
-const FIRM: Duration = Duration::from_millis(2_800);
+const KEEPER_GRACE: Duration = Duration::from_millis(2_800);
 
 /// How long the errors of a program that has ended are still read.
-const LAST_ERRORS: Duration = Duration::from_millis(200);
+const STDERR_DRAIN: Duration = Duration::from_millis(200);
 
 /// How to start a server.
 #[derive(Clone, Debug)]
@@ -40,17 +40,17 @@ pub struct Launch<'a> {
     /// Its arguments.
     pub args: &'a [String],
     /// A line for a shell, after its arguments: quotes and spaces in it are the shell's matter.
-    pub line: Option<&'a str>,
+    pub shell_line: Option<&'a str>,
     /// Variables set in addition to the clean environment.
     pub env: &'a BTreeMap<String, String>,
     /// Working directory; the current one if not set.
     pub cwd: Option<&'a Path>,
     /// The variables of our own environment.
-    pub surroundings: &'a BTreeMap<String, String>,
+    pub inherited_env: &'a BTreeMap<String, String>,
     /// What it may reach, if not everything.
     pub confinement: &'a Confinement,
     /// The folder for its temporary files, if it has one for itself.
-    pub own_folder: Option<&'a Path>,
+    pub temp_folder: Option<&'a Path>,
     /// A program that stays between us and the server and outlives us just long enough.
     pub keeper: Option<&'a [String]>,
 }
@@ -58,9 +58,9 @@ pub struct Launch<'a> {
 /// A running server.
 #[derive(Debug)]
 pub struct Process {
-    family: Family,
+    group: ProcessGroup,
     errors: JoinHandle<()>,
-    kept: bool,
+    has_keeper: bool,
 }
 
 impl Process {
@@ -68,27 +68,27 @@ impl Process {
     pub fn start(
         launch: &Launch<'_>,
         log: &ErrorLog,
-    ) -> Result<(Self, ChildStdin, ChildStdout), Failure> {
-        let env = clean_environment::of(launch);
-        let program = program::find(launch, &env)?;
+    ) -> Result<(Self, ChildStdin, ChildStdout), ServerFailure> {
+        let env = clean_environment::build(launch);
+        let program = program::find_program(launch, &env)?;
         let mut command = match launch.keeper {
             Some([keeper, words @ ..]) => {
                 let mut command = Command::new(keeper);
                 command.args(words);
-                if let Some(plan) = sandbox_plan::of(launch)? {
-                    command.args([keeper, CONFINER]).arg(plan);
+                if let Some(plan) = sandbox_plan::encode(launch)? {
+                    command.args([keeper, CONFINE_COMMAND]).arg(plan);
                 }
                 command.arg(&program);
                 command
             }
             _ if matches!(launch.confinement, Confinement::Profile(_)) => {
-                return Err(Failure::new(NO_SANDBOX));
+                return Err(ServerFailure::new(NO_SANDBOX));
             }
             _ => Command::new(&program),
         };
         command.args(launch.args);
-        if let Some(line) = launch.line {
-            add_line(&mut command, line);
+        if let Some(line) = launch.shell_line {
+            add_shell_line(&mut command, line);
         }
         command
             .env_clear()
@@ -98,80 +98,80 @@ impl Process {
             .stderr(Stdio::piped());
         if let Some(cwd) = launch.cwd {
             if !cwd.is_dir() {
-                return Err(Failure::new(format!("there is no folder `{}`", cwd.display()))
+                return Err(ServerFailure::new(format!("there is no folder `{}`", cwd.display()))
                     .with_hint("create it, or correct `cwd` in the configuration"));
             }
             command.current_dir(cwd);
         }
         let cannot = |error: std::io::Error| {
-            Failure::new(format!("cannot start `{}`: {error}", program.display()))
+            ServerFailure::new(format!("cannot start `{}`: {error}", program.display()))
                 .with_hint("check `command` and `cwd` in the configuration")
         };
-        let (family, pipes) = Family::start(command).map_err(cannot)?;
+        let (family, pipes) = ProcessGroup::start(command).map_err(cannot)?;
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
-            return Err(Failure::new("the operating system gave no pipes to the server"));
+            return Err(ServerFailure::new("the operating system gave no pipes to the server"));
         };
         let log = log.clone();
         // Ends with the pipe, and is ended by `stop`.
         let errors = tokio::spawn(async move { log.follow(stderr).await });
-        Ok((Self { family, errors, kept: launch.keeper.is_some() }, stdin, stdout))
+        Ok((Self { group: family, errors, has_keeper: launch.keeper.is_some() }, stdin, stdout))
     }
 
     /// Its number, while it has one.
     pub fn id(&self) -> Option<u32> {
-        self.family.id()
+        self.group.id()
     }
 
     /// Waits for the end and says how it came.
-    pub async fn ended(&mut self) -> Option<String> {
-        self.family.wait().await.ok().map(describe)
+    pub async fn wait_for_exit(&mut self) -> Option<String> {
+        self.group.wait().await.ok().map(describe_exit)
     }
 
     /// Waits for the end and for the last of what was written to the errors.
-    pub async fn finished(&mut self) -> Option<ExitStatus> {
-        let status = self.family.wait().await.ok();
-        self.last_words().await;
+    pub async fn wait_with_stderr(&mut self) -> Option<ExitStatus> {
+        let status = self.group.wait().await.ok();
+        self.drain_stderr().await;
         status
     }
 
     /// Waits for the last of what was written to the errors; who still holds them is not waited for.
-    pub async fn last_words(&mut self) {
+    pub async fn drain_stderr(&mut self) {
         if !self.errors.is_finished() {
-            tokio::time::timeout(LAST_ERRORS, &mut self.errors).await.ok();
+            tokio::time::timeout(STDERR_DRAIN, &mut self.errors).await.ok();
         }
     }
 
     /// Ends the server, whose input has been closed: politely, firmly, for certain.
     pub async fn stop(&mut self) -> Option<String> {
-        match self.left().await {
+        match self.wait_for_own_exit().await {
             Some(exit) => Some(exit),
-            None => self.end().await,
+            None => self.terminate().await,
         }
     }
 
     /// How it ended by itself, within the time that is for that.
-    pub async fn left(&mut self) -> Option<String> {
-        let waited = tokio::time::timeout(POLITE, self.family.wait()).await;
-        waited.ok()?.ok().map(describe)
+    pub async fn wait_for_own_exit(&mut self) -> Option<String> {
+        let waited = tokio::time::timeout(EXIT_GRACE, self.group.wait()).await;
+        waited.ok()?.ok().map(describe_exit)
     }
 
     /// Ends what did not leave by itself.
-    pub async fn end(&mut self) -> Option<String> {
-        if self.kept {
+    pub async fn terminate(&mut self) -> Option<String> {
+        if self.has_keeper {
             // The keeper sees that nobody reads the errors any more, and ends the whole family.
             self.errors.abort();
         } else {
-            self.family.ask_to_end();
+            self.group.terminate();
         }
-        if let Ok(status) = tokio::time::timeout(FIRM, self.family.wait()).await {
-            return status.ok().map(describe);
+        if let Ok(status) = tokio::time::timeout(KEEPER_GRACE, self.group.wait()).await {
+            return status.ok().map(describe_exit);
         }
-        if self.kept {
+        if self.has_keeper {
             // The keeper is about to be done; without it nobody would end the rest.
             return None;
         }
-        self.family.kill();
-        self.family.wait().await.ok().map(describe)
+        self.group.kill();
+        self.group.wait().await.ok().map(describe_exit)
     }
 }
 
@@ -179,14 +179,14 @@ impl Drop for Process {
     fn drop(&mut self) {
         // Without its reader the keeper ends the family, also when nobody had time to call `stop`.
         self.errors.abort();
-        if !self.kept {
-            self.family.kill();
+        if !self.has_keeper {
+            self.group.kill();
         }
     }
 }
 
 #[cfg(not(windows))]
-fn add_line(command: &mut Command, line: &str) {
+fn add_shell_line(command: &mut Command, line: &str) {
     command.arg(line);
 }
 
@@ -196,7 +196,7 @@ fn add_line(command: &mut Command, line: &str) {
     command.raw_arg(format!("\"{line}\""));
 }
 
-fn describe(status: ExitStatus) -> String {
+fn describe_exit(status: ExitStatus) -> String {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         return format!("killed by signal {signal}");

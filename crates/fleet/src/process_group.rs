@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 
 #[cfg(not(windows))]
-type Inner = tokio::process::Child;
+type InnerChild = tokio::process::Child;
 #[cfg(windows)]
 type Inner = Box<dyn process_wrap::tokio::ChildWrapper>;
 
@@ -18,27 +18,27 @@ const CREATE_NO_WINDOW: u32 = 0x0800_0000;
 
 /// A process and what it started.
 #[derive(Debug)]
-pub(crate) struct Family {
-    head: Inner,
+pub(crate) struct ProcessGroup {
+    leader: InnerChild,
 }
 
 /// The three pipes of a process.
-pub(crate) type Pipes = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
+pub(crate) type ChildPipes = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
 
-impl Family {
+impl ProcessGroup {
     /// Starts a process as the head of a family of its own.
     #[cfg(not(windows))]
-    pub(crate) fn start(mut command: Command) -> io::Result<(Self, Pipes)> {
+    pub(crate) fn start(mut command: Command) -> io::Result<(Self, ChildPipes)> {
         #[cfg(unix)]
         command.process_group(0);
         let mut head = command.spawn()?;
         let pipes = (head.stdin.take(), head.stdout.take(), head.stderr.take());
-        Ok((Self { head }, pipes))
+        Ok((Self { leader: head }, pipes))
     }
 
     /// Starts a process in a job that ends with our last handle on it, however we end.
     #[cfg(windows)]
-    pub(crate) fn start(command: Command) -> io::Result<(Self, Pipes)> {
+    pub(crate) fn start(command: Command) -> io::Result<(Self, ChildPipes)> {
         use process_wrap::tokio::{CommandWrap, JobObject, KillOnDrop};
         let mut command = CommandWrap::from(command);
         command.wrap(KillOnDrop).wrap(JobObject);
@@ -52,18 +52,18 @@ impl Family {
 
     /// The number of the head, until it has ended.
     pub(crate) fn id(&self) -> Option<u32> {
-        self.head.id()
+        self.leader.id()
     }
 
     /// Waits for the head to end.
     pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
-        self.head.wait().await
+        self.leader.wait().await
     }
 
     /// Asks the family to end, where the system knows such a request.
     #[cfg(unix)]
-    pub(crate) fn ask_to_end(&mut self) {
-        if let Some(group) = self.group() {
+    pub(crate) fn terminate(&mut self) {
+        if let Some(group) = self.group_id() {
             rustix::process::kill_process_group(group, rustix::process::Signal::TERM).ok();
         }
     }
@@ -71,8 +71,8 @@ impl Family {
     /// The number of the group, while it is the family's own: once the head has been waited for,
     /// the system may give it to somebody else.
     #[cfg(unix)]
-    fn group(&self) -> Option<rustix::process::Pid> {
-        self.head.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()))
+    fn group_id(&self) -> Option<rustix::process::Pid> {
+        self.leader.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()))
     }
 
     /// Ends the family: there is no polite way here.
@@ -84,10 +84,10 @@ impl Family {
     /// Ends the family for certain.
     pub(crate) fn kill(&mut self) {
         #[cfg(unix)]
-        if let Some(group) = self.group() {
+        if let Some(group) = self.group_id() {
             rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
         }
-        self.head.start_kill().ok();
+        self.leader.start_kill().ok();
     }
 }
 

@@ -5,23 +5,23 @@ use std::process::Stdio;
 
 use super::*;
 
-fn start(program: &str, words: &[&str]) -> Family {
+fn start(program: &str, words: &[&str]) -> ProcessGroup {
     let mut command = Command::new(program);
     command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    Family::start(command).unwrap().0
+    ProcessGroup::start(command).unwrap().0
 }
 
 #[tokio::test]
 async fn f20_a_family_has_a_number_for_signals_only_until_its_end_was_seen() {
     let mut ended = start("true", &[]);
-    let number = ended.group();
+    let number = ended.group_id();
     assert!(number.is_some());
     // It has ended, but nobody waited for it: the number is still its own.
     let pid = number.unwrap();
     while rustix::process::waitid(rustix::process::WaitId::Pid(pid), without_reaping()).is_err() {}
-    assert_eq!(ended.group(), number);
+    assert_eq!(ended.group_id(), number);
     assert!(ended.wait().await.unwrap().success());
-    assert_eq!(ended.group(), None);
+    assert_eq!(ended.group_id(), None);
 }
 
 fn without_reaping() -> rustix::process::WaitIdOptions {
@@ -56,10 +56,10 @@ fn f20_a_number_that_another_process_has_now_gets_no_signal() {
 #[ignore = "started by the test above, in a namespace"]
 async fn in_a_namespace() {
     let mut ended = start("true", &[]);
-    let number = ended.group().unwrap().as_raw_nonzero().get().cast_unsigned();
+    let number = ended.group_id().unwrap().as_raw_nonzero().get().cast_unsigned();
     ended.wait().await.unwrap();
     let mut other = another_with(number);
-    ended.ask_to_end();
+    ended.terminate();
     ended.kill();
     drop(ended);
     // A signal that was sent would have arrived by the time that a later one does.

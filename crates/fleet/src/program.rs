@@ -3,45 +3,47 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use switchboard_catalog::Failure;
-use switchboard_config::Letters;
+use switchboard_catalog::ServerFailure;
+use switchboard_config::EnvCase;
 
 use crate::process::Launch;
 
 /// Finds the program that the launch names, by its path or on the `PATH` that it will have.
-pub(crate) fn find(
+pub(crate) fn find_program(
     launch: &Launch<'_>,
     env: &BTreeMap<String, String>,
-) -> Result<PathBuf, Failure> {
+) -> Result<PathBuf, ServerFailure> {
     let command = Path::new(launch.command);
     let endings = endings(env);
     if command.components().count() > 1 || command.is_absolute() {
         let base = launch.cwd.unwrap_or(Path::new(""));
         let path = if command.is_absolute() { command.to_owned() } else { base.join(command) };
         let path = std::path::absolute(&path).unwrap_or(path);
-        return match first(&candidates(&path, &endings)) {
-            Found::Program(path) => Ok(path),
-            Found::NotExecutable(path) => Err(not_executable(&path)),
-            Found::Nothing => {
-                Err(Failure::new(format!("there is no program `{}`", path.display()))
+        return match first_executable(&candidates(&path, &endings)) {
+            ProgramSearch::Program(path) => Ok(path),
+            ProgramSearch::NotExecutable(path) => Err(not_executable(&path)),
+            ProgramSearch::Nothing => {
+                Err(ServerFailure::new(format!("there is no program `{}`", path.display()))
                     .with_hint("set `command` to the full path of the program"))
             }
         };
     }
-    let path = Letters::HERE.find(env, "PATH").unwrap_or_default();
+    let path = EnvCase::NATIVE.find(env, "PATH").unwrap_or_default();
     let mut not_runnable = None;
     // A folder that depends on where we stand could hold a program of whoever made that folder.
     for folder in std::env::split_paths(path).filter(|folder| folder.is_absolute()) {
-        match first(&candidates(&folder.join(command), &endings)) {
-            Found::Program(path) => return Ok(path),
-            Found::NotExecutable(path) => not_runnable = Some(path),
-            Found::Nothing => {}
+        match first_executable(&candidates(&folder.join(command), &endings)) {
+            ProgramSearch::Program(path) => return Ok(path),
+            ProgramSearch::NotExecutable(path) => not_runnable = Some(path),
+            ProgramSearch::Nothing => {}
         }
     }
     Err(match not_runnable {
         Some(path) => not_executable(&path),
-        None => Failure::new(format!("the command `{}` was not found on PATH", launch.command))
-            .with_hint(install_hint(launch.command)),
+        None => {
+            ServerFailure::new(format!("the command `{}` was not found on PATH", launch.command))
+                .with_hint(install_hint(launch.command))
+        }
     })
 }
 
@@ -57,8 +59,8 @@ fn install_hint(command: &str) -> String {
     }
 }
 
-fn not_executable(path: &Path) -> Failure {
-    let failure = Failure::new(format!("`{}` may not be executed", path.display()));
+fn not_executable(path: &Path) -> ServerFailure {
+    let failure = ServerFailure::new(format!("`{}` may not be executed", path.display()));
     failure.with_hint(if cfg!(windows) {
         "choose another `command`: one that ends with `.exe`, `.cmd` or `.bat`".to_owned()
     } else {
@@ -66,22 +68,22 @@ fn not_executable(path: &Path) -> Failure {
     })
 }
 
-enum Found {
+enum ProgramSearch {
     Program(PathBuf),
     NotExecutable(PathBuf),
     Nothing,
 }
 
 /// The first of the paths that can be started.
-fn first(paths: &[PathBuf]) -> Found {
+fn first_executable(paths: &[PathBuf]) -> ProgramSearch {
     let mut not_runnable = None;
     for path in paths.iter().filter(|path| path.is_file()) {
         if is_executable(path) {
-            return Found::Program(path.clone());
+            return ProgramSearch::Program(path.clone());
         }
         not_runnable.get_or_insert(path);
     }
-    not_runnable.map_or(Found::Nothing, |path| Found::NotExecutable(path.clone()))
+    not_runnable.map_or(ProgramSearch::Nothing, |path| ProgramSearch::NotExecutable(path.clone()))
 }
 
 #[cfg(unix)]
@@ -93,34 +95,34 @@ fn is_executable(path: &Path) -> bool {
 /// The ending says it. Beside `npx.cmd` there is an `npx` that only other systems can run.
 #[cfg(not(unix))]
 fn is_executable(path: &Path) -> bool {
-    path.to_str().is_some_and(|path| has_ending(path, STARTABLE))
+    path.to_str().is_some_and(|path| has_ending(path, EXECUTABLE_ENDINGS))
 }
 
 /// What Windows can start; scripts of other kinds have a program that runs them.
-const STARTABLE: &[&str] = &[".com", ".exe", ".bat", ".cmd"];
+const EXECUTABLE_ENDINGS: &[&str] = &[".com", ".exe", ".bat", ".cmd"];
 
 /// What its shell starts as well.
-const BY_SHELL: &[&str] =
+const SHELL_ENDINGS: &[&str] =
     &[".vbs", ".vbe", ".js", ".jse", ".wsf", ".wsh", ".msc", ".py", ".pyw", ".ps1"];
 
 /// The endings that may be left out, in the order in which they are tried; none on Unix.
 fn endings(env: &BTreeMap<String, String>) -> Vec<String> {
-    if cfg!(windows) { endings_of(Letters::HERE.find(env, "PATHEXT")) } else { Vec::new() }
+    if cfg!(windows) { parse_path_ext(EnvCase::NATIVE.find(env, "PATHEXT")) } else { Vec::new() }
 }
 
 /// Every file that may start where the path is written, also in a line for a shell.
-pub fn startable(path: &Path) -> Vec<PathBuf> {
-    let endings = STARTABLE.iter().chain(BY_SHELL).filter(|_| cfg!(windows));
+pub fn executable_candidates(path: &Path) -> Vec<PathBuf> {
+    let endings = EXECUTABLE_ENDINGS.iter().chain(SHELL_ENDINGS).filter(|_| cfg!(windows));
     candidates(path, &endings.map(|&ending| ending.to_owned()).collect::<Vec<_>>())
 }
 
 /// The startable ones of `PATHEXT`, or all that are.
-fn endings_of(path_ext: Option<&str>) -> Vec<String> {
+fn parse_path_ext(path_ext: Option<&str>) -> Vec<String> {
     let named = path_ext.unwrap_or_default().split(';').map(|ending| ending.trim().to_lowercase());
-    let startable = |ending: &String| STARTABLE.contains(&ending.as_str());
+    let startable = |ending: &String| EXECUTABLE_ENDINGS.contains(&ending.as_str());
     let mut endings: Vec<String> = named.filter(startable).collect();
     if endings.is_empty() {
-        endings = STARTABLE.iter().map(|&ending| ending.to_owned()).collect();
+        endings = EXECUTABLE_ENDINGS.iter().map(|&ending| ending.to_owned()).collect();
     }
     endings
 }
@@ -128,7 +130,7 @@ fn endings_of(path_ext: Option<&str>) -> Vec<String> {
 /// The files that a path may mean: itself, unless an ending has to be added.
 fn candidates(path: &Path, endings: &[String]) -> Vec<PathBuf> {
     let text = path.to_str().unwrap_or_default();
-    if endings.is_empty() || has_ending(text, STARTABLE) {
+    if endings.is_empty() || has_ending(text, EXECUTABLE_ENDINGS) {
         return vec![path.to_owned()];
     }
     let with = |ending: &String| {
@@ -158,7 +160,7 @@ mod tests {
             (Some(".EXE"), "npx.CMD", &["npx.CMD"]),
             (Some(".EXE"), "server.js", &["server.js.exe", "server.js"]),
         ] {
-            let found = candidates(Path::new(command), &endings_of(path_ext));
+            let found = candidates(Path::new(command), &parse_path_ext(path_ext));
             let expected: Vec<PathBuf> = expected.iter().map(PathBuf::from).collect();
             assert_eq!(found, expected, "{path_ext:?} {command}");
         }

@@ -5,19 +5,20 @@ use std::time::{Duration, Instant};
 use switchboard_catalog::Offers;
 use tokio::time::sleep_until;
 
-use crate::back_off::{back_off, jittered};
-use crate::listing::{Kinds, Listed};
+use crate::back_off::{add_jitter, back_off};
+use crate::listing::{KindSet, ListedOffers};
 
 /// Changes are gathered until none came for so long, and at most for so long.
-const GATHER: (Duration, Duration) = (Duration::from_millis(300), Duration::from_secs(2));
+const DEBOUNCE_RANGE: (Duration, Duration) = (Duration::from_millis(300), Duration::from_secs(2));
 /// A list that grew old is listed again after so long at the soonest, and at the latest where it
 /// has not changed for long.
-const AGE: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(15 * 60));
+const RELIST_AGE_RANGE: (Duration, Duration) =
+    (Duration::from_secs(5), Duration::from_secs(15 * 60));
 
 /// What is to be listed, and when.
 #[derive(Default)]
-pub(crate) struct Changed {
-    kinds: Kinds,
+pub(crate) struct RelistSchedule {
+    kinds: KindSet,
     /// When the first of the changes was told.
     first: Option<Instant>,
     /// When to list.
@@ -25,9 +26,9 @@ pub(crate) struct Changed {
     /// Lists that failed in a row.
     failures: u32,
     /// How long each list lasts of which nobody tells.
-    lasts: [Option<Duration>; 4],
+    ttls: [Option<Duration>; 4],
     /// When the first of them has grown old.
-    old: Option<Instant>,
+    refresh_due: Option<Instant>,
     /// How often in a row they were found as they were.
     unchanged: u32,
     seed: u64,
@@ -35,42 +36,42 @@ pub(crate) struct Changed {
 
 /// What was found when something was listed again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
-    AsItWas,
-    Different,
+pub(crate) enum RelistResult {
+    Unchanged,
+    Changed,
 }
 
-impl Changed {
+impl RelistSchedule {
     /// Nothing yet; what is of another seed grows old at another moment.
-    pub(crate) fn of(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self { seed, ..Self::default() }
     }
 
     /// Gathers changes: they are listed soon, but not each by itself.
-    pub(crate) fn mark(&mut self, kinds: Kinds) {
+    pub(crate) fn mark(&mut self, kinds: KindSet) {
         let now = Instant::now();
         let first = *self.first.get_or_insert(now);
-        self.due = Some((now + GATHER.0).min(first + GATHER.1));
+        self.due = Some((now + DEBOUNCE_RANGE.0).min(first + DEBOUNCE_RANGE.1));
         self.add(kinds);
     }
 
     /// Notes what came of listing, and when to list again; gives whether anything is different from
     /// what was offered before.
-    pub(crate) fn took(
+    pub(crate) fn record_listing(
         &mut self,
-        listed: &Listed,
+        listed: &ListedOffers,
         lasts: [Option<Duration>; 4],
         before: Option<&Offers>,
-    ) -> Found {
-        self.try_later(listed.failed);
-        let is_same = before.is_some_and(|before| before.says_the_same(&listed.offers));
-        let found = if is_same { Found::AsItWas } else { Found::Different };
-        self.grow_old(lasts, found);
+    ) -> RelistResult {
+        self.schedule_retry(listed.failed);
+        let is_same = before.is_some_and(|before| before.is_identical_to(&listed.offers));
+        let found = if is_same { RelistResult::Unchanged } else { RelistResult::Changed };
+        self.schedule_refresh(lasts, found);
         found
     }
 
     /// Lists what failed once more, later and later.
-    fn try_later(&mut self, failed: Kinds) {
+    fn schedule_retry(&mut self, failed: KindSet) {
         if !failed.contains(&true) {
             self.failures = 0;
             return;
@@ -83,37 +84,38 @@ impl Changed {
 
     /// Lists once more what nobody tells of, when it has grown old: less and less often while it
     /// stays as it is.
-    fn grow_old(&mut self, lasts: [Option<Duration>; 4], found: Found) {
+    fn schedule_refresh(&mut self, lasts: [Option<Duration>; 4], found: RelistResult) {
         self.unchanged = match found {
-            Found::AsItWas => self.unchanged.saturating_add(1),
-            Found::Different => 0,
+            RelistResult::Unchanged => self.unchanged.saturating_add(1),
+            RelistResult::Changed => 0,
         };
-        for (known, new) in self.lasts.iter_mut().zip(lasts) {
+        for (known, new) in self.ttls.iter_mut().zip(lasts) {
             *known = new.or(*known);
         }
-        let shortest = self.lasts.iter().flatten().min();
-        self.old = shortest.map(|lasts| Instant::now() + wait(*lasts, self.unchanged, self.seed));
+        let shortest = self.ttls.iter().flatten().min();
+        self.refresh_due =
+            shortest.map(|lasts| Instant::now() + refresh_delay(*lasts, self.unchanged, self.seed));
     }
 
-    fn add(&mut self, kinds: Kinds) {
+    fn add(&mut self, kinds: KindSet) {
         for (marked, new) in self.kinds.iter_mut().zip(kinds) {
             *marked |= new;
         }
     }
 
     /// What is to be listed; afterwards nothing is.
-    pub(crate) fn take(&mut self) -> Kinds {
-        if self.old.is_some_and(|old| old <= Instant::now()) {
-            self.add(self.lasts.map(|lasts| lasts.is_some()));
-            self.old = None;
+    pub(crate) fn take(&mut self) -> KindSet {
+        if self.refresh_due.is_some_and(|old| old <= Instant::now()) {
+            self.add(self.ttls.map(|lasts| lasts.is_some()));
+            self.refresh_due = None;
         }
         (self.first, self.due) = (None, None);
         std::mem::take(&mut self.kinds)
     }
 
     /// Waits until it is time to list.
-    pub(crate) async fn settled(&self) {
-        match self.due.into_iter().chain(self.old).min() {
+    pub(crate) async fn wait_until_due(&self) {
+        match self.due.into_iter().chain(self.refresh_due).min() {
             Some(due) => sleep_until(due.into()).await,
             None => std::future::pending().await,
         }
@@ -121,11 +123,11 @@ impl Changed {
 }
 
 /// How long to wait for a list that lasts so long and was so often found as it was.
-fn wait(lasts: Duration, unchanged: u32, seed: u64) -> Duration {
-    let least = lasts.max(AGE.0);
+fn refresh_delay(lasts: Duration, unchanged: u32, seed: u64) -> Duration {
+    let least = lasts.max(RELIST_AGE_RANGE.0);
     let doubled = least.saturating_mul(2_u32.saturating_pow(unchanged.min(16)));
     // Never sooner than the list says, however long that is.
-    jittered(doubled.min(AGE.1.max(least)), seed.wrapping_add(unchanged.into()))
+    add_jitter(doubled.min(RELIST_AGE_RANGE.1.max(least)), seed.wrapping_add(unchanged.into()))
 }
 
 #[cfg(test)]
@@ -142,23 +144,25 @@ mod tests {
             (10 * second, 60, 900 * second),
             (3_600 * second, 3, 3_600 * second),
         ] {
-            let waited = wait(lasts, unchanged, 7);
+            let waited = refresh_delay(lasts, unchanged, 7);
             assert!(waited >= least && waited <= least.mul_f64(1.11), "{lasts:?} {waited:?}");
         }
-        assert_ne!(wait(second, 0, 1), wait(second, 0, 2));
+        assert_ne!(refresh_delay(second, 0, 1), refresh_delay(second, 0, 2));
     }
 
     #[test]
     fn only_what_nobody_tells_of_is_listed_for_its_age() {
-        let mut changed = Changed::of(1);
-        changed.grow_old([None; 4], Found::Different);
-        assert_eq!(changed.old, None);
-        changed
-            .grow_old([Some(Duration::ZERO), None, None, Some(Duration::ZERO)], Found::Different);
+        let mut changed = RelistSchedule::new(1);
+        changed.schedule_refresh([None; 4], RelistResult::Changed);
+        assert_eq!(changed.refresh_due, None);
+        changed.schedule_refresh(
+            [Some(Duration::ZERO), None, None, Some(Duration::ZERO)],
+            RelistResult::Changed,
+        );
         assert_eq!(changed.take(), [false; 4], "it is not old yet");
-        changed.old = Some(Instant::now());
+        changed.refresh_due = Some(Instant::now());
         assert_eq!(changed.take(), [true, false, false, true]);
-        changed.grow_old([None; 4], Found::AsItWas);
-        assert!(changed.old.is_some() && changed.unchanged == 1);
+        changed.schedule_refresh([None; 4], RelistResult::Unchanged);
+        assert!(changed.refresh_due.is_some() && changed.unchanged == 1);
     }
 }

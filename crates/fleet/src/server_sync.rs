@@ -8,61 +8,72 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::json;
 use switchboard_config::{Config, LogLevel};
-use switchboard_core::{ServerId, What};
+use switchboard_core::{EventKind, ServerId};
 use switchboard_wire::handshake::Agreement;
-use switchboard_wire::{Era, Peer, Request, Stance};
+use switchboard_wire::{Era, Peer, ProtocolState, Request};
 use tokio_util::sync::CancellationToken;
 
-use crate::connect_context::Surroundings;
+use crate::connect_context::ConnectContext;
 
 /// How long a server may take to note something.
-const LIMIT: Duration = Duration::from_secs(10);
+const SYNC_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What a server is kept informed about.
-pub(crate) struct Informing<'a> {
+pub(crate) struct ServerSync<'a> {
     pub peer: &'a Peer,
     pub agreement: &'a Agreement,
     pub server: &'a ServerId,
-    pub around: &'a Surroundings,
-    pub told: Told,
+    pub context: &'a ConnectContext,
+    pub options: SyncOptions,
 }
 
 /// What a server was told about this connection.
-pub(crate) struct Told {
+pub(crate) struct SyncOptions {
     /// Whether we said that folders can be asked for.
-    pub roots: bool,
+    pub declared_roots: bool,
     /// Whether this connection hears about resources: one of several is enough.
-    pub resources: bool,
+    pub syncs_subscriptions: bool,
     /// Is cancelled once the server knows which messages are wanted.
-    pub level: CancellationToken,
+    pub level_sent: CancellationToken,
+}
+
+impl SyncOptions {
+    pub(crate) fn new(
+        declared_roots: bool,
+        syncs_subscriptions: bool,
+        level_sent: &CancellationToken,
+    ) -> Self {
+        Self { declared_roots, syncs_subscriptions, level_sent: level_sent.clone() }
+    }
 }
 
 /// What a server knows already.
-struct Known {
+struct SyncState {
     level: Option<LogLevel>,
     roots: Vec<PathBuf>,
     resources: BTreeSet<String>,
     /// What every request says before a level is added to it.
-    stance: Stance,
+    base_protocol: ProtocolState,
 }
 
-impl Informing<'_> {
+impl ServerSync<'_> {
     /// Tells the server everything that is new, until the connection ends.
     pub(crate) async fn run(self) {
-        let mut config = self.around.config.changes();
-        let mut wanted = self.around.subscriptions.changes();
-        let mut known = Known {
+        let mut config = self.context.config.changes();
+        let mut wanted = self.context.subscriptions.changes();
+        let mut known = SyncState {
             level: None,
             roots: config.load().settings.roots.clone(),
             resources: BTreeSet::new(),
-            stance: (*self.peer.stance()).clone(),
+            base_protocol: (*self.peer.protocol()).clone(),
         };
         loop {
-            let (now, _) = (config.load(), wanted.load());
-            self.tell_level(wanted_level(&now, self.server), &mut known).await;
-            self.told.level.cancel();
-            self.tell_roots(&now, &mut known).await;
-            self.tell_resources(&mut known).await;
+            let now = config.load();
+            let _ = wanted.load();
+            self.sync_log_level(effective_log_level(&now, self.server), &mut known).await;
+            self.options.level_sent.cancel();
+            self.sync_roots(&now, &mut known).await;
+            self.sync_subscriptions(&mut known).await;
             tokio::select! {
                 _ = config.changed() => {}
                 _ = wanted.changed() => {}
@@ -70,18 +81,23 @@ impl Informing<'_> {
         }
     }
 
-    async fn tell_level(&self, level: LogLevel, known: &mut Known) {
-        if known.level == Some(level) || !self.agreement.can("logging") {
+    async fn sync_log_level(&self, level: LogLevel, known: &mut SyncState) {
+        if known.level == Some(level) || !self.agreement.has_capability("logging") {
             return;
         }
         let before = known.level.replace(level);
         match self.agreement.revision.era() {
-            Era::Modern if level == LogLevel::Off => self.peer.speak(known.stance.clone()),
+            Era::Modern if level == LogLevel::Off => {
+                self.peer.set_protocol(known.base_protocol.clone());
+            }
             Era::Modern => {
-                let Stance { revision, meta } = known.stance.clone();
+                let ProtocolState { revision, meta } = known.base_protocol.clone();
                 let word = level.as_str();
                 let key = "io.modelcontextprotocol/logLevel";
-                self.peer.speak(Stance { revision, meta: format!(r#"{meta},"{key}":"{word}""#) });
+                self.peer.set_protocol(ProtocolState {
+                    revision,
+                    meta: format!(r#"{meta},"{key}":"{word}""#),
+                });
             }
             // A server that was never told a level may say nothing at all.
             Era::Legacy if level == LogLevel::Off && before.is_none() => {}
@@ -89,39 +105,45 @@ impl Informing<'_> {
                 let level = level.min(LogLevel::Emergency).as_str();
                 let params = json!({ "level": level }).to_string();
                 // What is not serious enough is left out here as well, whatever it answers.
-                self.peer.request(Request::new("logging/setLevel", &params, LIMIT)).await.ok();
+                self.peer
+                    .request(Request::new("logging/setLevel", &params, SYNC_TIMEOUT))
+                    .await
+                    .ok();
             }
         }
     }
 
-    async fn tell_roots(&self, config: &Config, known: &mut Known) {
+    async fn sync_roots(&self, config: &Config, known: &mut SyncState) {
         if known.roots == config.settings.roots {
             return;
         }
         known.roots.clone_from(&config.settings.roots);
-        if self.told.roots && self.agreement.revision.era() == Era::Legacy {
+        if self.options.declared_roots && self.agreement.revision.era() == Era::Legacy {
             // The connection may have ended; the next one begins with the new folders.
             self.peer.notify("notifications/roots/list_changed", "").await.ok();
         }
     }
 
     /// Subscribes and unsubscribes; a modern server is told by the request to listen.
-    async fn tell_resources(&self, known: &mut Known) {
+    async fn sync_subscriptions(&self, known: &mut SyncState) {
         let legacy = self.agreement.revision.era() == Era::Legacy;
-        if !legacy || !self.told.resources || !can_subscribe(self.agreement) {
+        if !legacy || !self.options.syncs_subscriptions || !can_subscribe(self.agreement) {
             return;
         }
-        let wanted = self.around.subscriptions.of(self.server);
+        let wanted = self.context.subscriptions.wanted_uris(self.server);
         for uri in known.resources.difference(&wanted) {
             let params = json!({ "uri": uri }).to_string();
-            self.peer.request(Request::new("resources/unsubscribe", &params, LIMIT)).await.ok();
+            self.peer
+                .request(Request::new("resources/unsubscribe", &params, SYNC_TIMEOUT))
+                .await
+                .ok();
         }
         for uri in wanted.difference(&known.resources) {
             let params = json!({ "uri": uri }).to_string();
-            let asked = Request::new("resources/subscribe", &params, LIMIT);
+            let asked = Request::new("resources/subscribe", &params, SYNC_TIMEOUT);
             let outcome = self.peer.request(asked).await;
             let problem = outcome.err().map(|error| error.to_string());
-            self.around.events.tell(|| What::ResourceSubscribed {
+            self.context.events.emit(|| EventKind::ResourceSubscribed {
                 server: self.server.to_string(),
                 uri: uri.clone(),
                 problem,
@@ -132,7 +154,7 @@ impl Informing<'_> {
 }
 
 /// Which messages of a server are wanted.
-pub(crate) fn wanted_level(config: &Config, server: &ServerId) -> LogLevel {
+pub(crate) fn effective_log_level(config: &Config, server: &ServerId) -> LogLevel {
     let own = config.servers.get(server).and_then(|server| server.log_level);
     own.unwrap_or(config.settings.log_level)
 }
@@ -141,13 +163,16 @@ pub(crate) fn wanted_level(config: &Config, server: &ServerId) -> LogLevel {
 pub fn can_subscribe(agreement: &Agreement) -> bool {
     #[derive(Default, Deserialize)]
     #[serde(default)]
-    struct Declared {
-        resources: Resources,
+    struct SubscribeCapabilities {
+        resources: ResourceCapabilities,
     }
     #[derive(Default, Deserialize)]
     #[serde(default)]
-    struct Resources {
+    struct ResourceCapabilities {
         subscribe: bool,
     }
-    agreement.capabilities.read::<Declared>().is_ok_and(|declared| declared.resources.subscribe)
+    agreement
+        .capabilities
+        .read::<SubscribeCapabilities>()
+        .is_ok_and(|declared| declared.resources.subscribe)
 }

@@ -13,13 +13,13 @@ use switchboard_text::{digest, redact};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// As much is kept of one server's errors.
-pub(crate) const KEPT_BYTES: usize = 1 << 20;
+pub(crate) const MAX_LOG_BYTES: usize = 1 << 20;
 
 /// A ring of bytes, and a file for those who come later. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct ErrorLog {
     bytes: Arc<Mutex<VecDeque<u8>>>,
-    heard: Arc<AtomicBool>,
+    has_output: Arc<AtomicBool>,
     file: Option<Arc<Path>>,
 }
 
@@ -28,32 +28,33 @@ pub struct ErrorLog {
 pub fn log_file(state: &Path, server: &ServerId) -> PathBuf {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let mut name: String = server.as_str().chars().take(80).map(plain).collect();
-    if file_name::is_device(&name) {
+    if file_name::is_device_name(&name) {
         name.insert(0, '_');
     }
-    let digest = digest::of([server.as_str().as_bytes()]);
+    let digest = digest::fingerprint([server.as_str().as_bytes()]);
     let mark = digest.get(..8).unwrap_or_default();
     state.join("logs").join(format!("{name}-{mark}.log"))
 }
 
 impl ErrorLog {
     /// A log that is kept in `file` as well.
-    pub(crate) fn kept_in(file: Option<PathBuf>) -> Self {
+    pub(crate) fn with_file(file: Option<PathBuf>) -> Self {
         Self { file: file.map(Into::into), ..Self::default() }
     }
 
     /// Copies `from` into the ring until it ends, line by line and without secrets.
     pub async fn follow(&self, mut from: impl AsyncRead + Unpin) {
         let mut chunk = [0; 4_096];
-        let open_file = || self.file.as_deref().and_then(|path| open(path).ok());
+        let open_file = || self.file.as_deref().and_then(|path| open_log(path).ok());
         let mut file = open_file();
-        let (mut written, mut lines) = (0, redact::Lines::default());
+        let mut written = 0;
+        let mut lines = redact::LineRedactor::default();
         loop {
             let count = from.read(&mut chunk).await.unwrap_or(0);
             let said = match chunk.get(..count) {
                 None | Some([]) => lines.finish(),
                 Some(said) => {
-                    self.heard.store(true, Ordering::Relaxed);
+                    self.has_output.store(true, Ordering::Relaxed);
                     lines.push(said)
                 }
             };
@@ -66,7 +67,7 @@ impl ErrorLog {
                 break;
             }
             written += said.len();
-            if written > KEPT_BYTES {
+            if written > MAX_LOG_BYTES {
                 written = 0;
                 file = open_file();
             }
@@ -76,13 +77,13 @@ impl ErrorLog {
     fn push(&self, chunk: &[u8]) {
         let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         bytes.extend(chunk);
-        let excess = bytes.len().saturating_sub(KEPT_BYTES);
+        let excess = bytes.len().saturating_sub(MAX_LOG_BYTES);
         bytes.drain(..excess);
     }
 
     /// Whether the server has said anything.
     pub fn is_empty(&self) -> bool {
-        !self.heard.load(Ordering::Relaxed)
+        !self.has_output.load(Ordering::Relaxed)
     }
 
     /// The last lines, at most `count` of them and 4 KiB of text.
@@ -98,24 +99,24 @@ impl ErrorLog {
 }
 
 /// Opens a log to add to it; one that has grown too long begins again.
-pub(crate) fn open(path: &Path) -> std::io::Result<File> {
+pub(crate) fn open_log(path: &Path) -> std::io::Result<File> {
     if let Some(folder) = path.parent() {
-        switchboard_files::replace::create_folder(folder)?;
+        switchboard_files::replace::create_private_folder(folder)?;
     }
-    let long = std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > KEPT_BYTES as u64);
+    let long = std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > MAX_LOG_BYTES as u64);
     File::options().create(true).append(!long).write(true).truncate(long).open(path)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ErrorLog, KEPT_BYTES};
+    use super::{ErrorLog, MAX_LOG_BYTES};
 
     #[tokio::test]
     async fn the_newest_bytes_are_kept_and_the_oldest_go() {
         let log = ErrorLog::default();
         let text: Vec<u8> = (0..200_000).flat_map(|n| format!("line {n}\n").into_bytes()).collect();
         log.follow(text.as_slice()).await;
-        assert_eq!(log.bytes.lock().unwrap().len(), KEPT_BYTES);
+        assert_eq!(log.bytes.lock().unwrap().len(), MAX_LOG_BYTES);
         assert_eq!(log.last_lines(2), ["line 199998", "line 199999"]);
     }
 }

@@ -7,7 +7,7 @@ use switchboard_core::{Changes, Published, ServerId};
 
 /// Why nothing can be heard about a resource.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoSubscription {
+pub enum SubscribeError {
     /// There is no such server, or no connection to it.
     #[error("server `{0}` is not ready")]
     NotReady(String),
@@ -20,12 +20,12 @@ pub enum NoSubscription {
 }
 
 /// How many want to hear about each resource of each server.
-type Counts = BTreeMap<ServerId, BTreeMap<String, usize>>;
+type SubscriptionCounts = BTreeMap<ServerId, BTreeMap<String, usize>>;
 
 /// The resources that are wanted at this moment. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Subscriptions {
-    counts: Arc<Mutex<Counts>>,
+    counts: Arc<Mutex<SubscriptionCounts>>,
     wanted: Published<BTreeMap<ServerId, BTreeSet<String>>>,
 }
 
@@ -47,17 +47,17 @@ impl Default for Subscriptions {
 impl Subscriptions {
     /// Makes a resource wanted until the result is dropped.
     pub fn subscribe(&self, server: &ServerId, uri: &str) -> Subscription {
-        self.change(server, uri, |count| *count += 1);
+        self.update_count(server, uri, |count| *count += 1);
         Subscription { all: self.clone(), server: server.clone(), uri: uri.to_owned() }
     }
 
     /// Whether anything of a server is wanted.
-    pub fn has(&self, server: &ServerId) -> bool {
+    pub fn has_any(&self, server: &ServerId) -> bool {
         self.wanted.load().contains_key(server)
     }
 
     /// What is wanted of a server.
-    pub fn of(&self, server: &ServerId) -> BTreeSet<String> {
+    pub fn wanted_uris(&self, server: &ServerId) -> BTreeSet<String> {
         self.wanted.load().get(server).cloned().unwrap_or_default()
     }
 
@@ -66,7 +66,7 @@ impl Subscriptions {
         self.wanted.changes()
     }
 
-    fn change(&self, server: &ServerId, uri: &str, change: impl FnOnce(&mut usize)) {
+    fn update_count(&self, server: &ServerId, uri: &str, change: impl FnOnce(&mut usize)) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let of_server = counts.entry(server.clone()).or_default();
         let count = of_server.entry(uri.to_owned()).or_default();
@@ -85,7 +85,7 @@ impl Subscriptions {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        self.all.change(&self.server, &self.uri, |count| *count = count.saturating_sub(1));
+        self.all.update_count(&self.server, &self.uri, |count| *count = count.saturating_sub(1));
     }
 }
 
@@ -96,16 +96,21 @@ mod tests {
     #[test]
     fn a_resource_is_wanted_as_long_as_somebody_wants_it() {
         let all = Subscriptions::default();
-        let (one, other) = (ServerId::new("one").unwrap(), ServerId::new("other").unwrap());
-        let (first, second) = (all.subscribe(&one, "a:1"), all.subscribe(&one, "a:1"));
+        let one = ServerId::new("one").unwrap();
+        let other = ServerId::new("other").unwrap();
+        let first = all.subscribe(&one, "a:1");
+        let second = all.subscribe(&one, "a:1");
         let third = all.subscribe(&one, "a:2");
-        let wanted = || all.of(&one).into_iter().collect::<Vec<_>>();
-        assert_eq!((wanted(), all.has(&other)), (vec!["a:1".to_owned(), "a:2".to_owned()], false));
+        let wanted = || all.wanted_uris(&one).into_iter().collect::<Vec<_>>();
+        assert_eq!(
+            (wanted(), all.has_any(&other)),
+            (vec!["a:1".to_owned(), "a:2".to_owned()], false)
+        );
         drop(first);
         assert_eq!(wanted(), ["a:1", "a:2"]);
         drop(second);
         assert_eq!(wanted(), ["a:2"]);
         drop(third);
-        assert!(!all.has(&one));
+        assert!(!all.has_any(&one));
     }
 }

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use switchboard_catalog::{Failure, Fleet, Health, Instance, Offers, Server, Status};
+use switchboard_catalog::{Fleet, Health, Instance, Offers, Server, ServerFailure, ServerStatus};
 use switchboard_config::{Config, ServerConfig, Transport};
-use switchboard_core::{Changes, Published, ServerId, What};
+use switchboard_core::{Changes, EventKind, Published, ServerId};
 use switchboard_wire::handshake::Agreement;
 use tokio::sync::mpsc;
 
-use crate::connect_context::Surroundings;
-use crate::connection::{Connection, Reins, Report};
+use crate::connect_context::ConnectContext;
+use crate::connection::{ConnectionControl, ConnectionReport, ServerConnection};
 
 /// What can be asked of the supervisor at run time.
 #[derive(Clone, Debug)]
-pub enum Command {
+pub enum SupervisorCommand {
     /// Start a server again.
     Restart(ServerId),
     /// Switch a server on or off until the configuration changes.
@@ -23,29 +23,29 @@ pub enum Command {
 
 /// Keeps the wanted servers alive.
 pub struct Supervisor {
-    around: Arc<Surroundings>,
+    context: Arc<ConnectContext>,
     only: Option<Vec<ServerId>>,
     fleet: Published<Fleet>,
-    entries: BTreeMap<ServerId, Entry>,
+    entries: BTreeMap<ServerId, SupervisedServer>,
     /// Which server and instance a generation belongs to.
     generations: BTreeMap<u64, (ServerId, usize)>,
     next_generation: u64,
     edition: u64,
-    reports: mpsc::Sender<(u64, Report)>,
+    reports: mpsc::Sender<(u64, ConnectionReport)>,
 }
 
 /// One wanted server.
-struct Entry {
+struct SupervisedServer {
     config: Option<Arc<ServerConfig>>,
-    resting: Option<Status>,
-    instances: Vec<Held>,
+    inactive_status: Option<ServerStatus>,
+    instances: Vec<InstanceHandle>,
     offers: Arc<Offers>,
     agreement: Option<Arc<Agreement>>,
 }
 
-struct Held {
+struct InstanceHandle {
     instance: Instance,
-    reins: Reins,
+    control: ConnectionControl,
     generation: u64,
 }
 
@@ -54,16 +54,16 @@ impl Supervisor {
     ///
     /// With `only`, other servers are left alone.
     pub fn start(
-        around: Surroundings,
+        around: ConnectContext,
         only: Option<Vec<ServerId>>,
         config: Changes<Config>,
-        commands: mpsc::Receiver<Command>,
+        commands: mpsc::Receiver<SupervisorCommand>,
     ) -> Published<Fleet> {
         let fleet = Published::new(Fleet::default());
         let (reports, received) = mpsc::channel(256);
         let tasks = around.tasks.clone();
         let mut supervisor = Self {
-            around: Arc::new(around),
+            context: Arc::new(around),
             only,
             fleet: fleet.clone(),
             entries: BTreeMap::new(),
@@ -81,20 +81,20 @@ impl Supervisor {
     async fn run(
         mut self,
         mut config: Changes<Config>,
-        mut commands: mpsc::Receiver<Command>,
-        mut reports: mpsc::Receiver<(u64, Report)>,
+        mut commands: mpsc::Receiver<SupervisorCommand>,
+        mut reports: mpsc::Receiver<(u64, ConnectionReport)>,
     ) {
-        let stopping = self.around.tasks.stopping().clone();
+        let stopping = self.context.tasks.stop_token().clone();
         loop {
             tokio::select! {
                 () = stopping.cancelled() => break,
                 newer = config.changed() => self.reconcile(&newer),
-                Some(command) = commands.recv() => self.obey(command),
-                Some((generation, report)) = reports.recv() => self.fold(generation, report),
+                Some(command) = commands.recv() => self.handle_command(command),
+                Some((generation, report)) = reports.recv() => self.apply_report(generation, report),
             }
         }
         for entry in self.entries.values() {
-            entry.instances.iter().for_each(|held| held.reins.stop.cancel());
+            entry.instances.iter().for_each(|held| held.control.stop.cancel());
         }
     }
 
@@ -113,7 +113,7 @@ impl Supervisor {
             .filter(|(id, _)| wanted(id))
             .map(|(id, error)| {
                 let hint = error.hint.as_deref().map(str::to_owned);
-                (id.clone(), Failure { hint, ..Failure::new(error.to_string()) })
+                (id.clone(), ServerFailure { hint, ..ServerFailure::new(error.to_string()) })
             })
             .collect();
         let servers: Vec<_> =
@@ -121,7 +121,7 @@ impl Supervisor {
         for id in gone {
             self.retire(&id);
             self.entries.remove(&id);
-            self.around.events.tell(|| What::ServerChanged {
+            self.context.events.emit(|| EventKind::ServerChanged {
                 server: id.to_string(),
                 status: "gone".to_owned(),
                 detail: None,
@@ -129,16 +129,17 @@ impl Supervisor {
         }
         for (id, failure) in broken {
             self.retire(&id);
-            self.entries.insert(id, Entry::resting(None, Status::Failed(failure)));
+            self.entries
+                .insert(id, SupervisedServer::inactive(None, ServerStatus::Failed(failure)));
         }
         for server in servers {
-            self.want(Arc::new(server));
+            self.ensure_server(Arc::new(server));
         }
         self.edition += 1;
         self.publish_all();
     }
 
-    fn want(&mut self, config: Arc<ServerConfig>) {
+    fn ensure_server(&mut self, config: Arc<ServerConfig>) {
         let id = config.id.clone();
         if let Some(entry) = self.entries.get_mut(&id)
             && let Some(old) = &entry.config
@@ -149,19 +150,19 @@ impl Supervisor {
         }
         self.retire(&id);
         let entry = if let Some(why) = &config.barred {
-            let failure = Failure::new(why.as_str());
-            Entry::resting(Some(config), Status::NotAllowed(failure))
+            let failure = ServerFailure::new(why.as_str());
+            SupervisedServer::inactive(Some(config), ServerStatus::NotAllowed(failure))
         } else if config.disabled {
-            Entry::resting(Some(config), Status::Disabled)
+            SupervisedServer::inactive(Some(config), ServerStatus::Disabled)
         } else if !config.approved {
-            Entry::resting(Some(config), Status::NeedsApproval)
+            SupervisedServer::inactive(Some(config), ServerStatus::NeedsApproval)
         } else {
             self.launch(config)
         };
         self.entries.insert(id, entry);
     }
 
-    fn launch(&mut self, config: Arc<ServerConfig>) -> Entry {
+    fn launch(&mut self, config: Arc<ServerConfig>) -> SupervisedServer {
         let count = match &config.transport {
             Transport::Http { urls, .. } => urls.len().max(1),
             Transport::Stdio { .. } => config.instances.max(1),
@@ -170,29 +171,33 @@ impl Supervisor {
         let before = self.entries.get(&config.id);
         // What a changed server offered stays visible until it has been listed again.
         let offers = before.map(|entry| Arc::clone(&entry.offers)).unwrap_or_default();
-        let mut entry =
-            Entry { offers, ..Entry::resting(Some(Arc::clone(&config)), Status::Starting) };
-        entry.resting = None;
+        let mut entry = SupervisedServer {
+            offers,
+            ..SupervisedServer::inactive(Some(Arc::clone(&config)), ServerStatus::Starting)
+        };
+        entry.inactive_status = None;
         for number in 0..count {
             let generation = self.next_generation;
             self.next_generation += 1;
             self.generations.insert(generation, (config.id.clone(), number));
-            let reins =
-                Reins { stop: self.around.tasks.stopping().child_token(), ..Reins::default() };
+            let reins = ConnectionControl {
+                stop: self.context.tasks.stop_token().child_token(),
+                ..ConnectionControl::default()
+            };
             let health = Arc::new(Health::default());
-            let connection = Connection {
+            let connection = ServerConnection {
                 config: Arc::clone(&config),
                 number,
-                before: Arc::clone(&entry.offers),
+                previous_offers: Arc::clone(&entry.offers),
                 generation,
                 health: Arc::clone(&health),
-                around: Arc::clone(&self.around),
-                reins: reins.clone(),
+                context: Arc::clone(&self.context),
+                control: reins.clone(),
                 reports: self.reports.clone(),
             };
-            self.around.tasks.spawn(connection.run());
-            let instance = Instance { number, status: Status::Starting, peer: None, health };
-            entry.instances.push(Held { instance, reins, generation });
+            self.context.tasks.spawn(connection.run());
+            let instance = Instance { number, status: ServerStatus::Starting, peer: None, health };
+            entry.instances.push(InstanceHandle { instance, control: reins, generation });
         }
         entry
     }
@@ -201,23 +206,26 @@ impl Supervisor {
     fn retire(&mut self, id: &ServerId) {
         if let Some(entry) = self.entries.get_mut(id) {
             for held in entry.instances.drain(..) {
-                held.reins.retire.cancel();
+                held.control.retire.cancel();
                 self.generations.remove(&held.generation);
             }
         }
     }
 
-    fn obey(&mut self, command: Command) {
+    fn handle_command(&mut self, command: SupervisorCommand) {
         match command {
-            Command::Restart(id) => {
+            SupervisorCommand::Restart(id) => {
                 if let Some(entry) = self.entries.get(&id) {
-                    entry.instances.iter().for_each(|held| held.reins.restart.notify_one());
+                    entry.instances.iter().for_each(|held| held.control.restart.notify_one());
                 }
             }
-            Command::Enable(id, enabled) => {
+            SupervisorCommand::Enable(id, enabled) => {
                 let config = self.entries.get(&id).and_then(|entry| entry.config.clone());
                 if let Some(config) = config {
-                    self.want(Arc::new(ServerConfig { disabled: !enabled, ..(*config).clone() }));
+                    self.ensure_server(Arc::new(ServerConfig {
+                        disabled: !enabled,
+                        ..(*config).clone()
+                    }));
                     self.edition += 1;
                     self.publish(&id);
                 }
@@ -225,23 +233,23 @@ impl Supervisor {
         }
     }
 
-    fn fold(&mut self, generation: u64, report: Report) {
+    fn apply_report(&mut self, generation: u64, report: ConnectionReport) {
         let Some((id, number)) = self.generations.get(&generation).cloned() else { return };
         let Some(entry) = self.entries.get_mut(&id) else { return };
         let Some(held) = entry.instances.get_mut(number) else { return };
         match report {
-            Report::Down(status) => {
+            ConnectionReport::Down(status) => {
                 held.instance.peer = None;
                 held.instance.status = status;
             }
-            Report::Ready { peer, agreement, offers } => {
+            ConnectionReport::Ready { peer, agreement, offers } => {
                 held.instance.peer = Some(peer);
-                held.instance.status = Status::Ready;
+                held.instance.status = ServerStatus::Ready;
                 entry.agreement = Some(agreement);
                 entry.offers = offers;
                 self.edition += 1;
             }
-            Report::Offers(offers) => {
+            ConnectionReport::Offers(offers) => {
                 entry.offers = offers;
                 self.edition += 1;
             }
@@ -256,7 +264,7 @@ impl Supervisor {
             let server = entry.server(id);
             let old = before.servers.get(id).map(|server| server.status.clone());
             if old.as_ref() != Some(&server.status) {
-                self.tell(&server);
+                self.emit_status(&server);
             }
             servers.insert(id.clone(), Arc::new(server));
         }
@@ -269,15 +277,15 @@ impl Supervisor {
         for (id, entry) in &self.entries {
             let server = entry.server(id);
             if before.servers.get(id).is_none_or(|old| old.status != server.status) {
-                self.tell(&server);
+                self.emit_status(&server);
             }
             servers.insert(id.clone(), Arc::new(server));
         }
         self.fleet.publish(Fleet { servers, edition: self.edition, ..Fleet::default() });
     }
 
-    fn tell(&self, server: &Server) {
-        self.around.events.tell(|| What::ServerChanged {
+    fn emit_status(&self, server: &Server) {
+        self.context.events.emit(|| EventKind::ServerChanged {
             server: server.id.to_string(),
             status: server.status.word().to_owned(),
             detail: server.status.failure().map(|failure| failure.message.clone()),
@@ -285,10 +293,11 @@ impl Supervisor {
     }
 }
 
-impl Entry {
-    fn resting(config: Option<Arc<ServerConfig>>, status: Status) -> Self {
-        let (instances, offers) = (Vec::new(), Arc::default());
-        Self { config, resting: Some(status), instances, offers, agreement: None }
+impl SupervisedServer {
+    fn inactive(config: Option<Arc<ServerConfig>>, status: ServerStatus) -> Self {
+        let instances = Vec::new();
+        let offers = Arc::default();
+        Self { config, inactive_status: Some(status), instances, offers, agreement: None }
     }
 
     fn server(&self, id: &ServerId) -> Server {
@@ -296,7 +305,11 @@ impl Entry {
             self.instances.iter().map(|held| held.instance.clone()).collect();
         let best =
             instances.iter().map(|instance| &instance.status).max_by_key(|status| status.rank());
-        let status = self.resting.clone().or_else(|| best.cloned()).unwrap_or(Status::Starting);
+        let status = self
+            .inactive_status
+            .clone()
+            .or_else(|| best.cloned())
+            .unwrap_or(ServerStatus::Starting);
         Server {
             id: id.clone(),
             config: self.config.clone(),

@@ -23,11 +23,11 @@ impl Access {
     #[must_use]
     pub fn local() -> Self {
         // Shared: every request of theirs asks for it.
-        static ANYBODY: LazyLock<Access> = LazyLock::new(|| Access {
+        static LOCAL_ACCESS: LazyLock<Access> = LazyLock::new(|| Access {
             identity: LOCAL.into(),
             name: LOCAL.into(),
             view: Arc::default(),
         });
-        ANYBODY.clone()
+        LOCAL_ACCESS.clone()
     }
 }

@@ -11,29 +11,29 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use switchboard_core::{Caller, Face, Origin};
 use switchboard_fleet::Subscription;
-use switchboard_host::Session as Past;
-use switchboard_text::shown_text;
+use switchboard_host::SessionScope as Past;
+use switchboard_text::excerpt_text;
 use switchboard_wire::{Era, Json, Peer, Request, RequestError, Revision, RpcError};
 use tokio::sync::mpsc;
 
 use crate::access::{Access, LOCAL};
-use crate::answer::Reader;
 use crate::envelope::notification;
-use crate::session::{Session, locked};
+use crate::reply::Recipient;
+use crate::session::{LegacySession, lock};
 use crate::view::View;
 
 /// How long a client may take to answer what a server asks.
-const ASK_LIMIT: Duration = Duration::from_secs(10 * 60);
+const ASK_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 
 /// The levels of log messages, from the least serious one.
-const LEVELS: [&str; 8] =
+const LOG_LEVELS: [&str; 8] =
     ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 const NO_LEVEL: u8 = u8::MAX;
 
-static NEXT: AtomicU64 = AtomicU64::new(1);
+static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
 
 /// One who talks to us.
-pub(crate) struct Client {
+pub(crate) struct McpClient {
     pub(crate) caller: Caller,
     /// Tells it from others.
     pub(crate) number: u64,
@@ -41,18 +41,18 @@ pub(crate) struct Client {
     pub(crate) identity: Arc<str>,
     pub(crate) view: Arc<View>,
     pub(crate) revision: Revision,
-    pub(crate) abilities: Abilities,
+    pub(crate) abilities: ClientCapabilities,
     /// The resources that it wants to hear about, as it calls them.
-    pub(crate) subscribed: Mutex<BTreeMap<String, Option<Subscription>>>,
+    pub(crate) subscriptions: Mutex<BTreeMap<String, Option<Subscription>>>,
     /// The servers that its calls are at, one for each: their messages belong to those calls.
-    busy: Mutex<Vec<Arc<str>>>,
+    active_servers: Mutex<Vec<Arc<str>>>,
     /// The least serious messages that it wants to hear.
     level: AtomicU8,
 }
 
 /// What a client can do for servers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Abilities {
+pub(crate) struct ClientCapabilities {
     pub(crate) form: bool,
     pub(crate) url: bool,
     pub(crate) sampling: bool,
@@ -62,7 +62,7 @@ pub(crate) struct Abilities {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Declared<'a> {
+struct DeclaredCapabilities<'a> {
     #[serde(borrow)]
     elicitation: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -71,10 +71,10 @@ struct Declared<'a> {
     roots: Option<&'a RawValue>,
 }
 
-impl Abilities {
+impl ClientCapabilities {
     /// Reads the capabilities that a client declares.
-    pub(crate) fn read(capabilities: Option<&str>) -> Self {
-        let declared: Declared<'_> = capabilities
+    pub(crate) fn parse(capabilities: Option<&str>) -> Self {
+        let declared: DeclaredCapabilities<'_> = capabilities
             .and_then(|declared| serde_json::from_str(declared).ok())
             .unwrap_or_default();
         let has = |raw: Option<&RawValue>, name: &str| {
@@ -97,14 +97,14 @@ impl Abilities {
     }
 
     /// Whether it can answer a request with these parameters.
-    pub(crate) fn answers(self, method: &str, params: Option<&Json>) -> bool {
+    pub(crate) fn can_answer(self, method: &str, params: Option<&Json>) -> bool {
         #[derive(Deserialize)]
-        struct Mode {
+        struct ElicitationMode {
             mode: Option<String>,
         }
         match method {
             "elicitation/create" => {
-                let mode = params.and_then(|params| params.read::<Mode>().ok()?.mode);
+                let mode = params.and_then(|params| params.read::<ElicitationMode>().ok()?.mode);
                 if mode.as_deref() == Some("url") { self.url } else { self.form }
             }
             "sampling/createMessage" => self.sampling,
@@ -114,7 +114,7 @@ impl Abilities {
     }
 
     /// The same, with what others answer for it where it cannot. Its folders are its own.
-    pub(crate) fn with(self, others: Self) -> Self {
+    pub(crate) fn merge(self, others: Self) -> Self {
         Self {
             form: self.form || others.form,
             url: self.url || others.url,
@@ -144,22 +144,22 @@ impl Abilities {
     }
 }
 
-impl Client {
+impl McpClient {
     pub(crate) fn new(
         access: &Access,
         name: Option<String>,
         revision: Revision,
-        abilities: Abilities,
+        abilities: ClientCapabilities,
     ) -> Self {
         // What a client calls itself goes beside the name that it proved, never in its place.
-        let said = name.map(|name| shown_text(&name, 80));
+        let said = name.map(|name| excerpt_text(&name, 80));
         let name = match (&*access.identity, said) {
             (LOCAL, Some(said)) => said,
             (_, Some(said)) => format!("{} ({said})", access.name),
             (_, None) => access.name.to_string(),
         };
         let number = match revision.era() {
-            Era::Legacy => NEXT.fetch_add(1, Ordering::Relaxed),
+            Era::Legacy => NEXT_NUMBER.fetch_add(1, Ordering::Relaxed),
             // Nothing but its names tells a client of the modern era from the others.
             Era::Modern => {
                 let mut hasher = DefaultHasher::new();
@@ -174,23 +174,23 @@ impl Client {
             view: Arc::clone(&access.view),
             revision,
             abilities,
-            subscribed: Mutex::default(),
-            busy: Mutex::default(),
+            subscriptions: Mutex::default(),
+            active_servers: Mutex::default(),
             level: AtomicU8::new(NO_LEVEL),
         }
     }
 
     /// Whose calls came before its own: who proved who it is shares nothing with others of its name.
-    pub(crate) fn past(&self) -> Past {
+    pub(crate) fn session_scope(&self) -> Past {
         match &*self.identity {
-            LOCAL => Past::OfCaller,
-            identity => Past::Of(json!([identity, self.caller.name]).to_string().into()),
+            LOCAL => Past::Caller,
+            identity => Past::Verified(json!([identity, self.caller.name]).to_string().into()),
         }
     }
 
     /// How it reads results.
-    pub(crate) fn reader(&self) -> Reader {
-        Reader { era: self.era(), is_proven: *self.identity != *LOCAL }
+    pub(crate) fn recipient(&self) -> Recipient {
+        Recipient { era: self.era(), is_proven: *self.identity != *LOCAL }
     }
 
     /// The era of its revision.
@@ -200,51 +200,51 @@ impl Client {
 
     /// Sets the least serious messages that it wants to hear; says whether there is such a level.
     pub(crate) fn set_level(&self, level: &str) -> bool {
-        let Some(place) = LEVELS.iter().position(|known| *known == level) else { return false };
+        let Some(place) = LOG_LEVELS.iter().position(|known| *known == level) else { return false };
         self.level.store(u8::try_from(place).unwrap_or(NO_LEVEL), Ordering::Relaxed);
         true
     }
 
     /// Whether one of its calls is at that server.
-    pub(crate) fn is_busy_with(&self, server: &str) -> bool {
-        locked(&self.busy).iter().any(|one| **one == *server)
+    pub(crate) fn has_call_at(&self, server: &str) -> bool {
+        lock(&self.active_servers).iter().any(|one| **one == *server)
     }
 
     /// Counts a call at a server until the result is dropped.
-    pub(crate) fn busy_with(self: &Arc<Self>, server: &str) -> Busy {
+    pub(crate) fn track_call(self: &Arc<Self>, server: &str) -> ActiveCall {
         let server = Arc::<str>::from(server);
-        locked(&self.busy).push(Arc::clone(&server));
-        Busy { client: Arc::clone(self), server }
+        lock(&self.active_servers).push(Arc::clone(&server));
+        ActiveCall { client: Arc::clone(self), server }
     }
 
     /// The least serious messages that it wants to hear, if it says.
     pub(crate) fn level(&self) -> Option<String> {
         let place = usize::from(self.level.load(Ordering::Relaxed));
-        LEVELS.get(place).map(|level| (*level).to_owned())
+        LOG_LEVELS.get(place).map(|level| (*level).to_owned())
     }
 
     /// Whether it wants to hear messages at all.
-    pub(crate) fn hears(&self) -> bool {
+    pub(crate) fn wants_logs(&self) -> bool {
         self.level.load(Ordering::Relaxed) != NO_LEVEL
     }
 
     /// Whether it wants to hear messages of that level.
-    pub(crate) fn wants(&self, level: &str) -> bool {
+    pub(crate) fn wants_log_level(&self, level: &str) -> bool {
         let least = self.level.load(Ordering::Relaxed);
-        let place = LEVELS.iter().position(|known| *known == level).unwrap_or(1);
+        let place = LOG_LEVELS.iter().position(|known| *known == level).unwrap_or(1);
         least != NO_LEVEL && place >= usize::from(least)
     }
 }
 
 /// A call of a client at a server.
-pub(crate) struct Busy {
-    client: Arc<Client>,
+pub(crate) struct ActiveCall {
+    client: Arc<McpClient>,
     server: Arc<str>,
 }
 
-impl Drop for Busy {
+impl Drop for ActiveCall {
     fn drop(&mut self) {
-        let mut busy = locked(&self.client.busy);
+        let mut busy = lock(&self.client.active_servers);
         if let Some(place) = busy.iter().position(|one| *one == self.server) {
             busy.swap_remove(place);
         }
@@ -252,33 +252,33 @@ impl Drop for Busy {
 }
 
 /// Whether there is such a level.
-pub(crate) fn is_level(level: &str) -> bool {
-    LEVELS.contains(&level)
+pub(crate) fn is_log_level(level: &str) -> bool {
+    LOG_LEVELS.contains(&level)
 }
 
 /// Whether a message of `level` is at least as serious as `least`.
-pub(crate) fn is_serious(level: &str, least: &str) -> bool {
-    let place = |level: &str| LEVELS.iter().position(|known| *known == level);
+pub(crate) fn is_at_least(level: &str, least: &str) -> bool {
+    let place = |level: &str| LOG_LEVELS.iter().position(|known| *known == level);
     place(level).unwrap_or(1) >= place(least).unwrap_or(0)
 }
 
 /// Where messages that belong to one request of a client go.
 #[derive(Clone)]
-pub(crate) enum Out {
+pub(crate) enum ReplyChannel {
     /// Down the pipe that all messages take.
     Pipe(Peer),
     /// Nowhere: the request wants to hear nothing but its answer.
-    Nowhere,
+    Discard,
     /// Into the response to that request.
     Stream {
         /// The response.
         messages: mpsc::Sender<String>,
         /// The session, for a client of the legacy era.
-        session: Option<Arc<Session>>,
+        session: Option<Arc<LegacySession>>,
     },
 }
 
-impl Out {
+impl ReplyChannel {
     /// Tells the client something about its request.
     pub(crate) async fn notify(&self, method: &str, params: &str) {
         match self {
@@ -286,7 +286,7 @@ impl Out {
             Self::Pipe(peer) => {
                 peer.notify(method, params).await.ok();
             }
-            Self::Nowhere => {}
+            Self::Discard => {}
             Self::Stream { messages, .. } => {
                 messages.send(notification(method, params)).await.ok();
             }
@@ -297,7 +297,7 @@ impl Out {
     pub(crate) fn is_gone(&self) -> bool {
         match self {
             Self::Pipe(peer) => peer.is_closed(),
-            Self::Nowhere => true,
+            Self::Discard => true,
             Self::Stream { messages, .. } => messages.is_closed(),
         }
     }
@@ -314,8 +314,8 @@ impl Out {
             Self::Pipe(peer) => {
                 // Dropped, the request tells the client by itself.
                 let answer = tokio::select! {
-                    answer = peer.request(Request::new(method, params, ASK_LIMIT)) => answer,
-                    () = needless => return Err(answered_elsewhere()),
+                    answer = peer.request(Request::new(method, params, ASK_TIMEOUT)) => answer,
+                    () = needless => return Err(answered_elsewhere_error()),
                 };
                 answer.map_err(|error| match error {
                     RequestError::Rpc(error) => error,
@@ -324,14 +324,14 @@ impl Out {
             }
             Self::Stream { messages, session: Some(session) } => {
                 let asking = session.ask(messages, (method, params), needless);
-                tokio::time::timeout(ASK_LIMIT, asking).await.unwrap_or_else(|_| {
+                tokio::time::timeout(ASK_TIMEOUT, asking).await.unwrap_or_else(|_| {
                     Err(RpcError::new(
                         RpcError::INTERNAL_ERROR,
                         "the client did not answer in time",
                     ))
                 })
             }
-            Self::Nowhere | Self::Stream { session: None, .. } => {
+            Self::Discard | Self::Stream { session: None, .. } => {
                 let why = "a client of this era cannot be asked";
                 Err(RpcError::new(RpcError::INTERNAL_ERROR, why))
             }
@@ -340,6 +340,6 @@ impl Out {
 }
 
 /// Why a client's answer is not waited for any more.
-pub(crate) fn answered_elsewhere() -> RpcError {
+pub(crate) fn answered_elsewhere_error() -> RpcError {
     RpcError::new(RpcError::INTERNAL_ERROR, "the answer is not needed any more")
 }

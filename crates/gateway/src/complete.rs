@@ -5,23 +5,23 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::json;
 use switchboard_core::Target;
-use switchboard_fleet::{Completing, Completion, CompletionOf, NoCompletion};
+use switchboard_fleet::{Completion, CompletionError, CompletionRequest, CompletionTarget};
 use switchboard_wire::{Json, RequestError, RpcError};
 
-use crate::answer::{Cache, Reply, dressed};
-use crate::asked::{Asked, missing};
+use crate::client_request::{ClientRequest, missing_param};
 use crate::gateway::Gateway;
+use crate::reply::{CachePolicy, ClientReply, into_reply};
 
 #[derive(Deserialize)]
-struct Wanted {
+struct CompleteParams {
     #[serde(rename = "ref")]
-    of: Reference,
-    argument: Argument,
-    context: Option<Context>,
+    of: CompletionReference,
+    argument: CompletionArgument,
+    context: Option<CompletionContext>,
 }
 
 #[derive(Deserialize)]
-struct Reference {
+struct CompletionReference {
     #[serde(rename = "type")]
     kind: String,
     name: Option<String>,
@@ -29,54 +29,55 @@ struct Reference {
 }
 
 #[derive(Deserialize)]
-struct Argument {
+struct CompletionArgument {
     name: String,
     value: String,
 }
 
 #[derive(Default, Deserialize)]
-struct Context {
+struct CompletionContext {
     #[serde(default)]
     arguments: BTreeMap<String, String>,
 }
 
 impl Gateway {
     /// Asks the server behind a prompt or template.
-    pub(crate) async fn complete(&self, asked: &Asked) -> Result<Reply, RpcError> {
-        let params = asked.params.as_ref().ok_or_else(|| missing("ref"))?;
-        let wanted: Wanted = params.read().map_err(|error| {
+    pub(crate) async fn complete(&self, asked: &ClientRequest) -> Result<ClientReply, RpcError> {
+        let params = asked.params.as_ref().ok_or_else(|| missing_param("ref"))?;
+        let wanted: CompleteParams = params.read().map_err(|error| {
             let why = format!("the parameters cannot be read: {error}");
             RpcError::new(RpcError::INVALID_PARAMS, why)
         })?;
-        let listing = self.listing(&asked.client.view);
+        let listing = self.catalog_view(&asked.client.view);
         let unknown = |what: &str| {
             RpcError::new(RpcError::INVALID_PARAMS, format!("there is no such {what}"))
         };
         let (target, is_prompt): (Target, bool) = match wanted.of.kind.as_str() {
             "ref/prompt" => {
-                let name = wanted.of.name.ok_or_else(|| missing("ref.name"))?;
+                let name = wanted.of.name.ok_or_else(|| missing_param("ref.name"))?;
                 (listing.prompt(&name).ok_or_else(|| unknown("prompt"))?, true)
             }
             "ref/resource" => {
-                let uri = wanted.of.uri.ok_or_else(|| missing("ref.uri"))?;
+                let uri = wanted.of.uri.ok_or_else(|| missing_param("ref.uri"))?;
                 let template = listing.template(&uri).or_else(|| listing.resource(&uri));
                 (template.ok_or_else(|| unknown("template"))?, false)
             }
             _ => return Err(unknown("kind of reference")),
         };
         let of = match is_prompt {
-            true => CompletionOf::Prompt(&target.name),
-            false => CompletionOf::Template(&target.name),
+            true => CompletionTarget::Prompt(&target.name),
+            false => CompletionTarget::Template(&target.name),
         };
         let context = wanted.context.unwrap_or_default().arguments;
-        let (argument, value) = (wanted.argument.name.as_str(), wanted.argument.value.as_str());
-        let completing = Completing { of, argument, value, context: &context };
+        let argument = wanted.argument.name.as_str();
+        let value = wanted.argument.value.as_str();
+        let completing = CompletionRequest { target: of, argument, value, context: &context };
         let completion =
             match self.host().complete(&listing.lease, &target.server, &completing).await {
                 Ok(completion) => completion,
                 // Nothing to offer is no failure.
-                Err(NoCompletion::NotOffered(_)) => Completion::default(),
-                Err(NoCompletion::Failed(_, RequestError::Rpc(error))) => return Err(error),
+                Err(CompletionError::NotOffered(_)) => Completion::default(),
+                Err(CompletionError::Failed(_, RequestError::Rpc(error))) => return Err(error),
                 Err(error) => {
                     return Err(RpcError::new(RpcError::INTERNAL_ERROR, error.to_string()));
                 }
@@ -86,6 +87,6 @@ impl Gateway {
             members.insert("total".to_owned(), total.into());
         }
         let result = json!({"completion": body}).to_string();
-        Ok(dressed(Json::trusted(result), asked.client.era(), Cache::Silent))
+        Ok(into_reply(Json::from_trusted(result), asked.client.era(), CachePolicy::Unspecified))
     }
 }

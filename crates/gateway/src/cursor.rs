@@ -5,7 +5,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 
 /// Where something stands in a list: lists are in the order of these.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Position {
+pub(crate) struct ListPosition {
     /// Servers whose names are not after themselves come last.
     pub(crate) late: bool,
     pub(crate) server: String,
@@ -15,24 +15,25 @@ pub(crate) struct Position {
 
 /// What comes next, and where it stood.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cursor {
+pub(crate) struct ListCursor {
     /// Which list it is of: a place in one means nothing in another.
     pub(crate) list: String,
-    pub(crate) position: Position,
+    pub(crate) position: ListPosition,
     /// Its own name: it may have moved among those of its server.
     pub(crate) key: String,
 }
 
-impl Cursor {
+impl ListCursor {
     /// The cursor as clients are given it.
-    pub(crate) fn text(&self) -> String {
-        let Position { late, server, place } = &self.position;
-        let (list, late) = (&self.list, u8::from(*late));
+    pub(crate) fn encode(&self) -> String {
+        let ListPosition { late, server, place } = &self.position;
+        let list = &self.list;
+        let late = u8::from(*late);
         BASE64_URL_SAFE_NO_PAD.encode(format!("{list}\n{late}\n{server}\n{place}\n{}", self.key))
     }
 
     /// The cursor that a client gives back; nothing if it is none of ours.
-    pub(crate) fn read(text: &str) -> Option<Self> {
+    pub(crate) fn decode(text: &str) -> Option<Self> {
         let text = String::from_utf8(BASE64_URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
         let mut parts = text.splitn(5, '\n');
         let list = parts.next()?.to_owned();
@@ -44,14 +45,14 @@ impl Cursor {
         let server = parts.next()?.to_owned();
         let place = parts.next()?.parse().ok()?;
         let key = parts.next()?.to_owned();
-        Some(Self { list, position: Position { late, server, place }, key })
+        Some(Self { list, position: ListPosition { late, server, place }, key })
     }
 
     /// Where a list goes on that may have changed since: at the same thing if it is still there,
     /// else at what has come to stand behind it.
     pub(crate) fn find<'a>(
         &self,
-        list: impl Iterator<Item = (Position, &'a str)> + Clone,
+        list: impl Iterator<Item = (ListPosition, &'a str)> + Clone,
     ) -> usize {
         let same = list
             .clone()
@@ -63,18 +64,18 @@ impl Cursor {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cursor, Position};
+    use super::{ListCursor, ListPosition};
 
-    fn of(server: &str, place: usize) -> Position {
-        Position { late: server.starts_with('z'), server: server.to_owned(), place }
+    fn position_at(server: &str, place: usize) -> ListPosition {
+        ListPosition { late: server.starts_with('z'), server: server.to_owned(), place }
     }
 
-    fn list(keys: &[(&'static str, &'static str)]) -> Vec<(Position, &'static str)> {
+    fn list(keys: &[(&'static str, &'static str)]) -> Vec<(ListPosition, &'static str)> {
         let mut places = std::collections::HashMap::new();
         let of = |(server, key): &(&'static str, &'static str)| {
             let place = places.entry(*server).or_insert(0);
             *place += 1;
-            (of(server, *place - 1), *key)
+            (position_at(server, *place - 1), *key)
         };
         keys.iter().map(of).collect()
     }
@@ -82,7 +83,11 @@ mod tests {
     #[test]
     fn a_list_goes_on_where_it_was_whatever_came_or_went_before() {
         // The page ended before `b/y`.
-        let cursor = Cursor { list: "tools".to_owned(), position: of("b", 1), key: "y".to_owned() };
+        let cursor = ListCursor {
+            list: "tools".to_owned(),
+            position: position_at("b", 1),
+            key: "y".to_owned(),
+        };
         for (keys, expected) in [
             (&[("a", "1"), ("b", "x"), ("b", "y"), ("c", "2")][..], 2),
             // A server before it has gone, or has come.
@@ -105,12 +110,13 @@ mod tests {
     #[test]
     fn a_cursor_comes_back_as_it_was_and_what_is_none_is_refused() {
         for (server, place, key) in [("a", 0, "x"), ("zoë", 999, "a\nb"), ("z", 7, "")] {
-            let (list, key) = ("tools".to_owned(), key.to_owned());
-            let cursor = Cursor { list, position: of(server, place), key };
-            assert_eq!(Cursor::read(&cursor.text()), Some(cursor));
+            let list = "tools".to_owned();
+            let key = key.to_owned();
+            let cursor = ListCursor { list, position: position_at(server, place), key };
+            assert_eq!(ListCursor::decode(&cursor.encode()), Some(cursor));
         }
         for text in ["", "elsewhere", "3.abc", "MA", "Mgphcwow", "dG9vbHMKMgphCjAKeA", "!"] {
-            assert_eq!(Cursor::read(text), None, "{text}");
+            assert_eq!(ListCursor::decode(text), None, "{text}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use switchboard_wire::envelope;
 use switchboard_wire::{Json, RpcError};
 
-use crate::answer::Reply;
+use crate::reply::ClientReply;
 
 /// A notification; `params` is the text of an object, or nothing.
 pub(crate) fn notification(method: &str, params: &str) -> String {
@@ -16,7 +16,7 @@ pub(crate) fn request(id: u64, method: &str, params: &str) -> String {
 }
 
 /// An answer.
-pub(crate) fn response(id: &Json, answer: Result<&Reply, &RpcError>) -> String {
+pub(crate) fn response(id: &Json, answer: Result<&ClientReply, &RpcError>) -> String {
     match answer {
         Ok(reply) => reply.answer(id),
         Err(error) => envelope::response(id, Err(error)),
@@ -24,6 +24,6 @@ pub(crate) fn response(id: &Json, answer: Result<&Reply, &RpcError>) -> String {
 }
 
 /// An answer to a message whose id could not be read.
-pub(crate) fn refusal(error: &RpcError) -> String {
+pub(crate) fn error_without_id(error: &RpcError) -> String {
     envelope::response(&Json::NULL, Err(error))
 }

@@ -9,29 +9,29 @@ use switchboard_host::Host;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::limits::{CallerLimits, Callers, Full, Pass};
-use crate::listeners::Listeners;
-use crate::listing::Listing;
-use crate::named::Collision;
-use crate::naming::{NameMode, Naming};
-use crate::notices::Notices;
-use crate::owners::Owners;
-use crate::parked::Parked;
-use crate::session::{Sessions, locked};
-use crate::tasks::Tasks;
-use crate::used::Used;
+use crate::catalog_view::CatalogView;
+use crate::limits::{AdmissionError, CallerLimiter, CallerLimits, RequestPermit};
+use crate::listeners::NoticeListeners;
+use crate::name_owners::NameOwners;
+use crate::name_table::Collision;
+use crate::naming::{NameMode, NamingScheme};
+use crate::notices::NoticeBus;
+use crate::parked_calls::ParkedCalls;
+use crate::session::{LegacySessions, lock};
+use crate::tasks::ClientTasks;
+use crate::tool_usage::ToolUsage;
 use crate::view::View;
 
 /// Lists of views are kept as long as there are no more names in all of them together.
-const KEPT_NAMES: usize = 500_000;
+const MAX_CACHED_NAMES: usize = 500_000;
 /// How often is looked for what nobody needs any more.
-const SWEEP: Duration = Duration::from_secs(30);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(30);
 /// How long the first clients wait for servers that start: less than they have patience.
-const FIRST_LIST: Duration = Duration::from_secs(10);
+const FIRST_LIST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How clients are served.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct GatewayOptions {
     /// How tools and prompts are named.
     pub names: NameMode,
     /// Which tools are listed.
@@ -58,7 +58,7 @@ pub enum ToolMode {
     Search,
 }
 
-impl Default for Options {
+impl Default for GatewayOptions {
     fn default() -> Self {
         Self {
             names: NameMode::default(),
@@ -74,65 +74,65 @@ impl Default for Options {
 /// A host as an MCP server. Clones are handles on the same one.
 #[derive(Clone)]
 pub struct Gateway {
-    inner: Arc<Inner>,
+    inner: Arc<GatewayState>,
 }
 
-struct Inner {
+struct GatewayState {
     host: Host,
-    options: Options,
-    listings: Mutex<Listings>,
-    callers: Callers,
-    sessions: Sessions,
-    parked: Parked,
-    tasks: Tasks,
-    notices: Notices,
-    listeners: Listeners,
-    used: Used,
-    collided: watch::Sender<Vec<Collision>>,
+    options: GatewayOptions,
+    views: Mutex<ViewCache>,
+    callers: CallerLimiter,
+    sessions: LegacySessions,
+    parked_calls: ParkedCalls,
+    tasks: ClientTasks,
+    notices: NoticeBus,
+    listeners: NoticeListeners,
+    tool_usage: ToolUsage,
+    collisions: watch::Sender<Vec<Collision>>,
     stop: CancellationToken,
     /// Is cancelled when nothing is waited for any more.
-    over: CancellationToken,
+    abort: CancellationToken,
     /// Is cancelled once the servers have had their time to start.
     ready: CancellationToken,
 }
 
 /// What the views show of one edition of the catalog.
 #[derive(Default)]
-struct Listings {
+struct ViewCache {
     edition: u64,
-    by_view: HashMap<String, Arc<Listing>>,
+    by_view: HashMap<String, Arc<CatalogView>>,
     /// How many names there are in all of them.
     names: usize,
     /// Whose the names are that two servers use.
-    owners: Owners,
+    owners: NameOwners,
 }
 
 impl Gateway {
     /// Serves `host`. Tasks of its own run until [`Gateway::stop`].
     #[must_use]
-    pub fn new(host: Host, options: Options) -> Self {
+    pub fn new(host: Host, options: GatewayOptions) -> Self {
         let stop = CancellationToken::new();
         let limits = options.caller;
-        let inner = Inner {
+        let inner = GatewayState {
             host,
             options,
-            listings: Mutex::default(),
-            callers: Callers::new(limits),
-            sessions: Sessions::new(limits.sessions),
-            parked: Parked::new(limits.waiting),
-            tasks: Tasks::new(limits.waiting),
-            notices: Notices::default(),
-            listeners: Listeners::default(),
-            used: Used::default(),
-            collided: watch::Sender::default(),
+            views: Mutex::default(),
+            callers: CallerLimiter::new(limits),
+            sessions: LegacySessions::new(limits.sessions),
+            parked_calls: ParkedCalls::new(limits.waiting),
+            tasks: ClientTasks::new(limits.waiting),
+            notices: NoticeBus::default(),
+            listeners: NoticeListeners::default(),
+            tool_usage: ToolUsage::default(),
+            collisions: watch::Sender::default(),
             stop,
-            over: CancellationToken::new(),
+            abort: CancellationToken::new(),
             ready: CancellationToken::new(),
         };
         let gateway = Self { inner: Arc::new(inner) };
-        tokio::spawn(gateway.clone().watch());
+        tokio::spawn(gateway.clone().forward_host_events());
         tokio::spawn(gateway.clone().sweep());
-        tokio::spawn(gateway.clone().settle());
+        tokio::spawn(gateway.clone().signal_ready());
         gateway
     }
 
@@ -140,29 +140,29 @@ impl Gateway {
     /// calls that are still at their servers what is known about them.
     pub fn stop(&self) {
         self.end_streams();
-        self.inner.over.cancel();
+        self.inner.abort.cancel();
     }
 
     /// Ends what would never end by itself, such as calls whose client cannot come back; others
     /// go on.
     pub fn end_streams(&self) {
         // Clients come back to whoever is started next, and so do their questions.
-        self.inner.host.waiting().leave_open();
+        self.inner.host.reviews().begin_shutdown();
         self.inner.stop.cancel();
-        self.inner.parked.give_up(|_| true);
+        self.inner.parked_calls.cancel_where(|_| true);
         for session in self.inner.sessions.all() {
             session.end_stream();
         }
     }
 
     /// Is cancelled when the gateway stops.
-    pub(crate) fn stopping(&self) -> &CancellationToken {
+    pub(crate) fn stop_token(&self) -> &CancellationToken {
         &self.inner.stop
     }
 
     /// Is cancelled when nothing is waited for any more.
-    pub(crate) fn over(&self) -> &CancellationToken {
-        &self.inner.over
+    pub(crate) fn abort_token(&self) -> &CancellationToken {
+        &self.inner.abort
     }
 
     /// The host behind it.
@@ -174,23 +174,24 @@ impl Gateway {
     /// Names that two servers use, when names are plain.
     #[must_use]
     pub fn collisions(&self) -> Vec<Collision> {
-        self.listing(&Arc::default()).collisions().to_vec()
+        self.catalog_view(&Arc::default()).collisions().to_vec()
     }
 
     /// The same as servers come and change.
     #[must_use]
-    pub fn left_out(&self) -> watch::Receiver<Vec<Collision>> {
-        self.inner.collided.subscribe()
+    pub fn collision_changes(&self) -> watch::Receiver<Vec<Collision>> {
+        self.inner.collisions.subscribe()
     }
 
     /// Looks again for names that two servers use.
-    pub(crate) fn look_for_collisions(&self, lease: &Lease) {
+    pub(crate) fn update_collisions(&self, lease: &Lease) {
         let mode = self.inner.options.names;
         let mut servers = lease.catalog().servers().iter();
         // Where all are named after themselves there are none, and nothing to be listed for it.
-        let may_meet = servers.any(|server| Naming::of(server, mode) != Naming::Server);
+        let may_meet =
+            servers.any(|server| NamingScheme::for_server(server, mode) != NamingScheme::Server);
         let found = if may_meet { self.collisions() } else { Vec::new() };
-        self.inner.collided.send_if_modified(|known| {
+        self.inner.collisions.send_if_modified(|known| {
             let is_other = *known != found;
             *known = found;
             is_other
@@ -199,68 +200,73 @@ impl Gateway {
 
     /// Whether any request is worked on.
     pub(crate) fn is_busy(&self) -> bool {
-        !self.inner.callers.busy().is_empty()
+        !self.inner.callers.active_callers().is_empty()
     }
 
     /// Counts a request of a caller, if it may have one more.
-    pub(crate) fn enter(&self, identity: &Arc<str>) -> Result<Pass, Full> {
+    pub(crate) fn admit_request(
+        &self,
+        identity: &Arc<str>,
+    ) -> Result<RequestPermit, AdmissionError> {
         if self.inner.stop.is_cancelled() {
-            return Err(Full::Ending);
+            return Err(AdmissionError::ShuttingDown);
         }
-        self.inner.callers.enter(identity)
+        self.inner.callers.admit(identity)
     }
 
     /// Ends what belongs to callers who may no longer call.
-    pub(crate) fn dismiss(&self, holds: impl Fn(&str) -> bool) {
-        for identity in self.inner.callers.busy().iter().filter(|identity| !holds(identity)) {
-            self.inner.callers.dismiss(identity);
+    pub(crate) fn end_revoked_callers(&self, holds: impl Fn(&str) -> bool) {
+        for identity in
+            self.inner.callers.active_callers().iter().filter(|identity| !holds(identity))
+        {
+            self.inner.callers.revoke(identity);
         }
-        self.inner.sessions.close_all(|identity| !holds(identity));
-        self.inner.parked.give_up(|identity| !holds(identity));
-        self.inner.tasks.give_up(|identity| !holds(identity));
+        self.inner.sessions.close_where(|identity| !holds(identity));
+        self.inner.parked_calls.cancel_where(|identity| !holds(identity));
+        self.inner.tasks.cancel_where(|identity| !holds(identity));
     }
 
     /// Ends the streams of callers whose proof has run out. Their calls go on, and who renews its
     /// proof finds its sessions and tasks again.
-    pub(crate) fn hang_up(&self, is_current: impl Fn(&str) -> bool) {
-        self.inner.sessions.hang_up(|identity| !is_current(identity));
-        self.inner.listeners.hang_up(|identity| !is_current(identity));
+    pub(crate) fn end_expired_streams(&self, is_current: impl Fn(&str) -> bool) {
+        self.inner.sessions.end_streams(|identity| !is_current(identity));
+        self.inner.listeners.end_streams(|identity| !is_current(identity));
     }
 
-    pub(crate) fn options(&self) -> &Options {
+    pub(crate) fn options(&self) -> &GatewayOptions {
         &self.inner.options
     }
 
-    pub(crate) fn sessions(&self) -> &Sessions {
+    pub(crate) fn sessions(&self) -> &LegacySessions {
         &self.inner.sessions
     }
 
-    pub(crate) fn parked(&self) -> &Parked {
-        &self.inner.parked
+    pub(crate) fn parked_calls(&self) -> &ParkedCalls {
+        &self.inner.parked_calls
     }
 
-    pub(crate) fn tasks(&self) -> &Tasks {
+    pub(crate) fn tasks(&self) -> &ClientTasks {
         &self.inner.tasks
     }
 
-    pub(crate) fn notices(&self) -> &Notices {
+    pub(crate) fn notices(&self) -> &NoticeBus {
         &self.inner.notices
     }
 
-    pub(crate) fn listeners(&self) -> &Listeners {
+    pub(crate) fn listeners(&self) -> &NoticeListeners {
         &self.inner.listeners
     }
 
     /// The tools that each caller calls most.
-    pub(crate) fn used(&self) -> &Used {
-        &self.inner.used
+    pub(crate) fn tool_usage(&self) -> &ToolUsage {
+        &self.inner.tool_usage
     }
 
     /// What a view shows of the catalog of this moment.
-    pub(crate) fn listing(&self, view: &Arc<View>) -> Arc<Listing> {
+    pub(crate) fn catalog_view(&self, view: &Arc<View>) -> Arc<CatalogView> {
         let edition = self.inner.host.fleet().load().edition;
         let key = view.key();
-        let mut listings = locked(&self.inner.listings);
+        let mut listings = lock(&self.inner.views);
         // Most requests come to a catalog that has not changed: they need no lease of their own.
         if listings.edition == edition
             && let Some(listing) = listings.by_view.get(&key)
@@ -270,33 +276,39 @@ impl Gateway {
         let lease = self.inner.host.lease();
         let edition = lease.fleet().edition;
         let mode = self.inner.options.names;
-        if listings.edition != edition || listings.names > KEPT_NAMES {
+        if listings.edition != edition || listings.names > MAX_CACHED_NAMES {
             // Before the first list is given out, who comes up sooner gets no name by that.
             let known = Some(&listings.owners).filter(|_| self.inner.ready.is_cancelled());
-            let owners = known.unwrap_or(&Owners::default()).after(&lease, mode);
-            *listings = Listings { edition, owners, ..Listings::default() };
+            let owners = known.unwrap_or(&NameOwners::default()).for_catalog(&lease, mode);
+            *listings = ViewCache { edition, owners, ..ViewCache::default() };
         }
-        let listing = Arc::new(Listing::of(lease, view, (mode, &listings.owners)));
+        let listing = Arc::new(CatalogView::new(lease, view, (mode, &listings.owners)));
         listings.names += listing.size();
         listings.by_view.insert(key, Arc::clone(&listing));
         listing
     }
 
     /// Waits until the servers have had their time to start: many clients list only once.
-    pub(crate) async fn ready(&self) {
+    pub(crate) async fn wait_until_ready(&self) {
         self.inner.ready.cancelled().await;
     }
 
-    async fn settle(self) {
-        tokio::time::timeout(FIRST_LIST, self.inner.host.settled(None)).await.ok();
+    async fn signal_ready(self) {
+        tokio::time::timeout(FIRST_LIST_TIMEOUT, self.inner.host.wait_settled(None)).await.ok();
         self.inner.ready.cancel();
     }
 
     async fn sweep(self) {
-        while self.inner.stop.run_until_cancelled(tokio::time::sleep(SWEEP)).await.is_some() {
+        while self
+            .inner
+            .stop
+            .run_until_cancelled(tokio::time::sleep(SWEEP_INTERVAL))
+            .await
+            .is_some()
+        {
             self.inner.callers.sweep();
             self.inner.sessions.sweep();
-            self.inner.parked.sweep();
+            self.inner.parked_calls.sweep();
             self.inner.tasks.sweep();
         }
     }

@@ -8,7 +8,7 @@ use foldhash::HashMap;
 use switchboard_wire::RpcError;
 use tokio_util::sync::CancellationToken;
 
-use crate::session::locked;
+use crate::session::lock;
 
 /// What one caller may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,147 +32,149 @@ impl Default for CallerLimits {
 impl CallerLimits {
     /// For all programs of one machine together, while nobody has to say who they are.
     #[must_use]
-    pub fn of_machine() -> Self {
+    pub fn for_local_machine() -> Self {
         Self { in_flight: 4_096, per_second: None, sessions: 10_000, waiting: 1_000 }
     }
 }
 
 /// Why a request is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Full {
+pub(crate) enum AdmissionError {
     /// The caller has as many under way as it may.
     InFlight { limit: usize },
     /// The caller comes too fast; after this time one more is taken.
     TooFast { wait: Duration },
     /// We are about to end.
-    Ending,
+    ShuttingDown,
 }
 
 /// The code of errors that say: not now.
-pub(crate) const BUSY: i64 = -32_000;
+pub(crate) const BUSY_CODE: i64 = -32_000;
 
-impl Full {
+impl AdmissionError {
     /// The same as a client is told.
-    pub(crate) fn error(self) -> RpcError {
+    pub(crate) fn into_rpc_error(self) -> RpcError {
         let why = match self {
             Self::InFlight { limit } => {
                 format!("this caller has {limit} requests under way, which is the limit")
             }
             Self::TooFast { .. } => "this caller's requests come too fast".to_owned(),
-            Self::Ending => "the gateway is about to end and takes no new requests".to_owned(),
+            Self::ShuttingDown => {
+                "the gateway is about to end and takes no new requests".to_owned()
+            }
         };
-        RpcError::new(BUSY, why)
+        RpcError::new(BUSY_CODE, why)
     }
 }
 
 /// Everybody who asked for something lately.
-pub(crate) struct Callers {
+pub(crate) struct CallerLimiter {
     limits: CallerLimits,
-    by_identity: Mutex<HashMap<Arc<str>, Arc<Use>>>,
+    by_identity: Mutex<HashMap<Arc<str>, Arc<CallerLoad>>>,
 }
 
 /// What one caller uses.
-struct Use {
+struct CallerLoad {
     in_flight: AtomicUsize,
-    bucket: Mutex<Bucket>,
+    bucket: Mutex<TokenBucket>,
     /// Ends what the caller has under way.
-    over: CancellationToken,
+    revoked: CancellationToken,
 }
 
 /// Fills at the caller's rate; every request takes one out.
-struct Bucket {
-    left: f64,
-    filled: Instant,
+struct TokenBucket {
+    tokens: f64,
+    refilled_at: Instant,
 }
 
 /// A request of a caller, counted as long as this is there.
-pub(crate) struct Pass {
-    using: Arc<Use>,
+pub(crate) struct RequestPermit {
+    load: Arc<CallerLoad>,
 }
 
-impl Pass {
+impl RequestPermit {
     /// Is cancelled when the caller may no longer call.
-    pub(crate) fn over(&self) -> &CancellationToken {
-        &self.using.over
+    pub(crate) fn revoked_token(&self) -> &CancellationToken {
+        &self.load.revoked
     }
 }
 
-impl Drop for Pass {
+impl Drop for RequestPermit {
     fn drop(&mut self) {
-        self.using.in_flight.fetch_sub(1, Ordering::AcqRel);
+        self.load.in_flight.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
-impl Callers {
+impl CallerLimiter {
     pub(crate) fn new(limits: CallerLimits) -> Self {
         Self { limits, by_identity: Mutex::default() }
     }
 
     /// Counts a request, if the caller may have one more.
-    pub(crate) fn enter(&self, identity: &Arc<str>) -> Result<Pass, Full> {
-        let using = self.using(identity);
+    pub(crate) fn admit(&self, identity: &Arc<str>) -> Result<RequestPermit, AdmissionError> {
+        let using = self.load(identity);
         let limit = self.limits.in_flight;
         if using.in_flight.fetch_add(1, Ordering::AcqRel) >= limit {
             using.in_flight.fetch_sub(1, Ordering::AcqRel);
-            return Err(Full::InFlight { limit });
+            return Err(AdmissionError::InFlight { limit });
         }
-        let pass = Pass { using };
+        let pass = RequestPermit { load: using };
         if let Some(rate) = self.limits.per_second {
-            locked(&pass.using.bucket)
+            lock(&pass.load.bucket)
                 .take(f64::from(rate), Instant::now())
-                .map_err(|wait| Full::TooFast { wait })?;
+                .map_err(|wait| AdmissionError::TooFast { wait })?;
         }
         Ok(pass)
     }
 
-    fn using(&self, identity: &Arc<str>) -> Arc<Use> {
-        let mut callers = locked(&self.by_identity);
+    fn load(&self, identity: &Arc<str>) -> Arc<CallerLoad> {
+        let mut callers = lock(&self.by_identity);
         if let Some(using) = callers.get(identity) {
             return Arc::clone(using);
         }
         let left = self.limits.per_second.map_or(0.0, f64::from);
-        let bucket = Mutex::new(Bucket { left, filled: Instant::now() });
+        let bucket = Mutex::new(TokenBucket { tokens: left, refilled_at: Instant::now() });
         let over = CancellationToken::new();
-        let using = Arc::new(Use { in_flight: AtomicUsize::new(0), bucket, over });
+        let using = Arc::new(CallerLoad { in_flight: AtomicUsize::new(0), bucket, revoked: over });
         callers.insert(Arc::clone(identity), Arc::clone(&using));
         using
     }
 
     /// Everybody who has something under way.
-    pub(crate) fn busy(&self) -> Vec<Arc<str>> {
-        let callers = locked(&self.by_identity);
+    pub(crate) fn active_callers(&self) -> Vec<Arc<str>> {
+        let callers = lock(&self.by_identity);
         let busy = callers.iter().filter(|(_, using)| using.in_flight.load(Ordering::Acquire) > 0);
         busy.map(|(identity, _)| Arc::clone(identity)).collect()
     }
 
     /// Ends what a caller has under way.
-    pub(crate) fn dismiss(&self, identity: &str) {
-        if let Some(using) = locked(&self.by_identity).remove(identity) {
-            using.over.cancel();
+    pub(crate) fn revoke(&self, identity: &str) {
+        if let Some(using) = lock(&self.by_identity).remove(identity) {
+            using.revoked.cancel();
         }
     }
 
     /// Forgets who has asked for nothing lately.
     pub(crate) fn sweep(&self) {
         // After a second every bucket is full again, as a new one is.
-        locked(&self.by_identity).retain(|_, using| {
+        lock(&self.by_identity).retain(|_, using| {
             using.in_flight.load(Ordering::Acquire) > 0
-                || locked(&using.bucket).filled.elapsed() < Duration::from_secs(1)
+                || lock(&using.bucket).refilled_at.elapsed() < Duration::from_secs(1)
         });
     }
 }
 
-impl Bucket {
+impl TokenBucket {
     /// Takes one out, or says how long it takes until there is one.
     fn take(&mut self, rate: f64, now: Instant) -> Result<(), Duration> {
-        let passed = now.saturating_duration_since(self.filled).as_secs_f64();
-        self.left = (self.left + passed * rate).min(rate);
-        self.filled = now;
-        if self.left >= 1.0 {
-            self.left -= 1.0;
+        let passed = now.saturating_duration_since(self.refilled_at).as_secs_f64();
+        self.tokens = (self.tokens + passed * rate).min(rate);
+        self.refilled_at = now;
+        if self.tokens >= 1.0 {
+            self.tokens -= 1.0;
             return Ok(());
         }
-        Err(Duration::from_secs_f64(((1.0 - self.left) / rate).max(0.0)))
+        Err(Duration::from_secs_f64(((1.0 - self.tokens) / rate).max(0.0)))
     }
 }
 
@@ -180,37 +182,38 @@ impl Bucket {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{Bucket, CallerLimits, Callers, Full};
+    use super::{AdmissionError, CallerLimiter, CallerLimits, TokenBucket};
 
     #[test]
     fn a_caller_has_so_many_at_once_and_others_have_their_own() {
-        let callers = Callers::new(CallerLimits { in_flight: 2, ..CallerLimits::default() });
-        let (a, b) = ("a".into(), "b".into());
-        let first = callers.enter(&a).unwrap();
-        let _second = callers.enter(&a).unwrap();
-        assert_eq!(callers.enter(&a).err(), Some(Full::InFlight { limit: 2 }));
-        let _other = callers.enter(&b).unwrap();
+        let callers = CallerLimiter::new(CallerLimits { in_flight: 2, ..CallerLimits::default() });
+        let a = "a".into();
+        let b = "b".into();
+        let first = callers.admit(&a).unwrap();
+        let _second = callers.admit(&a).unwrap();
+        assert_eq!(callers.admit(&a).err(), Some(AdmissionError::InFlight { limit: 2 }));
+        let _other = callers.admit(&b).unwrap();
         drop(first);
-        let _third = callers.enter(&a).unwrap();
-        assert_eq!(callers.enter(&a).err(), Some(Full::InFlight { limit: 2 }));
+        let _third = callers.admit(&a).unwrap();
+        assert_eq!(callers.admit(&a).err(), Some(AdmissionError::InFlight { limit: 2 }));
     }
 
     #[test]
     fn a_refused_request_leaves_nothing_behind() {
         let limits = CallerLimits { in_flight: 1, per_second: Some(1), ..CallerLimits::default() };
-        let callers = Callers::new(limits);
+        let callers = CallerLimiter::new(limits);
         let a = "a".into();
-        drop(callers.enter(&a).unwrap());
+        drop(callers.admit(&a).unwrap());
         for _ in 0..3 {
-            assert!(matches!(callers.enter(&a).err(), Some(Full::TooFast { .. })));
+            assert!(matches!(callers.admit(&a).err(), Some(AdmissionError::TooFast { .. })));
         }
-        assert_eq!(callers.busy().len(), 0);
+        assert_eq!(callers.active_callers().len(), 0);
     }
 
     #[test]
     fn a_rate_allows_a_second_at_once_and_then_one_after_the_other() {
         let start = Instant::now();
-        let mut bucket = Bucket { left: 2.0, filled: start };
+        let mut bucket = TokenBucket { tokens: 2.0, refilled_at: start };
         let at = |milliseconds| start + Duration::from_millis(milliseconds);
         let half = Err(Duration::from_millis(500));
         let taken =
@@ -220,11 +223,16 @@ mod tests {
 
     #[test]
     fn what_a_dismissed_caller_has_under_way_is_ended() {
-        let callers = Callers::new(CallerLimits::default());
-        let (a, b) = ("a".into(), "b".into());
-        let (of_a, of_b) = (callers.enter(&a).unwrap(), callers.enter(&b).unwrap());
-        callers.dismiss("a");
-        assert_eq!((of_a.over().is_cancelled(), of_b.over().is_cancelled()), (true, false));
-        assert_eq!(callers.busy(), [b]);
+        let callers = CallerLimiter::new(CallerLimits::default());
+        let a = "a".into();
+        let b = "b".into();
+        let of_a = callers.admit(&a).unwrap();
+        let of_b = callers.admit(&b).unwrap();
+        callers.revoke("a");
+        assert_eq!(
+            (of_a.revoked_token().is_cancelled(), of_b.revoked_token().is_cancelled()),
+            (true, false)
+        );
+        assert_eq!(callers.active_callers(), [b]);
     }
 }

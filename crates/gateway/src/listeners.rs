@@ -4,35 +4,35 @@ use std::sync::{Arc, Mutex, Weak};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::session::locked;
+use crate::session::lock;
 
 /// Everybody who listens.
 #[derive(Default)]
-pub(crate) struct Listeners {
-    open: Mutex<Vec<Weak<Listener>>>,
+pub(crate) struct NoticeListeners {
+    open: Mutex<Vec<Weak<NoticeListener>>>,
 }
 
 /// One who listens, as long as this is there.
-pub(crate) struct Listener {
+pub(crate) struct NoticeListener {
     identity: Arc<str>,
     /// Is cancelled when there is no more to listen to.
     pub(crate) over: CancellationToken,
 }
 
-impl Listeners {
+impl NoticeListeners {
     /// Notes that a caller listens.
-    pub(crate) fn add(&self, identity: &Arc<str>) -> Arc<Listener> {
+    pub(crate) fn add(&self, identity: &Arc<str>) -> Arc<NoticeListener> {
         let over = CancellationToken::new();
-        let listener = Arc::new(Listener { identity: Arc::clone(identity), over });
-        let mut open = locked(&self.open);
+        let listener = Arc::new(NoticeListener { identity: Arc::clone(identity), over });
+        let mut open = lock(&self.open);
         open.retain(|one| one.strong_count() > 0);
         open.push(Arc::downgrade(&listener));
         listener
     }
 
     /// Ends those of some callers.
-    pub(crate) fn hang_up(&self, of: impl Fn(&str) -> bool) {
-        for listener in locked(&self.open).iter().filter_map(Weak::upgrade) {
+    pub(crate) fn end_streams(&self, of: impl Fn(&str) -> bool) {
+        for listener in lock(&self.open).iter().filter_map(Weak::upgrade) {
             if of(&listener.identity) {
                 listener.over.cancel();
             }

@@ -2,27 +2,27 @@
 
 use switchboard_wire::{Json, RpcError};
 
-use crate::answer::{Cache, Reply, dressed};
-use crate::asked::Asked;
-use crate::cursor::Cursor;
+use crate::client_request::ClientRequest;
+use crate::cursor::ListCursor;
 use crate::gateway::Gateway;
+use crate::reply::{CachePolicy, ClientReply, into_reply};
 
 /// As many items make a page, or fewer that are large.
-const PAGE_ITEMS: usize = 1_000;
-const PAGE_BYTES: usize = 1 << 20;
+const MAX_PAGE_ITEMS: usize = 1_000;
+const MAX_PAGE_BYTES: usize = 1 << 20;
 
 /// What can be listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ListKind {
     Tools,
     Resources,
     Templates,
     Prompts,
 }
 
-impl Kind {
+impl ListKind {
     /// The member of a result that is the list.
-    pub(crate) const fn word(self) -> &'static str {
+    pub(crate) const fn member_name(self) -> &'static str {
         match self {
             Self::Tools => "tools",
             Self::Resources => "resources",
@@ -34,17 +34,21 @@ impl Kind {
 
 impl Gateway {
     /// One page of a list.
-    pub(crate) fn list(&self, asked: &Asked, kind: Kind) -> Result<Reply, RpcError> {
+    pub(crate) fn list(
+        &self,
+        asked: &ClientRequest,
+        kind: ListKind,
+    ) -> Result<ClientReply, RpcError> {
         let params = asked.params()?;
-        let listing = self.listing(&asked.client.view);
-        let is_searched = kind == Kind::Tools && self.is_searched(&listing);
+        let listing = self.catalog_view(&asked.client.view);
+        let is_searched = kind == ListKind::Tools && self.uses_search(&listing);
         let texts = match is_searched {
-            true => self.few_tools(&asked.client, &listing),
+            true => self.short_tool_list(&asked.client, &listing),
             false => listing.texts(kind),
         };
         let start = match params.cursor.as_deref() {
             None => 0,
-            Some(cursor) => Cursor::read(cursor)
+            Some(cursor) => ListCursor::decode(cursor)
                 .filter(|_| !is_searched)
                 .and_then(|cursor| listing.place(kind, &cursor))
                 .ok_or_else(|| {
@@ -57,11 +61,11 @@ impl Gateway {
             false => page(&texts, start),
         };
         let next = if end < texts.len() { listing.cursor(kind, end) } else { None };
-        let key = kind.word();
-        let next = next.map(|next| format!(r#","nextCursor":"{}""#, next.text()));
+        let key = kind.member_name();
+        let next = next.map(|next| format!(r#","nextCursor":"{}""#, next.encode()));
         let next = next.unwrap_or_default();
         let result = format!(r#"{{"{key}":[{page}]{next}}}"#);
-        Ok(dressed(Json::trusted(result), asked.client.era(), Cache::Private))
+        Ok(into_reply(Json::from_trusted(result), asked.client.era(), CachePolicy::Private))
     }
 }
 
@@ -69,8 +73,8 @@ impl Gateway {
 fn page(texts: &[String], start: usize) -> (String, usize) {
     let mut out = String::new();
     let mut end = start;
-    for text in texts.iter().skip(start).take(PAGE_ITEMS) {
-        if end > start && out.len() + text.len() > PAGE_BYTES {
+    for text in texts.iter().skip(start).take(MAX_PAGE_ITEMS) {
+        if end > start && out.len() + text.len() > MAX_PAGE_BYTES {
             break;
         }
         if end > start {
@@ -89,7 +93,8 @@ mod tests {
     #[test]
     fn pages_cover_a_list_without_gaps() {
         let texts: Vec<String> = (0..2_500).map(|number| number.to_string()).collect();
-        let (mut seen, mut start) = (Vec::new(), 0);
+        let mut seen = Vec::new();
+        let mut start = 0;
         while start < texts.len() {
             let (text, end) = page(&texts, start);
             seen.extend(text.split(',').map(str::to_owned));

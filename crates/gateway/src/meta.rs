@@ -7,11 +7,11 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::members::push_text;
+use crate::members::push_json_string;
 
 /// `_meta` as it is written. A member of another type is an error, not an absence.
 #[derive(Default)]
-pub(crate) struct WrittenMeta<'a> {
+pub(crate) struct RawMeta<'a> {
     pub(crate) progress_token: Option<&'a RawValue>,
     pub(crate) protocol_version: Option<String>,
     pub(crate) client_capabilities: Option<&'a RawValue>,
@@ -21,39 +21,39 @@ pub(crate) struct WrittenMeta<'a> {
     pub(crate) others: String,
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for WrittenMeta<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for RawMeta<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_map(ByName)
+        from.deserialize_map(MetaVisitor)
     }
 }
 
-struct ByName;
+struct MetaVisitor;
 
-impl<'de> Visitor<'de> for ByName {
-    type Value = WrittenMeta<'de>;
+impl<'de> Visitor<'de> for MetaVisitor {
+    type Value = RawMeta<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut meta = WrittenMeta::default();
-        while let Some(Name(name)) = map.next_key()? {
+        let mut meta = RawMeta::default();
+        while let Some(MetaName(name)) = map.next_key()? {
             match &*name {
                 "progressToken" => {
-                    set(&mut meta.progress_token, &mut map)?;
-                    if meta.progress_token.is_some_and(|token| !is_token(token.get())) {
+                    set_once(&mut meta.progress_token, &mut map)?;
+                    if meta.progress_token.is_some_and(|token| !is_progress_token(token.get())) {
                         return Err(A::Error::custom("`progressToken` is no string and no number"));
                     }
                 }
                 "io.modelcontextprotocol/protocolVersion" => {
-                    set(&mut meta.protocol_version, &mut map)?;
+                    set_once(&mut meta.protocol_version, &mut map)?;
                 }
                 "io.modelcontextprotocol/clientCapabilities" => {
-                    set(&mut meta.client_capabilities, &mut map)?;
+                    set_once(&mut meta.client_capabilities, &mut map)?;
                 }
-                "io.modelcontextprotocol/clientInfo" => set(&mut meta.client_info, &mut map)?,
-                "io.modelcontextprotocol/logLevel" => set(&mut meta.log_level, &mut map)?,
+                "io.modelcontextprotocol/clientInfo" => set_once(&mut meta.client_info, &mut map)?,
+                "io.modelcontextprotocol/logLevel" => set_once(&mut meta.log_level, &mut map)?,
                 name if is_reserved(name) => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -62,7 +62,7 @@ impl<'de> Visitor<'de> for ByName {
                     if !meta.others.is_empty() {
                         meta.others.push(',');
                     }
-                    push_text(&mut meta.others, name);
+                    push_json_string(&mut meta.others, name);
                     meta.others.push(':');
                     meta.others.push_str(value.get());
                 }
@@ -72,11 +72,11 @@ impl<'de> Visitor<'de> for ByName {
     }
 }
 
-fn is_token(text: &str) -> bool {
+fn is_progress_token(text: &str) -> bool {
     text.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
 }
 
-fn set<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
+fn set_once<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     member: &mut Option<T>,
     map: &mut A,
 ) -> Result<(), A::Error> {
@@ -89,7 +89,7 @@ fn set<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
 
 /// A name that is borrowed where it has no escapes.
 #[derive(Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+struct MetaName<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Whether the protocol keeps names with this beginning to itself: what they say is between two
 /// neighbours, and we say it to the server for ourselves.
@@ -101,7 +101,7 @@ fn is_reserved(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::WrittenMeta;
+    use super::RawMeta;
 
     #[test]
     fn what_is_not_ours_stays_as_it_is_and_what_is_reserved_stays_here() {
@@ -118,7 +118,7 @@ mod tests {
                 r#""mcp":2"#,
             ),
         ] {
-            let read: WrittenMeta<'_> = serde_json::from_str(text).unwrap();
+            let read: RawMeta<'_> = serde_json::from_str(text).unwrap();
             assert_eq!(read.others, others, "{text}");
         }
     }
@@ -133,15 +133,15 @@ mod tests {
             r#"{"progressToken":[1]}"#,
             r#"{"progressToken":true}"#,
         ] {
-            assert!(serde_json::from_str::<WrittenMeta<'_>>(odd).is_err(), "{odd}");
+            assert!(serde_json::from_str::<RawMeta<'_>>(odd).is_err(), "{odd}");
         }
         for token in ["7", "-1", "1.5", "123456789012345678901234567890", r#""a""#, r#""""#] {
             let text = format!(r#"{{"progressToken":{token}}}"#);
-            let read: WrittenMeta<'_> = serde_json::from_str(&text).unwrap();
+            let read: RawMeta<'_> = serde_json::from_str(&text).unwrap();
             assert_eq!(read.progress_token.map(serde_json::value::RawValue::get), Some(token));
         }
         let none = r#"{"progressToken":null,"io.modelcontextprotocol/clientInfo":null}"#;
-        let read: WrittenMeta<'_> = serde_json::from_str(none).unwrap();
+        let read: RawMeta<'_> = serde_json::from_str(none).unwrap();
         assert!(read.progress_token.is_none() && read.client_info.is_none());
     }
 }

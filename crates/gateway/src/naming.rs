@@ -14,7 +14,7 @@ pub enum NameMode {
 
 /// How those of one server are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Naming<'a> {
+pub(crate) enum NamingScheme<'a> {
     /// After the server itself.
     Server,
     /// After what its entry says.
@@ -23,9 +23,9 @@ pub(crate) enum Naming<'a> {
     Plain,
 }
 
-impl<'a> Naming<'a> {
+impl<'a> NamingScheme<'a> {
     /// What its entry says, or else what holds for all.
-    pub(crate) fn of(server: &'a Server, mode: NameMode) -> Self {
+    pub(crate) fn for_server(server: &'a Server, mode: NameMode) -> Self {
         let prefix = server.config.as_ref().and_then(|config| config.prefix.as_deref());
         match (prefix, mode) {
             (Some(""), _) | (None, NameMode::Plain) => Self::Plain,
@@ -35,7 +35,7 @@ impl<'a> Naming<'a> {
     }
 
     /// The name that is given out, where it is another than the server's.
-    pub(crate) fn name(self, server: &str, own: &str) -> Option<Box<str>> {
+    pub(crate) fn public_name(self, server: &str, own: &str) -> Option<Box<str>> {
         match self {
             Self::Server => Some(model_name(server, own).into()),
             Self::Prefix(prefix) => Some(model_name(prefix, own).into()),

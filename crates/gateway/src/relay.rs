@@ -5,17 +5,17 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::json;
 use switchboard_core::Answer;
-use switchboard_fleet::{Answering, Answers, Asking};
+use switchboard_fleet::{AnswerFuture, Answers, ServerRequest};
 use switchboard_host::{Reviewer, review};
 use switchboard_policy::Question;
 use switchboard_wire::{Json, RpcError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::client::{Abilities, Client, Out};
+use crate::client::{ClientCapabilities, McpClient, ReplyChannel};
 
 /// One thing that a server asks, or that we ask about a call.
-pub(crate) struct Ask {
+pub(crate) struct RelayedAsk {
     /// The server's own name for it.
     pub(crate) key: Option<String>,
     pub(crate) method: String,
@@ -25,27 +25,27 @@ pub(crate) struct Ask {
 
 /// The way from a call to its client.
 #[derive(Clone)]
-pub(crate) struct Relay {
-    abilities: Abilities,
+pub(crate) struct ClientRelay {
+    abilities: ClientCapabilities,
     group: u64,
     /// None for a client that cannot be asked anything.
-    asks: Option<mpsc::Sender<Ask>>,
+    asks: Option<mpsc::Sender<RelayedAsk>>,
     /// Who answers what the client cannot.
-    others: Arc<dyn Answers>,
+    fallback: Arc<dyn Answers>,
 }
 
-impl Relay {
+impl ClientRelay {
     /// A relay, and where its questions come out.
     pub(crate) fn new(
-        client: &Client,
+        client: &McpClient,
         others: Arc<dyn Answers>,
-    ) -> (Self, Option<mpsc::Receiver<Ask>>) {
-        let can_be_asked = client.abilities != Abilities::default();
+    ) -> (Self, Option<mpsc::Receiver<RelayedAsk>>) {
+        let can_be_asked = client.abilities != ClientCapabilities::default();
         let (asks, out) = can_be_asked.then(|| mpsc::channel(8)).unzip();
-        (Self { abilities: client.abilities, group: client.number, asks, others }, out)
+        (Self { abilities: client.abilities, group: client.number, asks, fallback: others }, out)
     }
 
-    async fn put(
+    async fn send_ask(
         &self,
         key: Option<String>,
         method: &str,
@@ -53,39 +53,39 @@ impl Relay {
     ) -> Result<Json, RpcError> {
         let gone = || RpcError::new(RpcError::INTERNAL_ERROR, "the client is gone");
         let (answer, answered) = oneshot::channel();
-        let ask = Ask { key, method: method.to_owned(), params, answer };
+        let ask = RelayedAsk { key, method: method.to_owned(), params, answer };
         let asks = self.asks.as_ref().ok_or_else(gone)?;
         asks.send(ask).await.map_err(|_| gone())?;
         answered.await.map_err(|_| gone())?
     }
 
-    async fn relay(&self, asking: Asking<'_>) -> Result<String, RpcError> {
-        if !self.abilities.answers(asking.method, asking.params) {
-            return self.others.answer(asking).await;
+    async fn relay(&self, asking: ServerRequest<'_>) -> Result<String, RpcError> {
+        if !self.abilities.can_answer(asking.method, asking.params) {
+            return self.fallback.answer(asking).await;
         }
         let key = asking.key.map(str::to_owned);
-        let answer = self.put(key, asking.method, asking.params.cloned()).await?;
+        let answer = self.send_ask(key, asking.method, asking.params.cloned()).await?;
         Ok(answer.as_str().to_owned())
     }
 
     /// Asks the client whether a call may run; nothing if it cannot be asked or does not say.
-    async fn decide(&self, question: &Question) -> Option<Answer> {
+    async fn ask_review(&self, question: &Question) -> Option<Answer> {
         #[derive(Deserialize)]
-        struct Said {
+        struct ElicitationReply {
             action: String,
-            content: Option<Content>,
+            content: Option<ReviewContent>,
         }
         #[derive(Deserialize)]
-        struct Content {
+        struct ReviewContent {
             answer: Option<String>,
             instead: Option<String>,
         }
         if !self.abilities.form {
             return None;
         }
-        let params = Json::from(&form(question));
-        let said = self.put(None, "elicitation/create", Some(params)).await.ok()?;
-        let said: Said = said.read().ok()?;
+        let params = Json::from(&review_form(question));
+        let said = self.send_ask(None, "elicitation/create", Some(params)).await.ok()?;
+        let said: ElicitationReply = said.read().ok()?;
         let content = said.content;
         let instead = content.as_ref().and_then(|content| content.instead.clone());
         match (said.action.as_str(), content.and_then(|content| content.answer).as_deref()) {
@@ -100,10 +100,10 @@ impl Relay {
 
 /// Asks a client of the legacy era at once. Whoever asked may get its answer elsewhere: then the
 /// client is told that it need not answer any more. Nobody answers a gateway that is `over`.
-pub(crate) async fn put(
-    (out, cancel): (Out, CancellationToken),
+pub(crate) async fn ask_client(
+    (out, cancel): (ReplyChannel, CancellationToken),
     over: CancellationToken,
-    mut ask: Ask,
+    mut ask: RelayedAsk,
 ) {
     let params = ask.params.as_ref().map_or("", Json::as_str);
     let answer = tokio::select! {
@@ -117,7 +117,7 @@ pub(crate) async fn put(
 }
 
 /// Our own question, as a form.
-fn form(question: &Question) -> serde_json::Value {
+fn review_form(question: &Question) -> serde_json::Value {
     let call = question.call();
     let message = format!(
         "May `{}` of the server `{}` run with {}? ({})",
@@ -149,27 +149,29 @@ fn form(question: &Question) -> serde_json::Value {
     })
 }
 
-impl Answers for Relay {
+impl Answers for ClientRelay {
     fn capabilities(&self, server: &str) -> String {
-        match self.others.for_others(server) {
-            Some(theirs) => self.abilities.with(Abilities::read(Some(&theirs))).as_json(),
+        match self.fallback.fallback_capabilities(server) {
+            Some(theirs) => {
+                self.abilities.merge(ClientCapabilities::parse(Some(&theirs))).as_json()
+            }
             None => self.abilities.as_json(),
         }
     }
 
-    fn group(&self) -> u64 {
+    fn caller_group(&self) -> u64 {
         self.group
     }
 
-    fn answer<'a>(&'a self, asking: Asking<'a>) -> Answering<'a> {
+    fn answer<'a>(&'a self, asking: ServerRequest<'a>) -> AnswerFuture<'a> {
         Box::pin(self.relay(asking))
     }
 }
 
-impl Reviewer for Relay {
-    fn ask<'a>(&'a self, question: &'a Question) -> review::Answering<'a> {
+impl Reviewer for ClientRelay {
+    fn ask<'a>(&'a self, question: &'a Question) -> review::ReviewFuture<'a> {
         Box::pin(async move {
-            match self.decide(question).await {
+            match self.ask_review(question).await {
                 Some(answer) => Ok(answer),
                 // Another face may still answer.
                 None => std::future::pending().await,

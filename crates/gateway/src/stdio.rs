@@ -6,19 +6,19 @@ use std::sync::{Arc, Mutex, OnceLock};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use switchboard_wire::{
-    Inbound, Json, Limits, Peer, Revision, RpcError, Stance, Unreadable, stream,
+    Inbound, Json, Peer, ProtocolState, Revision, RpcError, UnreadableLines, WireLimits, stream,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::access::Access;
-use crate::answer::Reply;
-use crate::asked::{self, Asked, Params, name_in};
-use crate::client::{Abilities, Client, Out};
+use crate::client::{ClientCapabilities, McpClient, ReplyChannel};
+use crate::client_request::{self, ClientRequest, ClientRequestParams, client_name};
 use crate::gateway::Gateway;
 use crate::notices::next_notices;
-use crate::session::locked;
+use crate::reply::ClientReply;
+use crate::session::lock;
 
 /// Requests that can be cancelled, by the text of their id.
 type RunningRequests = Arc<Mutex<HashMap<String, CancellationToken>>>;
@@ -26,7 +26,7 @@ type RunningRequests = Arc<Mutex<HashMap<String, CancellationToken>>>;
 /// What `initialize` says.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Greeting<'a> {
+pub(crate) struct InitializeParams<'a> {
     pub(crate) protocol_version: String,
     #[serde(borrow)]
     pub(crate) capabilities: Option<&'a RawValue>,
@@ -34,9 +34,9 @@ pub(crate) struct Greeting<'a> {
     pub(crate) client_info: Option<&'a RawValue>,
 }
 
-impl<'a> Greeting<'a> {
+impl<'a> InitializeParams<'a> {
     /// Reads the parameters of `initialize`; without any, nothing is known of the client.
-    pub(crate) fn read(params: Option<&'a Json>) -> Result<Self, RpcError> {
+    pub(crate) fn parse(params: Option<&'a Json>) -> Result<Self, RpcError> {
         let Some(params) = params else { return Ok(Self::default()) };
         params.read().map_err(|error| {
             let why = format!("the parameters of `initialize` cannot be read: {error}");
@@ -45,13 +45,18 @@ impl<'a> Greeting<'a> {
     }
 
     /// The client that greets; it gets the revision that it asks for, or the newest of its era.
-    pub(crate) fn client(&self, access: &Access) -> Client {
+    pub(crate) fn client(&self, access: &Access) -> McpClient {
         let asked = Revision::parse(&self.protocol_version);
         let revision = asked
             .filter(|revision| *revision <= Revision::NEWEST_LEGACY)
             .unwrap_or(Revision::NEWEST_LEGACY);
-        let abilities = Abilities::read(self.capabilities.map(RawValue::get));
-        Client::new(access, name_in(self.client_info.map(RawValue::get)), revision, abilities)
+        let abilities = ClientCapabilities::parse(self.capabilities.map(RawValue::get));
+        McpClient::new(
+            access,
+            client_name(self.client_info.map(RawValue::get)),
+            revision,
+            abilities,
+        )
     }
 }
 
@@ -63,14 +68,14 @@ impl Gateway {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let usual = Limits::default();
-        let limits = Limits {
+        let usual = WireLimits::default();
+        let limits = WireLimits {
             line_bytes: usual.line_bytes.max(self.options().body_limit_bytes),
-            unreadable: Unreadable::Answered,
+            unreadable: UnreadableLines::Answered,
             ..usual
         };
         let (peer, mut inbound) = stream::start(from, to, limits);
-        let pipe = Pipe {
+        let pipe = PipeConnection {
             gateway: self.clone(),
             peer: peer.clone(),
             access: Access::local(),
@@ -79,24 +84,24 @@ impl Gateway {
             tasks: TaskTracker::new(),
         };
         let pipe = Arc::new(pipe);
-        let mut notices = self.notices().watch();
+        let mut notices = self.notices().subscribe();
         let mut ending = false;
         loop {
             tokio::select! {
-                () = self.stopping().cancelled(), if !ending => {
+                () = self.stop_token().cancelled(), if !ending => {
                     pipe.tasks.close();
                     ending = true;
                 }
                 () = pipe.tasks.wait(), if ending => break,
-                _ = peer.closed() => break,
+                _ = peer.wait_until_closed() => break,
                 received = inbound.recv() => match received {
-                    Some(received) => pipe.take_in(received),
+                    Some(received) => pipe.ingest(received),
                     None => break,
                 },
                 notice = next_notices(&mut notices) => {
-                    let client = locked(&pipe.client).clone();
+                    let client = lock(&pipe.client).clone();
                     let told = client.iter().flat_map(|client| {
-                        notice.iter().filter_map(|notice| self.legacy(client, notice))
+                        notice.iter().filter_map(|notice| self.legacy_notification(client, notice))
                     });
                     for (method, params) in told.collect::<Vec<_>>() {
                         peer.notify(method, &params).await.ok();
@@ -104,7 +109,7 @@ impl Gateway {
                 }
             }
         }
-        for (_, cancel) in locked(&pipe.running).drain() {
+        for (_, cancel) in lock(&pipe.running).drain() {
             cancel.cancel();
         }
         pipe.tasks.close();
@@ -113,32 +118,32 @@ impl Gateway {
     }
 }
 
-struct Pipe {
+struct PipeConnection {
     gateway: Gateway,
     peer: Peer,
     access: Access,
     /// The client, once it has shaken hands.
-    client: Mutex<Option<Arc<Client>>>,
+    client: Mutex<Option<Arc<McpClient>>>,
     running: RunningRequests,
     tasks: TaskTracker,
 }
 
-impl Pipe {
-    fn take_in(self: &Arc<Self>, inbound: Inbound) {
+impl PipeConnection {
+    fn ingest(self: &Arc<Self>, inbound: Inbound) {
         match inbound {
             Inbound::Request { id, method, params, .. } => {
-                let pass = match self.gateway.enter(&self.access.identity) {
+                let pass = match self.gateway.admit_request(&self.access.identity) {
                     Ok(pass) => pass,
                     Err(full) => {
                         let peer = self.peer.clone();
                         self.tasks.spawn(async move {
-                            peer.reply(&id, Err(full.error())).await.ok();
+                            peer.reply(&id, Err(full.into_rpc_error())).await.ok();
                         });
                         return;
                     }
                 };
                 let cancel = CancellationToken::new();
-                locked(&self.running).insert(id.as_str().to_owned(), cancel.clone());
+                lock(&self.running).insert(id.as_str().to_owned(), cancel.clone());
                 let pipe = Arc::clone(self);
                 self.tasks.spawn(async move {
                     pipe.reply(id, method, params, cancel).await;
@@ -147,12 +152,12 @@ impl Pipe {
             }
             Inbound::Notification { method, params, .. } if method == "notifications/cancelled" => {
                 if let Some(id) = cancelled_id(params.as_ref())
-                    && let Some(cancel) = locked(&self.running).get(&id)
+                    && let Some(cancel) = lock(&self.running).get(&id)
                 {
                     cancel.cancel();
                 }
             }
-            Inbound::Notification { .. } | Inbound::Another | Inbound::Late { .. } => {}
+            Inbound::Notification { .. } | Inbound::IdentityChanged | Inbound::Late { .. } => {}
         }
     }
 
@@ -164,10 +169,10 @@ impl Pipe {
         cancel: CancellationToken,
     ) {
         let answer = self.answer(&id, method, params, cancel.clone()).await;
-        locked(&self.running).remove(id.as_str());
+        lock(&self.running).remove(id.as_str());
         // Who has cancelled a request does not expect an answer.
         if !cancel.is_cancelled() {
-            let text = answer.as_ref().map(Reply::text);
+            let text = answer.as_ref().map(ClientReply::text);
             let text = text.as_ref().map(AsRef::as_ref).map_err(|error| (*error).clone());
             self.peer.reply(&id, text).await.ok();
         }
@@ -179,32 +184,44 @@ impl Pipe {
         method: String,
         params: Option<Json>,
         cancel: CancellationToken,
-    ) -> Result<Reply, RpcError> {
+    ) -> Result<ClientReply, RpcError> {
         let is_greeting = method == "initialize";
         let read = OnceLock::new();
         let client = if is_greeting {
-            let client = Arc::new(Greeting::read(params.as_ref())?.client(&self.access));
-            self.peer.speak(Stance { revision: client.revision, meta: String::new() });
-            *locked(&self.client) = Some(Arc::clone(&client));
+            let client = Arc::new(InitializeParams::parse(params.as_ref())?.client(&self.access));
+            self.peer
+                .set_protocol(ProtocolState { revision: client.revision, meta: String::new() });
+            *lock(&self.client) = Some(Arc::clone(&client));
             client
         } else {
-            self.client_of(read.get_or_init(|| asked::read(params.as_ref())))?
+            self.resolve_client(read.get_or_init(|| client_request::parse_params(params.as_ref())))?
         };
-        let out = Out::Pipe(self.peer.clone());
-        let asked = Asked { client, out, id: id.clone(), method, params, read, cancel };
+        let out = ReplyChannel::Pipe(self.peer.clone());
+        let asked = ClientRequest {
+            client,
+            out,
+            id: id.clone(),
+            method,
+            params,
+            parsed_params: read,
+            cancel,
+        };
         if is_greeting {
-            Ok(self.gateway.welcome(&asked).await.into())
+            Ok(self.gateway.initialize_result(&asked).await.into())
         } else {
             self.gateway.answer(&asked).await
         }
     }
 
     /// Whoever says which revision it speaks with every request is of the modern era.
-    fn client_of(&self, read: &Result<Params, RpcError>) -> Result<Arc<Client>, RpcError> {
+    fn resolve_client(
+        &self,
+        read: &Result<ClientRequestParams, RpcError>,
+    ) -> Result<Arc<McpClient>, RpcError> {
         let read = read.as_ref().map_err(Clone::clone)?;
         match read.meta.as_ref().filter(|meta| meta.protocol_version.is_some()) {
-            Some(meta) => asked::modern_client(meta, &self.access).map(Arc::new),
-            None => locked(&self.client).clone().ok_or_else(|| {
+            Some(meta) => client_request::modern_client(meta, &self.access).map(Arc::new),
+            None => lock(&self.client).clone().ok_or_else(|| {
                 RpcError::new(-32_600, "`initialize` comes first, or `_meta` with every request")
             }),
         }
@@ -215,25 +232,27 @@ impl Pipe {
 pub(crate) fn cancelled_id(params: Option<&Json>) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Cancelled<'a> {
+    struct CancelledParams<'a> {
         #[serde(borrow)]
         request_id: &'a RawValue,
     }
-    params.and_then(|params| Some(params.read::<Cancelled<'_>>().ok()?.request_id.get().to_owned()))
+    params.and_then(|params| {
+        Some(params.read::<CancelledParams<'_>>().ok()?.request_id.get().to_owned())
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use switchboard_wire::{Json, Revision};
 
-    use super::Greeting;
+    use super::InitializeParams;
     use crate::access::Access;
 
     #[test]
     fn a_client_gets_the_revision_it_asks_for_and_one_that_cannot_be_read_an_error() {
         let greeting = |text: &str| {
-            let params = Json::trusted(text.to_owned());
-            let read = Greeting::read(Some(&params));
+            let params = Json::from_trusted(text.to_owned());
+            let read = InitializeParams::parse(Some(&params));
             read.map(|greeting| greeting.client(&Access::local()).revision).map_err(|it| it.code)
         };
         for (text, expected) in [

@@ -18,7 +18,7 @@ impl View {
 
     /// Whether everything is seen.
     #[must_use]
-    pub fn is_whole(&self) -> bool {
+    pub fn is_unrestricted(&self) -> bool {
         self.patterns.is_empty()
     }
 

@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value};
 
-use crate::lower::{Lowering, Place, about, docs_of};
-use crate::model::{Body, Ty, Word};
-use crate::names::Names;
+use crate::lower::{SchemaLowering, TypePosition, doc_members, doc_text};
+use crate::model::{EnumValue, ItemBody, Ty};
+use crate::names::NameScope;
 
 /// So many texts an enum may have; more are a text.
-const MOST_WORDS: usize = 256;
+const MAX_ENUM_VALUES: usize = 256;
 
-impl Lowering<'_> {
-    pub(crate) fn one_of_values(&mut self, schema: &Map<String, Value>, place: &Place) -> Ty {
+impl SchemaLowering<'_> {
+    pub(crate) fn literal_type(&mut self, schema: &Map<String, Value>, place: &TypePosition) -> Ty {
         let single = schema.get("const").cloned().map(|value| vec![value]);
         let values = schema.get("enum").and_then(Value::as_array).cloned();
         let Some(values) = single.or(values) else { return Ty::Any };
@@ -18,9 +18,9 @@ impl Lowering<'_> {
         let words: Vec<&Value> = values.iter().filter(|value| !value.is_null()).collect();
         let texts: Vec<&str> = words.iter().filter_map(|value| value.as_str()).collect();
         let ty = if texts.len() == words.len() && !texts.is_empty() {
-            let docs = docs_of(&about(schema));
+            let docs = doc_text(&doc_members(schema));
             let words = texts.into_iter().map(|text| (text.to_owned(), None)).collect();
-            self.words(words, docs, place)
+            self.enum_type(words, docs, place)
         } else if words.iter().all(|value| value.is_boolean()) && !words.is_empty() {
             Ty::Flag
         } else if words.iter().all(|value| value.is_u64()) && !words.is_empty() {
@@ -30,32 +30,32 @@ impl Lowering<'_> {
         } else {
             Ty::Any
         };
-        if nullable { ty.or_nothing() } else { ty }
+        if nullable { ty.optional() } else { ty }
     }
 
     /// An enum of these texts.
-    pub(crate) fn words(
+    pub(crate) fn enum_type(
         &mut self,
         texts: Vec<(String, Option<String>)>,
         docs: Option<String>,
-        place: &Place,
+        place: &TypePosition,
     ) -> Ty {
         let mut unique: Vec<(String, Option<String>)> = Vec::new();
-        for (text, about) in texts.into_iter().take(MOST_WORDS + 1) {
+        for (text, about) in texts.into_iter().take(MAX_ENUM_VALUES + 1) {
             if !unique.iter().any(|(known, _)| *known == text) {
                 unique.push((text, about));
             }
         }
-        if unique.len() > MOST_WORDS {
+        if unique.len() > MAX_ENUM_VALUES {
             return Ty::Text;
         }
-        let mut identifiers = Names::default();
-        let word = |(value, docs): (String, Option<String>)| Word {
+        let mut identifiers = NameScope::default();
+        let word = |(value, docs): (String, Option<String>)| EnumValue {
             identifier: identifiers.camel(&value, "Empty"),
             value,
             docs,
         };
         let words = unique.into_iter().map(word).collect();
-        self.keep(place, docs, Body::Words(words))
+        self.define(place, docs, ItemBody::Words(words))
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use syn::{Attribute, Expr, Item, Meta, Stmt};
 
-use crate::{Tool, rust};
+use crate::{ToolSpec, rust};
 
 /// Texts that mean something to a compiler, a page or a reader.
 const NASTY: [&str; 26] = [
@@ -96,9 +96,10 @@ fn schema() -> impl Strategy<Value = Value> {
     })
 }
 
-fn tool() -> impl Strategy<Value = Tool> {
-    (text(), prop::option::of(text()), schema(), prop::option::of(schema()))
-        .prop_map(|(name, description, input, output)| Tool { name, description, input, output })
+fn tool() -> impl Strategy<Value = ToolSpec> {
+    (text(), prop::option::of(text()), schema(), prop::option::of(schema())).prop_map(
+        |(name, description, input, output)| ToolSpec { name, description, input, output },
+    )
 }
 
 proptest! {
@@ -117,7 +118,7 @@ proptest! {
                 Item::Use(_) => {}
                 Item::Const(constant) => {
                     prop_assert_eq!(constant.ident.to_string(), "SERVER");
-                    prop_assert_eq!(text_of(&constant.expr), Some(server.clone()));
+                    prop_assert_eq!(expression_text(&constant.expr), Some(server.clone()));
                 }
                 Item::Struct(of) => {
                     prop_assert!(names.insert(of.ident.to_string()), "{} twice", of.ident);
@@ -168,10 +169,10 @@ fn called_tool(function: &syn::ItemFn) -> Option<String> {
     let Expr::MethodCall(call) = awaited.base.as_ref() else { return None };
     assert!(call.method == "call_for" || call.method == "call_for_content", "{}", call.method);
     assert_eq!(call.args.len(), 4);
-    text_of(&call.args[2])
+    expression_text(&call.args[2])
 }
 
-fn text_of(expression: &Expr) -> Option<String> {
+fn expression_text(expression: &Expr) -> Option<String> {
     let Expr::Lit(literal) = expression else { return None };
     let syn::Lit::Str(text) = &literal.lit else { return None };
     Some(text.value())

@@ -34,4 +34,4 @@ mod hostile_tests;
 #[cfg(test)]
 mod module_tests;
 
-pub use module::{Tool, rust};
+pub use module::{ToolSpec, rust};

@@ -2,18 +2,18 @@
 
 use serde_json::{Map, Value};
 
-use crate::lower::{Lowering, Place};
+use crate::lower::{SchemaLowering, TypePosition};
 use crate::model::Ty;
 
 /// So many parts are laid together, counted with the parts of parts.
-const MOST_PARTS: usize = 64;
+const MAX_PARTS: usize = 64;
 
-impl Lowering<'_> {
-    pub(crate) fn all_of(
+impl SchemaLowering<'_> {
+    pub(crate) fn merged_type(
         &mut self,
         schema: &Map<String, Value>,
         parts: &[Value],
-        place: &Place,
+        place: &TypePosition,
     ) -> Ty {
         // A reference in brackets is how some write a description beside it.
         if let [part] = parts
@@ -23,9 +23,9 @@ impl Lowering<'_> {
         }
         let mut whole = schema.clone();
         whole.remove("allOf");
-        let mut left = MOST_PARTS;
+        let mut left = MAX_PARTS;
         for part in parts {
-            if !self.lay(&mut whole, part, &mut left) {
+            if !self.merge_part(&mut whole, part, &mut left) {
                 return Ty::Any;
             }
         }
@@ -33,7 +33,7 @@ impl Lowering<'_> {
     }
 
     /// Lays one part into the whole; gives whether that was possible.
-    fn lay(&self, whole: &mut Map<String, Value>, part: &Value, left: &mut usize) -> bool {
+    fn merge_part(&self, whole: &mut Map<String, Value>, part: &Value, left: &mut usize) -> bool {
         let Some(rest) = left.checked_sub(1) else { return false };
         *left = rest;
         let part = match part.get("$ref").and_then(Value::as_str) {
@@ -43,12 +43,12 @@ impl Lowering<'_> {
         let Some(part) = part else { return false };
         let Some(part) = part.as_object() else { return *part == Value::Bool(true) };
         if part.contains_key("$ref") {
-            return self.lay(whole, &Value::Object(part.clone()), left);
+            return self.merge_part(whole, &Value::Object(part.clone()), left);
         }
         for (key, value) in part {
             match (key.as_str(), value) {
                 ("allOf", Value::Array(parts)) => {
-                    if !parts.iter().all(|part| self.lay(whole, part, left)) {
+                    if !parts.iter().all(|part| self.merge_part(whole, part, left)) {
                         return false;
                     }
                 }

@@ -4,38 +4,38 @@ use std::collections::BTreeSet;
 
 /// A type that is written out under its own name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Item {
+pub(crate) struct GeneratedItem {
     pub(crate) name: String,
     /// What the schema says about it.
     pub(crate) docs: Option<String>,
-    pub(crate) body: Body,
+    pub(crate) body: ItemBody,
 }
 
 /// What is in a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Body {
+pub(crate) enum ItemBody {
     /// An object.
-    Fields(Vec<Field>),
+    Fields(Vec<StructField>),
     /// One of several texts.
-    Words(Vec<Word>),
+    Words(Vec<EnumValue>),
     /// One of several types.
     Either(Vec<(String, Ty)>),
 }
 
 /// A member of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Field {
+pub(crate) struct StructField {
     pub(crate) identifier: String,
     /// The member's name in JSON.
     pub(crate) key: String,
     pub(crate) docs: Option<String>,
     pub(crate) ty: Ty,
-    pub(crate) presence: Presence,
+    pub(crate) presence: FieldPresence,
 }
 
 /// Whether a member has to be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Presence {
+pub(crate) enum FieldPresence {
     Required,
     Optional,
     /// Holds all members that have no field of their own.
@@ -44,7 +44,7 @@ pub(crate) enum Presence {
 
 /// One of the texts of an enum.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Word {
+pub(crate) struct EnumValue {
     pub(crate) identifier: String,
     pub(crate) value: String,
     pub(crate) docs: Option<String>,
@@ -69,7 +69,7 @@ pub(crate) enum Ty {
 
 impl Ty {
     /// The same, or nothing.
-    pub(crate) fn or_nothing(self) -> Self {
+    pub(crate) fn optional(self) -> Self {
         match self {
             // Any value may be null already.
             Self::Maybe(_) | Self::Any => self,

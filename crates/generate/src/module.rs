@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use crate::lower::Lowering;
-use crate::model::{Item, Ty};
-use crate::names::{Names, camel};
+use crate::lower::SchemaLowering;
+use crate::model::{GeneratedItem, Ty};
+use crate::names::{NameScope, camel};
 use crate::write;
 
 /// What a server says of a tool.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tool {
+pub struct ToolSpec {
     /// Its name on the server.
     pub name: String,
     /// What it is for.
@@ -21,9 +21,9 @@ pub struct Tool {
 }
 
 /// A function as it will be written.
-pub(crate) struct Function<'a> {
+pub(crate) struct ToolFunction<'a> {
     pub(crate) identifier: String,
-    pub(crate) tool: &'a Tool,
+    pub(crate) tool: &'a ToolSpec,
     /// The type of its arguments, if it takes any.
     pub(crate) arguments: Option<Ty>,
     /// The type of its structured result, if it has one.
@@ -35,10 +35,10 @@ pub(crate) struct Function<'a> {
 /// The functions call through `switchboard_host`, and the types need `serde` with its derives; where
 /// a schema is not clear, `serde_json::Value` stands for it. The same tools give the same text.
 #[must_use]
-pub fn rust(server: &str, tools: &[Tool]) -> String {
-    let mut types = Names::of_types();
-    let mut identifiers = Names::default();
-    let mut items: Vec<Item> = Vec::new();
+pub fn rust(server: &str, tools: &[ToolSpec]) -> String {
+    let mut types = NameScope::for_types();
+    let mut identifiers = NameScope::default();
+    let mut items: Vec<GeneratedItem> = Vec::new();
     let mut functions = Vec::new();
     for tool in tools {
         let identifier = identifiers.snake(&tool.name, "tool");
@@ -47,14 +47,14 @@ pub fn rust(server: &str, tools: &[Tool]) -> String {
             prefix => prefix,
         };
         let mut lowered = |schema: &Value, what: &str| {
-            let mut lowering = Lowering::new(schema, &prefix, &mut types);
-            let ty = lowering.whole(&format!("{prefix}{what}"));
+            let mut lowering = SchemaLowering::new(schema, &prefix, &mut types);
+            let ty = lowering.root_type(&format!("{prefix}{what}"));
             items.append(&mut lowering.items);
             ty
         };
         let arguments = takes_arguments(&tool.input).then(|| lowered(&tool.input, "Arguments"));
         let output = tool.output.as_ref().map(|schema| lowered(schema, "Output"));
-        functions.push(Function { identifier, tool, arguments, output });
+        functions.push(ToolFunction { identifier, tool, arguments, output });
     }
     write::module(server, &functions, &items)
 }
@@ -66,13 +66,13 @@ fn takes_arguments(schema: &Value) -> bool {
     let Some(schema) = schema.as_object() else { return true };
     let named =
         schema.get("properties").and_then(Value::as_object).is_some_and(|of| !of.is_empty());
-    let open = schema
-        .get("additionalProperties")
-        .is_some_and(|more| *more == Value::Bool(true) || more.as_object().is_some_and(is_told));
+    let open = schema.get("additionalProperties").is_some_and(|more| {
+        *more == Value::Bool(true) || more.as_object().is_some_and(has_content)
+    });
     named || open || MORE.iter().any(|key| schema.contains_key(*key))
 }
 
 /// Whether a schema says anything: an empty one is how some write that nothing is expected.
-fn is_told(schema: &Map<String, Value>) -> bool {
+fn has_content(schema: &Map<String, Value>) -> bool {
     !schema.is_empty() && !schema.contains_key("not")
 }

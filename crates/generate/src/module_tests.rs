@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::{Tool, rust};
+use crate::{ToolSpec, rust};
 
 /// The types of a tool `make` that takes `input`, without comments and imports.
 fn types(input: Value) -> String {
-    let tool = Tool { name: "make".to_owned(), description: None, input, output: None };
+    let tool = ToolSpec { name: "make".to_owned(), description: None, input, output: None };
     let text = rust("server", &[tool]);
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     let code =
@@ -229,12 +229,13 @@ fn odd_names_are_renamed_and_the_rest_is_kept() {
 
 #[test]
 fn a_module_has_a_function_for_each_tool() {
-    let tool = |name: &str, description: Option<&str>, input: Value, output: Option<Value>| Tool {
-        name: name.to_owned(),
-        description: description.map(str::to_owned),
-        input,
-        output,
-    };
+    let tool =
+        |name: &str, description: Option<&str>, input: Value, output: Option<Value>| ToolSpec {
+            name: name.to_owned(),
+            description: description.map(str::to_owned),
+            input,
+            output,
+        };
     let numbers = json!({
         "type": "object",
         "properties": {"a": {"type": "number", "description": "The first."}, "b": {"type": "number"}},
@@ -314,7 +315,7 @@ fn a_schema_without_an_end_gives_a_module_all_the_same() {
         })
         .collect();
     let input = json!({"$ref": "#/$defs/d0", "$defs": defs});
-    let tool = Tool { name: "t".to_owned(), description: None, input, output: None };
+    let tool = ToolSpec { name: "t".to_owned(), description: None, input, output: None };
     let text = rust("s", &[tool]);
     syn::parse_file(&text).unwrap();
 }

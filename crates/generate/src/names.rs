@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// The longest part of a foreign name that an identifier shows, in characters.
-const LONGEST: usize = 60;
+const MAX_NAME_CHARS: usize = 60;
 
 /// Words that are identifiers only with `r#` in front.
 const KEYWORDS: [&str; 48] = [
@@ -15,10 +15,10 @@ const KEYWORDS: [&str; 48] = [
 ];
 
 /// Words that are never identifiers, not even with `r#`.
-const NEVER: [&str; 4] = ["self", "super", "crate", "Self"];
+const NEVER_IDENTIFIERS: [&str; 4] = ["self", "super", "crate", "Self"];
 
 /// What a module uses by these names, so that no type of its own may have them.
-const USED: [&str; 20] = [
+const IMPORTED_NAMES: [&str; 20] = [
     "BTreeMap",
     "Box",
     "Call",
@@ -43,14 +43,14 @@ const USED: [&str; 20] = [
 
 /// The names of one scope.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct NameScope {
     taken: BTreeSet<String>,
 }
 
-impl Names {
+impl NameScope {
     /// The scope of a module's types.
-    pub(crate) fn of_types() -> Self {
-        Self { taken: USED.iter().map(|&name| name.to_owned()).collect() }
+    pub(crate) fn for_types() -> Self {
+        Self { taken: IMPORTED_NAMES.iter().map(|&name| name.to_owned()).collect() }
     }
 
     /// A field or function: `snake_case`.
@@ -62,7 +62,7 @@ impl Names {
         };
         let wanted = match wanted.as_str() {
             word if KEYWORDS.contains(&word) => format!("r#{word}"),
-            word if NEVER.contains(&word) => format!("{word}_"),
+            word if NEVER_IDENTIFIERS.contains(&word) => format!("{word}_"),
             _ => wanted,
         };
         self.unique(wanted, "_")
@@ -74,7 +74,11 @@ impl Names {
             empty if empty.is_empty() => otherwise.to_owned(),
             wanted => wanted,
         };
-        let wanted = if NEVER.contains(&wanted.as_str()) { format!("{wanted}_") } else { wanted };
+        let wanted = if NEVER_IDENTIFIERS.contains(&wanted.as_str()) {
+            format!("{wanted}_")
+        } else {
+            wanted
+        };
         self.unique(wanted, "")
     }
 
@@ -109,7 +113,7 @@ pub(crate) fn camel(name: &str) -> String {
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut word = String::new();
-    let letters: Vec<char> = name.chars().take(LONGEST).collect();
+    let letters: Vec<char> = name.chars().take(MAX_NAME_CHARS).collect();
     for (place, &c) in letters.iter().enumerate() {
         let before = place.checked_sub(1).and_then(|place| letters.get(place));
         let after = letters.get(place + 1);
@@ -131,7 +135,7 @@ fn words(name: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Names, USED};
+    use super::{IMPORTED_NAMES, NameScope};
 
     #[test]
     fn names_become_identifiers_that_rust_takes() {
@@ -149,25 +153,25 @@ mod tests {
             ("a\"; fn evil() {} //", "a_fn_evil", "AFnEvil"),
             ("__proto__", "proto", "Proto"),
         ] {
-            assert_eq!(Names::default().snake(name, "field"), snake, "{name}");
-            assert_eq!(Names::default().camel(name, "Field"), camel, "{name}");
+            assert_eq!(NameScope::default().snake(name, "field"), snake, "{name}");
+            assert_eq!(NameScope::default().camel(name, "Field"), camel, "{name}");
         }
     }
 
     #[test]
     fn equal_names_are_told_apart() {
-        let mut names = Names::default();
+        let mut names = NameScope::default();
         let all = ["a-b", "a_b", "aB", "a_b_2"].map(|name| names.snake(name, "field"));
         assert_eq!(all, ["a_b", "a_b_2", "a_b_3", "a_b_2_2"]);
-        let mut names = Names::default();
+        let mut names = NameScope::default();
         assert_eq!(["type", "Type"].map(|name| names.snake(name, "field")), ["r#type", "type_2"]);
     }
 
     #[test]
     fn a_type_never_takes_a_name_that_the_module_uses() {
-        for used in USED {
-            let name = Names::of_types().camel(used, "Type");
-            assert!(!USED.contains(&name.as_str()), "{name}");
+        for used in IMPORTED_NAMES {
+            let name = NameScope::for_types().camel(used, "Type");
+            assert!(!IMPORTED_NAMES.contains(&name.as_str()), "{name}");
         }
     }
 }

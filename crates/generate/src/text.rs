@@ -1,9 +1,9 @@
 //! Texts of others as comments and strings of Rust that hold nothing but text.
 
 /// The most lines of a description that are kept.
-const MOST_LINES: usize = 40;
+const MAX_LINES: usize = 40;
 /// The longest line of a comment, in characters.
-const LONGEST_LINE: usize = 400;
+const MAX_LINE_CHARS: usize = 400;
 
 /// Lines of a doc comment, each with its line end.
 ///
@@ -28,7 +28,7 @@ fn lines(text: &str) -> Vec<String> {
         if !line.is_empty() || lines.last().is_some_and(|before| !before.is_empty()) {
             lines.push(line);
         }
-        if lines.len() == MOST_LINES {
+        if lines.len() == MAX_LINES {
             lines.push("…".to_owned());
             break;
         }
@@ -45,8 +45,8 @@ fn plain(line: &str) -> String {
     // Single spaces only: four of them begin an example, also behind the mark of a list.
     let words: Vec<&str> = seen.split_whitespace().collect();
     let mut text = words.join(" ");
-    if text.chars().count() > LONGEST_LINE {
-        text = text.chars().take(LONGEST_LINE).collect();
+    if text.chars().count() > MAX_LINE_CHARS {
+        text = text.chars().take(MAX_LINE_CHARS).collect();
         text.push('…');
     }
     // Three of these in a row begin an example as well.

@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::lower::{Lowering, Place, about, docs_of};
-use crate::model::{Body, Ty};
-use crate::names::Names;
+use crate::lower::{SchemaLowering, TypePosition, doc_members, doc_text};
+use crate::model::{ItemBody, Ty};
+use crate::names::NameScope;
 
 /// So many alternatives a type may have.
-const MOST_VARIANTS: usize = 32;
+const MAX_VARIANTS: usize = 32;
 /// So many references are followed to see what an alternative is.
-const LONGEST_WAY: usize = 16;
+const MAX_REFERENCES: usize = 16;
 
 /// What a value of a schema is in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum JsonKind {
     Null,
     Flag,
     Number,
@@ -24,33 +24,34 @@ enum Kind {
     Object,
 }
 
-impl Lowering<'_> {
-    pub(crate) fn one_of(
+impl SchemaLowering<'_> {
+    pub(crate) fn variant_type(
         &mut self,
         schema: &Map<String, Value>,
         variants: &[Value],
-        place: &Place,
+        place: &TypePosition,
     ) -> Ty {
-        if variants.len() > MOST_VARIANTS {
+        if variants.len() > MAX_VARIANTS {
             return Ty::Any;
         }
-        let kinds: Vec<Option<Kind>> = variants.iter().map(|one| kind(self.end_of(one))).collect();
-        let nullable = kinds.contains(&Some(Kind::Null));
-        let rest: Vec<(&Value, Option<Kind>)> =
-            variants.iter().zip(kinds).filter(|(_, kind)| *kind != Some(Kind::Null)).collect();
+        let kinds: Vec<Option<JsonKind>> =
+            variants.iter().map(|one| kind(self.follow_references(one))).collect();
+        let nullable = kinds.contains(&Some(JsonKind::Null));
+        let rest: Vec<(&Value, Option<JsonKind>)> =
+            variants.iter().zip(kinds).filter(|(_, kind)| *kind != Some(JsonKind::Null)).collect();
         let ty = match rest.as_slice() {
             [] => Ty::Any,
             [(only, _)] => self.ty(only, &place.deeper()),
-            several => self.several(schema, several, place),
+            several => self.union_type(schema, several, place),
         };
-        if nullable { ty.or_nothing() } else { ty }
+        if nullable { ty.optional() } else { ty }
     }
 
-    pub(crate) fn several_types(
+    pub(crate) fn multi_type(
         &mut self,
         words: &[Value],
         schema: &Map<String, Value>,
-        place: &Place,
+        place: &TypePosition,
     ) -> Ty {
         let with = |word: &Value| {
             let mut one = schema.clone();
@@ -59,30 +60,30 @@ impl Lowering<'_> {
         };
         // Each word is written at most once by anybody who means it.
         let variants: Vec<Value> = words.iter().take(8).map(with).collect();
-        self.one_of(schema, &variants, place)
+        self.variant_type(schema, &variants, place)
     }
 
-    fn several(
+    fn union_type(
         &mut self,
         schema: &Map<String, Value>,
-        variants: &[(&Value, Option<Kind>)],
-        place: &Place,
+        variants: &[(&Value, Option<JsonKind>)],
+        place: &TypePosition,
     ) -> Ty {
-        let docs = docs_of(&about(schema));
+        let docs = doc_text(&doc_members(schema));
         let constants: Vec<(String, Option<String>)> = variants
             .iter()
-            .filter_map(|(one, _)| Some((one.get("const")?.as_str()?.to_owned(), docs_of(one))))
+            .filter_map(|(one, _)| Some((one.get("const")?.as_str()?.to_owned(), doc_text(one))))
             .collect();
         if constants.len() == variants.len() {
-            return self.words(constants, docs, place);
+            return self.enum_type(constants, docs, place);
         }
-        if !self.are_told_apart(variants) {
+        if !self.are_distinguishable(variants) {
             return Ty::Any;
         }
-        let mut identifiers = Names::default();
+        let mut identifiers = NameScope::default();
         let mut written = Vec::new();
         for (one, kind) in variants {
-            let name = identifiers.camel(&name_of(one, *kind), "Other");
+            let name = identifiers.camel(&variant_name(one, *kind), "Other");
             let ty = self.ty(one, &place.inner(&name));
             written.push((name, ty));
         }
@@ -90,12 +91,12 @@ impl Lowering<'_> {
         if written.iter().any(|(_, ty)| *ty == Ty::Any) {
             return Ty::Any;
         }
-        self.keep(place, docs, Body::Either(written))
+        self.define(place, docs, ItemBody::Either(written))
     }
 
     /// Whether a value alone tells which alternative it is of: by its kind, or by a member that has
     /// another text in each.
-    fn are_told_apart(&self, variants: &[(&Value, Option<Kind>)]) -> bool {
+    fn are_distinguishable(&self, variants: &[(&Value, Option<JsonKind>)]) -> bool {
         let mut kinds = BTreeSet::new();
         let known = variants.iter().all(|(_, kind)| kind.is_some());
         if known && variants.iter().all(|(_, kind)| kinds.insert(*kind)) {
@@ -103,8 +104,8 @@ impl Lowering<'_> {
         }
         let objects: Vec<&Value> = variants
             .iter()
-            .filter(|(_, kind)| *kind == Some(Kind::Object))
-            .map(|(one, _)| self.end_of(one))
+            .filter(|(_, kind)| *kind == Some(JsonKind::Object))
+            .map(|(one, _)| self.follow_references(one))
             .collect();
         let Some(first) = objects.first().filter(|_| objects.len() == variants.len()) else {
             return false;
@@ -117,9 +118,9 @@ impl Lowering<'_> {
     }
 
     /// What a schema leads to by references alone.
-    fn end_of<'b>(&'b self, schema: &'b Value) -> &'b Value {
+    fn follow_references<'b>(&'b self, schema: &'b Value) -> &'b Value {
         let mut end = schema;
-        for _ in 0..LONGEST_WAY {
+        for _ in 0..MAX_REFERENCES {
             let target = end.get("$ref").and_then(Value::as_str);
             let Some(path) = target.and_then(|target| target.strip_prefix('#')) else { break };
             let Some(next) = self.root.pointer(path) else { break };
@@ -143,26 +144,26 @@ fn tag<'a>(schema: &'a Value, key: &str) -> Option<&'a str> {
     }
 }
 
-fn kind(schema: &Value) -> Option<Kind> {
+fn kind(schema: &Value) -> Option<JsonKind> {
     let of_value = |value: &Value| match value {
-        Value::Null => Kind::Null,
-        Value::Bool(_) => Kind::Flag,
-        Value::Number(_) => Kind::Number,
-        Value::String(_) => Kind::Text,
-        Value::Array(_) => Kind::List,
-        Value::Object(_) => Kind::Object,
+        Value::Null => JsonKind::Null,
+        Value::Bool(_) => JsonKind::Flag,
+        Value::Number(_) => JsonKind::Number,
+        Value::String(_) => JsonKind::Text,
+        Value::Array(_) => JsonKind::List,
+        Value::Object(_) => JsonKind::Object,
     };
     if let Some(value) = schema.get("const") {
         return Some(of_value(value));
     }
     match schema.get("type") {
         Some(Value::String(word)) => match word.as_str() {
-            "null" => Some(Kind::Null),
-            "boolean" => Some(Kind::Flag),
-            "number" | "integer" => Some(Kind::Number),
-            "string" => Some(Kind::Text),
-            "array" => Some(Kind::List),
-            "object" => Some(Kind::Object),
+            "null" => Some(JsonKind::Null),
+            "boolean" => Some(JsonKind::Flag),
+            "number" | "integer" => Some(JsonKind::Number),
+            "string" => Some(JsonKind::Text),
+            "array" => Some(JsonKind::List),
+            "object" => Some(JsonKind::Object),
             _ => None,
         },
         Some(_) => None,
@@ -172,7 +173,7 @@ fn kind(schema: &Value) -> Option<Kind> {
             match kinds.next() {
                 Some(first) if kinds.all(|kind| kind == first) => Some(first),
                 Some(_) => None,
-                None if schema.get("properties").is_some() => Some(Kind::Object),
+                None if schema.get("properties").is_some() => Some(JsonKind::Object),
                 None => None,
             }
         }
@@ -180,19 +181,19 @@ fn kind(schema: &Value) -> Option<Kind> {
 }
 
 /// What an alternative is called: by its reference or title, or else by what it is.
-fn name_of(schema: &Value, kind: Option<Kind>) -> String {
+fn variant_name(schema: &Value, kind: Option<JsonKind>) -> String {
     let text = |key| schema.get(key).and_then(Value::as_str);
     let target = text("$ref").and_then(|target| target.rsplit('/').next());
     if let Some(name) = target.or_else(|| text("title")).filter(|name| !name.is_empty()) {
         return name.to_owned();
     }
     match kind {
-        Some(Kind::Flag) => "flag",
-        Some(Kind::Number) => "number",
-        Some(Kind::Text) => "text",
-        Some(Kind::List) => "list",
-        Some(Kind::Object) => "object",
-        Some(Kind::Null) | None => "other",
+        Some(JsonKind::Flag) => "flag",
+        Some(JsonKind::Number) => "number",
+        Some(JsonKind::Text) => "text",
+        Some(JsonKind::List) => "list",
+        Some(JsonKind::Object) => "object",
+        Some(JsonKind::Null) | None => "other",
     }
     .to_owned()
 }

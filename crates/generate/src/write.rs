@@ -2,24 +2,28 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{Body, Field, Item, Presence};
-use crate::module::Function;
+use crate::model::{FieldPresence, GeneratedItem, ItemBody, StructField};
+use crate::module::ToolFunction;
 use crate::text::{comment, line, literal};
 
 /// So many parameters a constructor may have.
-const MOST_PARAMETERS: usize = 7;
+const MAX_PARAMETERS: usize = 7;
 
 /// The text of a module.
-pub(crate) fn module(server: &str, functions: &[Function<'_>], items: &[Item]) -> String {
+pub(crate) fn module(
+    server: &str,
+    functions: &[ToolFunction<'_>],
+    items: &[GeneratedItem],
+) -> String {
     let mut body = String::new();
     for function in functions {
         body.push('\n');
-        body.push_str(&written_function(function));
+        body.push_str(&function_text(function));
     }
-    let defaults = with_default(items);
+    let defaults = types_with_default(items);
     for item in items {
         body.push('\n');
-        body.push_str(&written_item(item, &defaults));
+        body.push_str(&item_text(item, &defaults));
     }
     let mut text = String::new();
     // Our own marks stand around it: together they could begin an example.
@@ -66,7 +70,7 @@ fn imports(body: &str) -> String {
     text
 }
 
-fn written_function(function: &Function<'_>) -> String {
+fn function_text(function: &ToolFunction<'_>) -> String {
     let tool = function.tool;
     let about = tool.description.as_deref().map(|text| comment(text, "")).unwrap_or_default();
     let mut text = match about.is_empty() {
@@ -84,7 +88,8 @@ fn written_function(function: &Function<'_>) -> String {
         Some(ty) => (format!("\n    arguments: &{},", ty.to_text()), "arguments"),
         None => (String::new(), "&()"),
     };
-    let (identifier, name) = (&function.identifier, literal(&tool.name));
+    let identifier = &function.identifier;
+    let name = literal(&tool.name);
     text.push_str(&format!(
         "pub async fn {identifier}(\n    host: &Host,\n    caller: &Caller,{parameter}\n\
          ) -> Result<{result}, CallError> {{\n    \
@@ -93,20 +98,20 @@ fn written_function(function: &Function<'_>) -> String {
     text
 }
 
-fn written_item(item: &Item, defaults: &BTreeSet<&str>) -> String {
+fn item_text(item: &GeneratedItem, defaults: &BTreeSet<&str>) -> String {
     let about = item.docs.as_deref().map(|text| comment(text, "")).unwrap_or_default();
     let mut text = if about.is_empty() { format!("/// {}\n", usual(item)) } else { about };
     let name = &item.name;
     match &item.body {
-        Body::Fields(fields) => {
+        ItemBody::Fields(fields) => {
             let default = if defaults.contains(name.as_str()) { "Default, " } else { "" };
             text.push_str(&format!(
                 "#[derive(Clone, Debug, {default}PartialEq, Serialize, Deserialize)]\n\
                  pub struct {name} {{\n"
             ));
-            fields.iter().for_each(|field| text.push_str(&written_field(field)));
+            fields.iter().for_each(|field| text.push_str(&field_text(field)));
         }
-        Body::Words(words) => {
+        ItemBody::Words(words) => {
             text.push_str(&format!(
                 "#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]\n\
                  pub enum {name} {{\n"
@@ -116,13 +121,14 @@ fn written_item(item: &Item, defaults: &BTreeSet<&str>) -> String {
                 let about = about
                     .filter(|text| !text.is_empty())
                     .unwrap_or_else(|| comment(&format!("The word {:?}.", word.value), "    "));
-                let (value, identifier) = (literal(&word.value), &word.identifier);
+                let value = literal(&word.value);
+                let identifier = &word.identifier;
                 text.push_str(&format!(
                     "{about}    #[serde(rename = {value})]\n    {identifier},\n"
                 ));
             }
         }
-        Body::Either(variants) => {
+        ItemBody::Either(variants) => {
             text.push_str(&format!(
                 "#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]\n\
                  #[serde(untagged)]\n\
@@ -135,7 +141,7 @@ fn written_item(item: &Item, defaults: &BTreeSet<&str>) -> String {
         }
     }
     text.push_str("}\n");
-    if let Body::Fields(fields) = &item.body
+    if let ItemBody::Fields(fields) = &item.body
         && !defaults.contains(name.as_str())
     {
         text.push_str(&constructor(name, fields));
@@ -144,10 +150,10 @@ fn written_item(item: &Item, defaults: &BTreeSet<&str>) -> String {
 }
 
 /// The types that have an empty value. What a type holds comes before it, unless it is boxed.
-fn with_default(items: &[Item]) -> BTreeSet<&str> {
+fn types_with_default(items: &[GeneratedItem]) -> BTreeSet<&str> {
     let mut found = BTreeSet::new();
     for item in items {
-        if let Body::Fields(fields) = &item.body
+        if let ItemBody::Fields(fields) = &item.body
             && fields.iter().all(|field| field.ty.has_default(&found))
         {
             found.insert(item.name.as_str());
@@ -158,10 +164,10 @@ fn with_default(items: &[Item]) -> BTreeSet<&str> {
 
 /// A function that takes what is required, for a type without an empty value: nobody wants to write
 /// down everything that may be left out.
-fn constructor(name: &str, fields: &[Field]) -> String {
-    let (required, others): (Vec<&Field>, Vec<&Field>) =
-        fields.iter().partition(|field| field.presence == Presence::Required);
-    if others.is_empty() || required.len() > MOST_PARAMETERS {
+fn constructor(name: &str, fields: &[StructField]) -> String {
+    let (required, others): (Vec<&StructField>, Vec<&StructField>) =
+        fields.iter().partition(|field| field.presence == FieldPresence::Required);
+    if others.is_empty() || required.len() > MAX_PARAMETERS {
         return String::new();
     }
     let parameters: Vec<String> = required
@@ -179,21 +185,21 @@ fn constructor(name: &str, fields: &[Field]) -> String {
     )
 }
 
-fn written_field(field: &Field) -> String {
+fn field_text(field: &StructField) -> String {
     let about = field.docs.as_deref().map(|text| comment(text, "    "));
     let about = about
         .filter(|text| !text.is_empty())
         .unwrap_or_else(|| comment(&format!("The member {:?}.", field.key), "    "));
     let mut attributes = Vec::new();
     match field.presence {
-        Presence::Rest => attributes.push("flatten".to_owned()),
-        Presence::Required | Presence::Optional => {
+        FieldPresence::Rest => attributes.push("flatten".to_owned()),
+        FieldPresence::Required | FieldPresence::Optional => {
             if field.identifier.trim_start_matches("r#") != field.key {
                 attributes.push(format!("rename = {}", literal(&field.key)));
             }
         }
     }
-    if field.presence == Presence::Optional {
+    if field.presence == FieldPresence::Optional {
         attributes.push("default".to_owned());
         attributes.push("skip_serializing_if = \"Option::is_none\"".to_owned());
     }
@@ -201,17 +207,18 @@ fn written_field(field: &Field) -> String {
         true => String::new(),
         false => format!("    #[serde({})]\n", attributes.join(", ")),
     };
-    let (identifier, ty) = (&field.identifier, field.ty.to_text());
+    let identifier = &field.identifier;
+    let ty = field.ty.to_text();
     format!("{about}{attribute}    pub {identifier}: {ty},\n")
 }
 
 /// What is said of a type whose schema says nothing.
-fn usual(item: &Item) -> &'static str {
+fn usual(item: &GeneratedItem) -> &'static str {
     match (&item.body, item.name.ends_with("Arguments"), item.name.ends_with("Output")) {
-        (Body::Fields(_), true, _) => "The arguments of a tool.",
-        (Body::Fields(_), _, true) => "The structured result of a tool.",
-        (Body::Fields(_), false, false) => "An object.",
-        (Body::Words(_), ..) => "One of several words.",
-        (Body::Either(_), ..) => "One of several types.",
+        (ItemBody::Fields(_), true, _) => "The arguments of a tool.",
+        (ItemBody::Fields(_), _, true) => "The structured result of a tool.",
+        (ItemBody::Fields(_), false, false) => "An object.",
+        (ItemBody::Words(_), ..) => "One of several words.",
+        (ItemBody::Either(_), ..) => "One of several types.",
     }
 }

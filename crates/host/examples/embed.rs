@@ -9,8 +9,8 @@ use switchboard_host::{Caller, Host, Options};
 pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // `Options::of_user()` would take all that the user has configured.
     let folder = tempfile::tempdir()?;
-    let host = Host::start(Options::alone(folder.path()))?;
-    host.settled(None).await;
+    let host = Host::start(Options::standalone(folder.path()))?;
+    host.wait_settled(None).await;
     let given = json!({"time": "09:30", "from": "Europe/Berlin", "to": "Asia/Tokyo"});
     let reply = host.call_for_content(&Caller::person(), "builtin", "time_convert", &given).await?;
     for item in &reply.items {

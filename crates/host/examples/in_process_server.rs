@@ -29,8 +29,8 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
         json!({"type": "object", "properties": {"a": number, "b": number}, "required": ["a", "b"]});
     let math = InProcess::new("math", "1.0").with_tool("add", "Adds two numbers.", numbers, add);
     let folder = tempfile::tempdir()?;
-    let host = Host::start(Options::alone(folder.path()).with_server("math", math)?)?;
-    host.settled(None).await;
+    let host = Host::start(Options::standalone(folder.path()).with_server("math", math)?)?;
+    host.wait_settled(None).await;
     let caller = Caller::person();
     let sum: Sum = host.call_for(&caller, "math", "add", &Numbers { a: 19, b: 23 }).await?;
     println!("{}", sum.sum);

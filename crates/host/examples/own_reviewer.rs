@@ -17,8 +17,8 @@ fn decide(question: &Question) -> Answer {
 #[tokio::main]
 pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
-    let host = Host::start(Options::alone(folder.path()).with_reviewer(decide))?;
-    host.settled(None).await;
+    let host = Host::start(Options::standalone(folder.path()).with_reviewer(decide))?;
+    host.wait_settled(None).await;
     let model = Caller::model("a model");
     let time = host.call_for_content(&model, "builtin", "time_now", &()).await?;
     println!("it may know the time: {}", time.items.len() == 1);

@@ -8,28 +8,30 @@ use switchboard_config::{Environment, Places};
 use switchboard_core::{Answer, Sampler, ServerId, ServerIdError};
 use switchboard_document::ConfigError;
 use switchboard_policy::Question;
-use switchboard_store::{Entry, Given, Reply, WaitingError, WaitingFile};
+use switchboard_store::{AskReply, QueueEntry, QueueError, QueueFile, UserDecision};
 
 use crate::host::Host;
 use crate::options::{Options, Recording};
 use crate::review;
-use crate::review::{Ask, Asker, FaceAnswers, Replying, Reviewer, USUAL_LIMIT, Waiting};
+use crate::review::{
+    Ask, Asker, DEFAULT_REVIEW_LIMIT, FaceAnswers, ReplyFuture, ReviewQueue, Reviewer,
+};
 
 impl Options {
     /// What the user has configured, as the program `switchboard` would find it.
     ///
     /// # Errors
     /// When there is no home folder.
-    pub fn of_user() -> Result<Self, ConfigError> {
-        let environment = Environment::readable()?;
+    pub fn for_user() -> Result<Self, ConfigError> {
+        let environment = Environment::from_process_checked()?;
         Ok(Self::new(Places::find(&environment, &[])?, environment))
     }
 
     /// Nothing but what the program says: no file of the user or of a project is read. Records and
     /// other state are kept in this folder.
     #[must_use]
-    pub fn alone(state: impl Into<PathBuf>) -> Self {
-        Self::new(Places::bare(state.into()), Environment::from_process())
+    pub fn standalone(state: impl Into<PathBuf>) -> Self {
+        Self::new(Places::without_files(state.into()), Environment::from_process())
     }
 
     /// The same with this file of servers and settings, and no other.
@@ -52,7 +54,7 @@ impl Options {
     #[must_use]
     pub fn with_asker(self, asker: impl Asker + 'static) -> Self {
         self.with_answers(|waiting| {
-            FaceAnswers::new(Arc::new(asker), Vec::new()).with_waiting(waiting)
+            FaceAnswers::new(Arc::new(asker), Vec::new()).with_queue(waiting)
         })
     }
 
@@ -65,17 +67,17 @@ impl Options {
     ) -> Self {
         self.with_answers(|waiting| {
             FaceAnswers::new(Arc::new(asker), Vec::new())
-                .with_waiting(waiting)
+                .with_queue(waiting)
                 .with_sampler(Arc::new(sampler))
         })
     }
 
-    fn with_answers(mut self, answers: impl FnOnce(Waiting) -> FaceAnswers) -> Self {
+    fn with_answers(mut self, answers: impl FnOnce(ReviewQueue) -> FaceAnswers) -> Self {
         let store = match self.record {
-            Recording::On => WaitingFile::below(&self.places.state),
-            Recording::Off => WaitingFile::in_memory(),
+            Recording::On => QueueFile::in_state_folder(&self.places.state),
+            Recording::Off => QueueFile::in_memory(),
         };
-        let waiting = Waiting::new(store, USUAL_LIMIT);
+        let waiting = ReviewQueue::new(store, DEFAULT_REVIEW_LIMIT);
         self.answers = Arc::new(answers(waiting.clone()));
         self.waiting = Some(waiting);
         self
@@ -98,21 +100,26 @@ impl Host {
     ///
     /// # Errors
     /// When it does not wait any more, or it is no answer to what was asked.
-    pub async fn answer(&self, entry: &Entry, given: Given, by: &str) -> Result<(), WaitingError> {
-        self.waiting().answer(&entry.id, &entry.digest, given, by).await
+    pub async fn answer(
+        &self,
+        entry: &QueueEntry,
+        given: UserDecision,
+        by: &str,
+    ) -> Result<(), QueueError> {
+        self.reviews().answer(&entry.id, &entry.digest, given, by).await
     }
 }
 
 /// A function that decides at once is a reviewer.
 impl<F: Fn(&Question) -> Answer + Send + Sync> Reviewer for F {
-    fn ask<'a>(&'a self, question: &'a Question) -> review::Answering<'a> {
+    fn ask<'a>(&'a self, question: &'a Question) -> review::ReviewFuture<'a> {
         Box::pin(async move { Ok(self(question)) })
     }
 }
 
 /// A function that replies at once is an asker.
-impl<F: Fn(&Ask) -> Reply + Send + Sync> Asker for F {
-    fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a> {
+impl<F: Fn(&Ask) -> AskReply + Send + Sync> Asker for F {
+    fn ask<'a>(&'a self, ask: &'a Ask) -> ReplyFuture<'a> {
         Box::pin(async move { self(ask) })
     }
 }

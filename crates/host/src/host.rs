@@ -6,44 +6,49 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use switchboard_catalog::{Fleet, ResolvedCall};
-use switchboard_config::{Config, Environment, Layer, Places};
+use switchboard_config::{Config, ConfigLayer, Environment, Places};
 use switchboard_core::{Events, Published, ServerId, Target, Tasks};
 use switchboard_document::ConfigError;
 use switchboard_fleet::{
-    Answers, CallAnswers, Command, Messages, Parts, Subscriptions, Supervisor, Surroundings,
+    Answers, CallAnswers, ConnectContext, ConnectParts, ServerMessageStore, Subscriptions,
+    Supervisor, SupervisorCommand,
 };
 use switchboard_oauth::Logins;
 use switchboard_rules::Pattern;
-use switchboard_store::{CallId, Ledger, LedgerError, WaitingFile};
-use switchboard_trust::{Annotations, Approvals, Bound, Pinning, Remembered, pin_digest};
+use switchboard_store::{CallId, Ledger, LedgerError, QueueFile};
+use switchboard_trust::{
+    AlwaysAnswers, Approvals, ApprovedDefinition, PinGate, PinnedAnnotations, pin_digest,
+};
 use switchboard_wire::Json;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::call::guard::{Guard, Watching};
-use crate::config_watch::Reading;
-use crate::hooks::{Around, HookSet, notify_of_waiting};
+use crate::call::guard::{Guard, QuarantineListeners};
+use crate::config_watch::ConfigSource;
+use crate::hooks::{HookContext, HookSet, notify_pending_reviews};
 use crate::options::{Options, Recording, StartError};
-use crate::review::{Asker, CallLookup, Registration, Reviewer, USUAL_LIMIT, Waiting, WhichCall};
+use crate::review::{
+    Asker, CallLookup, DEFAULT_REVIEW_LIMIT, Registration, ReviewQueue, Reviewer, WhichCall,
+};
 
 /// The engine. Clones are handles on the same one.
 #[derive(Clone)]
 pub struct Host {
-    inner: Arc<Inner>,
+    inner: Arc<HostInner>,
 }
 
-struct Inner {
+struct HostInner {
     config: Published<Config>,
     fleet: Published<Fleet>,
-    messages: Messages,
+    messages: ServerMessageStore,
     subscriptions: Subscriptions,
     ledger: Ledger,
     reviewer: Arc<dyn Reviewer>,
     answers: Arc<dyn Answers>,
     call_answers: Arc<CallAnswers>,
-    waiting: Waiting,
-    commands: mpsc::Sender<Command>,
+    waiting: ReviewQueue,
+    commands: mpsc::Sender<SupervisorCommand>,
     events: Events,
     tasks: Tasks,
     start_limit: Duration,
@@ -61,31 +66,26 @@ impl Host {
     /// # Errors
     /// When calls could not be recorded, or the rules cannot be read.
     pub fn start(options: Options) -> Result<Self, StartError> {
+        let reading = config_source(&options);
         let Options { places, environment, reviewer, answers, lock, presence, .. } = options;
         let state = places.state.clone();
-        let reading = Reading {
-            places: places.clone(),
-            environment: environment.clone(),
-            roots: options.roots,
-            in_process: options.in_process.keys().cloned().collect(),
-            lock: lock.clone(),
-            verify: switchboard_policy::broken_example,
-        };
-        let config = reading.config();
+        let config = reading.load();
         if let Some(problem) = &config.policies.broken {
             return Err(StartError::Policy(problem.clone()));
         }
-        let ledger = ledger(options.record, &config, &state)?;
-        let (tasks, events) = (Tasks::default(), Events::default());
+        let ledger = open_ledger(options.record, &config, &state)?;
+        let tasks = Tasks::default();
+        let events = Events::default();
         let call_answers = Arc::new(CallAnswers::default());
-        let waiting = options.waiting.unwrap_or_else(|| waiting(options.record, &state));
+        let waiting = options.waiting.unwrap_or_else(|| review_queue(options.record, &state));
         waiting.attach(events.clone(), Arc::new(ledger.clone()) as Arc<dyn CallLookup>);
         let ((commands, received), (late, late_answers)) = (mpsc::channel(16), mpsc::channel(64));
-        let (visitor, settings) = (options.visitor, &config.settings);
-        let logins = Logins::of_host(&state, &environment, settings, visitor, tasks.clone());
+        let visitor = options.visitor;
+        let settings = &config.settings;
+        let logins = Logins::for_host(&state, &environment, settings, visitor, tasks.clone());
         let config = Published::new(config);
-        answers.attend(&config);
-        let parts = Parts {
+        answers.set_config(&config);
+        let parts = ConnectParts {
             logins: logins.clone(),
             in_process: options.in_process,
             answers: Arc::clone(&answers),
@@ -96,30 +96,34 @@ impl Host {
             roots: roots(&config.load(), &environment),
             state: Some(state.clone()),
             start_limit: options.start_limit,
-            late,
+            late_answers: late,
             tasks: tasks.clone(),
             events: events.clone(),
             timelines: ledger.timelines().clone(),
         };
-        let around = Surroundings::from(parts);
-        let (messages, subscriptions) = (around.messages().clone(), around.subscriptions().clone());
+        let around = ConnectContext::from(parts);
+        let messages = around.messages().clone();
+        let subscriptions = around.subscriptions().clone();
         let fleet = Supervisor::start(around, options.only, config.changes(), received);
         keep_late_answers(&ledger, late_answers, &tasks);
-        reading.follow(&config, &tasks, &events);
-        notify_of_waiting(&config, &environment, &tasks, &events);
-        let around = Around {
+        reading.spawn_watch(&config, &tasks, &events);
+        notify_pending_reviews(&config, &environment, &tasks, &events);
+        let around = HookContext {
             environment: &environment,
             config: &config,
             keeper: options.keeper,
             tasks: &tasks,
             events: &events,
         };
-        let watching =
-            Watching { waiting: &waiting, record: options.record, first_use: options.first_use };
-        let pinning = Pinning::start(fleet, &config, (state, lock), presence, (&tasks, &events));
+        let watching = QuarantineListeners {
+            waiting: &waiting,
+            record: options.record,
+            first_use: options.first_use,
+        };
+        let pinning = PinGate::start(fleet, &config, (state, lock), presence, (&tasks, &events));
         let fleet = pinning.visible().clone();
         let guard = Guard::start(&places, around, pinning, &watching);
-        let inner = Inner {
+        let inner = HostInner {
             config,
             fleet,
             messages,
@@ -145,12 +149,12 @@ impl Host {
 
     /// What servers say about their tools, as far as it was approved or is held.
     #[must_use]
-    pub fn annotations(&self) -> Annotations {
-        Annotations::load(&self.inner.places.state, &self.inner.config.load())
+    pub fn annotations(&self) -> PinnedAnnotations {
+        PinnedAnnotations::load(&self.inner.places.state, &self.inner.config.load())
     }
 
     /// Waits until every server's first attempt is over, or only those that are named.
-    pub async fn settled(&self, servers: Option<&[ServerId]>) {
+    pub async fn wait_settled(&self, servers: Option<&[ServerId]>) {
         let until = Instant::now() + self.inner.start_limit * 2;
         let mut changes = self.inner.fleet.changes();
         let mut fleet = changes.load();
@@ -169,13 +173,13 @@ impl Host {
     }
 
     /// Asks the supervisor for something.
-    pub async fn command(&self, command: Command) {
+    pub async fn command(&self, command: SupervisorCommand) {
         // The supervisor ends only with the host; then there is nothing to command.
         self.inner.commands.send(command).await.ok();
     }
 
     /// The folder for what is kept.
-    pub fn state(&self) -> &std::path::Path {
+    pub fn state_folder(&self) -> &std::path::Path {
         &self.inner.places.state
     }
 
@@ -211,7 +215,7 @@ impl Host {
 
     /// What waits for a person, here and in other processes.
     #[must_use]
-    pub fn waiting(&self) -> &Waiting {
+    pub fn reviews(&self) -> &ReviewQueue {
         &self.inner.waiting
     }
 
@@ -229,18 +233,18 @@ impl Host {
 
     /// What servers said unasked.
     #[must_use]
-    pub fn messages(&self) -> &Messages {
+    pub fn messages(&self) -> &ServerMessageStore {
         &self.inner.messages
     }
 
     /// Is cancelled when the host stops.
-    pub fn ending(&self) -> &CancellationToken {
-        self.inner.tasks.stopping()
+    pub fn stop_token(&self) -> &CancellationToken {
+        self.inner.tasks.stop_token()
     }
 
     /// Stops everything: tasks, connections, processes, and the ledger last.
     pub async fn stop(&self) {
-        self.inner.tasks.stop(crate::call::pipeline::STOP_LIMIT).await;
+        self.inner.tasks.stop(crate::call::pipeline::STOP_TIMEOUT).await;
         self.inner.ledger.stop().await;
     }
 
@@ -268,7 +272,7 @@ impl Host {
         self.inner.guard.hooks().set()
     }
 
-    pub(crate) fn allowed(&self) -> &[Pattern] {
+    pub(crate) fn allow_patterns(&self) -> &[Pattern] {
         &self.inner.allow
     }
 
@@ -281,7 +285,7 @@ impl Host {
     /// A project's entry is approved as it stands; with the tool added, the same person's approval
     /// is renewed for it.
     pub(crate) fn allow_always(&self, call: &ResolvedCall) -> Result<(), ConfigError> {
-        let Inner { places, environment, .. } = &*self.inner;
+        let HostInner { places, environment, .. } = &*self.inner;
         let target = call.target();
         let tool = call.server().offers.tool(&target.name);
         let (Some(server), Some(listed)) = (&call.server().config, tool) else { return Ok(()) };
@@ -293,13 +297,13 @@ impl Host {
             switchboard_config::load(places, environment, approvals).servers.remove(&server.id)
         };
         // An entry that somebody changed meanwhile is not what the person agreed to.
-        let unchanged = server.source.layer == Layer::Project
+        let unchanged = server.source.layer == ConfigLayer::Project
             && entry_now(&approvals)
                 .is_some_and(|entry| entry.approval_digest == server.approval_digest);
         // What it was said to comes first: by its name alone it would hold for anything.
         let digest = pin_digest(listed.item.raw.get());
-        let bound = Bound { identity: server.identity(), digest };
-        Remembered::change(&places.state, server.id.as_str(), tool, Some(bound))?;
+        let bound = ApprovedDefinition { identity: server.identity(), digest };
+        AlwaysAnswers::set(&places.state, server.id.as_str(), tool, Some(bound))?;
         switchboard_config::add_auto_approve(file, server.id.as_str(), tool)?;
         let mut always = self.inner.always.lock().unwrap_or_else(PoisonError::into_inner);
         always.insert(target.clone(), Arc::clone(listed.digest()));
@@ -321,12 +325,23 @@ impl Host {
         &self.inner.call_answers
     }
 
-    pub(crate) fn start_limit(&self) -> Duration {
+    pub(crate) fn start_timeout(&self) -> Duration {
         self.inner.start_limit
     }
 }
 
-fn ledger(
+fn config_source(options: &Options) -> ConfigSource {
+    ConfigSource {
+        places: options.places.clone(),
+        environment: options.environment.clone(),
+        roots: options.roots.clone(),
+        in_process: options.in_process.keys().cloned().collect(),
+        lock: options.lock.clone(),
+        verify: switchboard_policy::check_examples,
+    }
+}
+
+fn open_ledger(
     record: Recording,
     config: &Config,
     state: &std::path::Path,
@@ -337,20 +352,24 @@ fn ledger(
     }
 }
 
-fn waiting(record: Recording, state: &std::path::Path) -> Waiting {
+fn review_queue(record: Recording, state: &std::path::Path) -> ReviewQueue {
     let file = match record {
-        Recording::Off => WaitingFile::in_memory(),
-        Recording::On => WaitingFile::below(state),
+        Recording::Off => QueueFile::in_memory(),
+        Recording::On => QueueFile::in_state_folder(state),
     };
-    Waiting::new(file, USUAL_LIMIT)
+    ReviewQueue::new(file, DEFAULT_REVIEW_LIMIT)
 }
 
 /// A late answer changes no outcome; it is kept where that is possible.
 fn keep_late_answers(ledger: &Ledger, mut late: mpsc::Receiver<(u64, Json)>, tasks: &Tasks) {
-    let (ledger, stopping) = (ledger.clone(), tasks.stopping().clone());
+    let ledger = ledger.clone();
+    let stopping = tasks.stop_token().clone();
     tasks.spawn(async move {
         while let Some(Some((tag, answer))) = stopping.run_until_cancelled(late.recv()).await {
-            ledger.late(CallId::new(tag.cast_signed()), answer.bytes().clone()).await.ok();
+            ledger
+                .store_late_answer(CallId::new(tag.cast_signed()), answer.bytes().clone())
+                .await
+                .ok();
         }
     });
 }

@@ -9,13 +9,13 @@ use switchboard_builtin::InProcess;
 use switchboard_config::{Environment, Places};
 use switchboard_core::ServerId;
 use switchboard_document::ConfigError;
-use switchboard_fleet::{Answers, Declines};
+use switchboard_fleet::{Answers, DeclineAll};
 use switchboard_oauth::Visitor;
 use switchboard_rules::Pattern;
 use switchboard_store::LedgerError;
-use switchboard_trust::{Lock, Presence};
+use switchboard_trust::{LockFile, Presence};
 
-use crate::review::{NobodyThere, Reviewer, Waiting};
+use crate::review::{NobodyThere, ReviewQueue, Reviewer};
 
 /// How to start a host.
 pub struct Options {
@@ -32,7 +32,7 @@ pub struct Options {
     /// Who answers what servers ask.
     pub answers: Arc<dyn Answers>,
     /// Where questions wait for other faces as well, if `answers` shares it; or one of its own.
-    pub waiting: Option<Waiting>,
+    pub waiting: Option<ReviewQueue>,
     /// Only these servers, if any are named.
     pub only: Option<Vec<ServerId>>,
     /// Whether calls are recorded.
@@ -48,7 +48,7 @@ pub struct Options {
     /// Servers that are part of this program; [`Options::with_server`] adds one.
     pub in_process: BTreeMap<ServerId, Arc<InProcess>>,
     /// What servers may offer, in place of what was approved here; anything else is held.
-    pub lock: Option<Lock>,
+    pub lock: Option<LockFile>,
     /// Whether servers that nobody has approved yet are put before people.
     pub first_use: FirstUseAsks,
     /// Whether a person is there who can be asked about a server that is new, before it is used.
@@ -82,7 +82,7 @@ impl Options {
             environment,
             keeper: None,
             reviewer: Arc::new(NobodyThere),
-            answers: Arc::new(Declines),
+            answers: Arc::new(DeclineAll),
             waiting: None,
             only: None,
             record: Recording::On,

@@ -5,14 +5,14 @@ use std::time::Duration;
 use switchboard_catalog::Lease;
 use switchboard_core::{Target, TargetKind};
 use switchboard_fleet::{
-    Completing, Completion, CompletionOf, NoCompletion, NoSubscription, Subscription,
+    Completion, CompletionError, CompletionRequest, CompletionTarget, SubscribeError, Subscription,
     can_subscribe, complete,
 };
 
 use crate::host::Host;
 
 /// So long is waited for what a server has sent already.
-const CATCH_UP: Duration = Duration::from_secs(1);
+const CATCH_UP_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Host {
     /// Has a server tell of changes of a resource, as events, until the result is dropped; also
@@ -20,17 +20,17 @@ impl Host {
     ///
     /// # Errors
     /// When the server is not there or does not offer it.
-    pub fn subscribe(&self, server: &str, uri: &str) -> Result<Subscription, NoSubscription> {
-        if let Some(by) = self.forbidden(&Target::new(TargetKind::Resource, server, uri)) {
-            return Err(NoSubscription::NotAllowed(by));
+    pub fn subscribe(&self, server: &str, uri: &str) -> Result<Subscription, SubscribeError> {
+        if let Some(by) = self.forbidding_rule(&Target::new(TargetKind::Resource, server, uri)) {
+            return Err(SubscribeError::NotAllowed(by));
         }
         let fleet = self.fleet().load();
         let found = fleet.servers.get(server);
         let agreement = found.and_then(|server| Some((&server.id, server.agreement.as_ref()?)));
         let (id, agreement) =
-            agreement.ok_or_else(|| NoSubscription::NotReady(server.to_owned()))?;
+            agreement.ok_or_else(|| SubscribeError::NotReady(server.to_owned()))?;
         if !can_subscribe(agreement) {
-            return Err(NoSubscription::NotOffered(server.to_owned()));
+            return Err(SubscribeError::NotOffered(server.to_owned()));
         }
         Ok(self.subscriptions().subscribe(id, uri))
     }
@@ -41,7 +41,7 @@ impl Host {
         let fleet = self.fleet().load();
         let instances = fleet.servers.get(server).into_iter().flat_map(|server| &server.instances);
         for instance in instances.filter(|instance| instance.peer.is_some()) {
-            tokio::time::timeout(CATCH_UP, instance.health.caught_up()).await.ok();
+            tokio::time::timeout(CATCH_UP_TIMEOUT, instance.health.caught_up()).await.ok();
         }
     }
 
@@ -53,18 +53,18 @@ impl Host {
         &self,
         lease: &Lease,
         server: &str,
-        completing: &Completing<'_>,
-    ) -> Result<Completion, NoCompletion> {
-        let (kind, name) = match completing.of {
-            CompletionOf::Prompt(prompt) => (TargetKind::Prompt, prompt),
-            CompletionOf::Template(template) => (TargetKind::Resource, template),
+        completing: &CompletionRequest<'_>,
+    ) -> Result<Completion, CompletionError> {
+        let (kind, name) = match completing.target {
+            CompletionTarget::Prompt(prompt) => (TargetKind::Prompt, prompt),
+            CompletionTarget::Template(template) => (TargetKind::Resource, template),
         };
-        if let Some(by) = self.forbidden(&Target::new(kind, server, name)) {
-            return Err(NoCompletion::NotAllowed(by));
+        if let Some(by) = self.forbidding_rule(&Target::new(kind, server, name)) {
+            return Err(CompletionError::NotAllowed(by));
         }
         match lease.fleet().servers.get(server) {
             Some(server) => complete(server, completing).await,
-            None => Err(NoCompletion::NotReady(server.to_owned())),
+            None => Err(CompletionError::NotReady(server.to_owned())),
         }
     }
 }

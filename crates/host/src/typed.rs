@@ -21,7 +21,7 @@ pub enum CallError {
         why: String,
     },
     /// The call ended in another way than with a result.
-    #[error("`{target}` ended as {}{}", outcome.kind, words(outcome))]
+    #[error("`{target}` ended as {}{}", outcome.kind, outcome_text(outcome))]
     Ended {
         /// What was called.
         target: String,
@@ -73,7 +73,7 @@ impl Host {
         tool: &str,
         arguments: &(impl Serialize + Sync + ?Sized),
     ) -> Result<T, CallError> {
-        let (reply, outcome) = self.reply_of(caller, server, tool, arguments).await?;
+        let (reply, outcome) = self.call_reply(caller, server, tool, arguments).await?;
         let read = match &reply.structured {
             Some(structured) => serde_json::from_str(structured).map_err(|error| error.to_string()),
             None => Err("it has no structured content".to_owned()),
@@ -96,10 +96,10 @@ impl Host {
         tool: &str,
         arguments: &(impl Serialize + Sync + ?Sized),
     ) -> Result<Reply, CallError> {
-        self.reply_of(caller, server, tool, arguments).await.map(|(reply, _)| reply)
+        self.call_reply(caller, server, tool, arguments).await.map(|(reply, _)| reply)
     }
 
-    async fn reply_of(
+    async fn call_reply(
         &self,
         caller: &Caller,
         server: &str,
@@ -108,7 +108,7 @@ impl Host {
     ) -> Result<(Reply, Outcome), CallError> {
         let target = || format!("{server}/{tool}");
         let arguments =
-            object(arguments).map_err(|why| CallError::Arguments { target: target(), why })?;
+            to_object(arguments).map_err(|why| CallError::Arguments { target: target(), why })?;
         let proposed = ProposedCall::tool(server, tool, arguments);
         let record = self.call(&self.lease(), proposed, caller).await;
         let outcome = record.outcome;
@@ -127,7 +127,7 @@ impl Host {
 }
 
 /// The text of a JSON object.
-fn object(arguments: &(impl Serialize + ?Sized)) -> Result<Json, String> {
+fn to_object(arguments: &(impl Serialize + ?Sized)) -> Result<Json, String> {
     match serde_json::to_value(arguments) {
         Ok(Value::Null) => Ok(crate::call::pipeline::no_arguments()),
         Ok(object @ Value::Object(_)) => Ok(Json::from(&object)),
@@ -140,7 +140,7 @@ fn object(arguments: &(impl Serialize + ?Sized)) -> Result<Json, String> {
 }
 
 /// What is said of an outcome: its sentence, or what the tool itself says of its failure.
-fn words(outcome: &Outcome) -> String {
+fn outcome_text(outcome: &Outcome) -> String {
     let told = outcome.message.clone().or_else(|| {
         let result = outcome.result.as_ref()?;
         let reply = Reply::from_json(&String::from_utf8_lossy(result)).ok()?;
@@ -158,13 +158,14 @@ mod tests {
     use serde_json::json;
     use switchboard_core::Outcome;
 
-    use super::{CallError, object};
+    use super::{CallError, to_object};
 
     #[test]
     fn arguments_are_an_object_or_nothing() {
-        let shown = |value: serde_json::Value| object(&value).map(|json| json.as_str().to_owned());
+        let shown =
+            |value: serde_json::Value| to_object(&value).map(|json| json.as_str().to_owned());
         assert_eq!(shown(json!({"a": 1})), Ok(r#"{"a":1}"#.to_owned()));
-        assert_eq!(object(&()).map(|json| json.as_str().to_owned()), Ok("{}".to_owned()));
+        assert_eq!(to_object(&()).map(|json| json.as_str().to_owned()), Ok("{}".to_owned()));
         for (value, word) in [
             (json!(1), "a number"),
             (json!([1]), "a list"),

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// A JSON value that keeps members of the same name apart: who reads it after us may take another
 /// of them than we do.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Node {
+pub enum CanonicalNode {
     /// Anything without parts, as JSON text.
     Plain(String),
     /// An array.
@@ -19,13 +19,13 @@ pub enum Node {
 
 /// The canonical text of a definition. What is no JSON that we read stays as it is.
 #[must_use]
-pub fn canonical(raw: &str) -> String {
-    Node::read(raw).map_or_else(|| raw.to_owned(), |node| node.to_string())
+pub fn canonicalize(raw: &str) -> String {
+    CanonicalNode::parse(raw).map_or_else(|| raw.to_owned(), |node| node.to_string())
 }
 
-impl Node {
+impl CanonicalNode {
     /// Parses JSON text; `None` if it is malformed.
-    pub fn read(raw: &str) -> Option<Self> {
+    pub fn parse(raw: &str) -> Option<Self> {
         serde_json::from_str(raw).ok()
     }
 
@@ -41,7 +41,7 @@ impl Node {
     }
 }
 
-impl fmt::Display for Node {
+impl fmt::Display for CanonicalNode {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Plain(text) => formatter.write_str(text),
@@ -54,7 +54,7 @@ impl fmt::Display for Node {
             Self::Members(members) => {
                 for (place, (name, value)) in members.iter().enumerate() {
                     let before = if place == 0 { "{" } else { "," };
-                    write!(formatter, "{before}{}:{value}", quoted(name))?;
+                    write!(formatter, "{before}{}:{value}", to_json_string(name))?;
                 }
                 formatter.write_str(if members.is_empty() { "{}" } else { "}" })
             }
@@ -63,71 +63,71 @@ impl fmt::Display for Node {
 }
 
 /// Returns the text as a JSON string literal.
-pub fn quoted(text: &str) -> String {
+pub fn to_json_string(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-impl<'de> Deserialize<'de> for Node {
+impl<'de> Deserialize<'de> for CanonicalNode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reading)
+        deserializer.deserialize_any(CanonicalNodeVisitor)
     }
 }
 
-struct Reading;
+struct CanonicalNodeVisitor;
 
-impl<'de> Visitor<'de> for Reading {
-    type Value = Node;
+impl<'de> Visitor<'de> for CanonicalNodeVisitor {
+    type Value = CanonicalNode;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("JSON")
     }
 
-    fn visit_unit<E>(self) -> Result<Node, E> {
-        Ok(Node::Plain("null".to_owned()))
+    fn visit_unit<E>(self) -> Result<CanonicalNode, E> {
+        Ok(CanonicalNode::Plain("null".to_owned()))
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Node, E> {
-        Ok(Node::Plain(value.to_string()))
+    fn visit_bool<E>(self, value: bool) -> Result<CanonicalNode, E> {
+        Ok(CanonicalNode::Plain(value.to_string()))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Node, E> {
-        Ok(Node::Plain(value.to_string()))
+    fn visit_u64<E>(self, value: u64) -> Result<CanonicalNode, E> {
+        Ok(CanonicalNode::Plain(value.to_string()))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Node, E> {
-        Ok(Node::Plain(value.to_string()))
+    fn visit_i64<E>(self, value: i64) -> Result<CanonicalNode, E> {
+        Ok(CanonicalNode::Plain(value.to_string()))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Node, E> {
-        Ok(Node::Plain(Value::from(value).to_string()))
+    fn visit_f64<E>(self, value: f64) -> Result<CanonicalNode, E> {
+        Ok(CanonicalNode::Plain(Value::from(value).to_string()))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Node, E> {
-        Ok(Node::Plain(quoted(value)))
+    fn visit_str<E>(self, value: &str) -> Result<CanonicalNode, E> {
+        Ok(CanonicalNode::Plain(to_json_string(value)))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Node, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<CanonicalNode, A::Error> {
         let mut list = Vec::new();
         while let Some(item) = items.next_element()? {
             list.push(item);
         }
-        Ok(Node::List(list))
+        Ok(CanonicalNode::List(list))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Node, A::Error> {
-        let mut members: Vec<(String, Node)> = Vec::new();
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<CanonicalNode, A::Error> {
+        let mut members: Vec<(String, CanonicalNode)> = Vec::new();
         while let Some(entry) = entries.next_entry()? {
             members.push(entry);
         }
         // Stable: two members of one name keep their order, which decides which of them counts.
         members.sort_by(|left, right| left.0.cmp(&right.0));
-        Ok(Node::Members(members))
+        Ok(CanonicalNode::Members(members))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::canonical;
+    use super::canonicalize;
 
     #[test]
     fn order_of_members_white_space_and_escapes_make_no_difference() {
@@ -135,7 +135,7 @@ mod tests {
             r#"{"name":"a","inputSchema":{"type":"object","properties":{"x":{},"y":[]}}}"#,
             "{ \"inputSchema\" : {\"properties\":{\"y\":[ ],\"x\":{ }}, \"type\":\"object\"},\n\"name\":\"\\u0061\" }",
         ];
-        assert_eq!(canonical(texts[0]), canonical(texts[1]));
+        assert_eq!(canonicalize(texts[0]), canonicalize(texts[1]));
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
         ];
         for (place, text) in texts.iter().enumerate() {
             for other in &texts[..place] {
-                assert_ne!(canonical(text), canonical(other));
+                assert_ne!(canonicalize(text), canonicalize(other));
             }
         }
     }

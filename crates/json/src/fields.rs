@@ -7,15 +7,15 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// Deeper values are printed as they were written.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// The fields of an object, in the order in which they were written.
 #[derive(Debug, Default)]
-pub struct Fields<'a>(Vec<(String, &'a RawValue)>);
+pub struct RawFields<'a>(Vec<(String, &'a RawValue)>);
 
-impl<'a> Fields<'a> {
+impl<'a> RawFields<'a> {
     /// None if the text is not an object.
-    pub fn of(value: &'a RawValue) -> Option<Self> {
+    pub fn parse(value: &'a RawValue) -> Option<Self> {
         serde_json::from_str(value.get()).ok()
     }
 
@@ -34,7 +34,7 @@ impl<'a> Fields<'a> {
     pub fn pretty_without(&self, left_out: &str) -> String {
         let mut out = String::new();
         let kept = self.0.iter().filter(|(key, _)| key != left_out);
-        object(&mut out, kept.map(|(key, value)| (key.as_str(), *value)), 0);
+        write_object(&mut out, kept.map(|(key, value)| (key.as_str(), *value)), 0);
         out
     }
 }
@@ -47,29 +47,29 @@ pub fn text(value: &RawValue) -> Option<String> {
 /// Any value laid out over several lines.
 pub fn pretty(value: &RawValue) -> String {
     let mut out = String::new();
-    print(&mut out, value, 0);
+    write_value(&mut out, value, 0);
     out
 }
 
-fn print(out: &mut String, value: &RawValue, depth: usize) {
-    if depth < DEEPEST {
-        if let Some(fields) = Fields::of(value) {
-            object(out, fields.0.iter().map(|(key, value)| (key.as_str(), *value)), depth);
+fn write_value(out: &mut String, value: &RawValue, depth: usize) {
+    if depth < MAX_DEPTH {
+        if let Some(fields) = RawFields::parse(value) {
+            write_object(out, fields.0.iter().map(|(key, value)| (key.as_str(), *value)), depth);
             return;
         }
         if let Ok(values) = serde_json::from_str::<Vec<&RawValue>>(value.get()) {
-            array(out, &values, depth);
+            write_array(out, &values, depth);
             return;
         }
         if let Some(text) = text(value) {
-            out.push_str(&quoted(&text));
+            out.push_str(&to_json_string(&text));
             return;
         }
     }
     out.push_str(value.get());
 }
 
-fn object<'a>(
+fn write_object<'a>(
     out: &mut String,
     fields: impl Iterator<Item = (&'a str, &'a RawValue)>,
     depth: usize,
@@ -80,23 +80,23 @@ fn object<'a>(
         out.push_str(if empty { "\n" } else { ",\n" });
         empty = false;
         // Writing to a string cannot fail.
-        let _ok = write!(out, "{}{}: ", "  ".repeat(depth + 1), quoted(key));
-        print(out, value, depth + 1);
+        let _ok = write!(out, "{}{}: ", "  ".repeat(depth + 1), to_json_string(key));
+        write_value(out, value, depth + 1);
     }
-    end(out, empty, depth, '}');
+    write_end(out, empty, depth, '}');
 }
 
-fn array(out: &mut String, values: &[&RawValue], depth: usize) {
+fn write_array(out: &mut String, values: &[&RawValue], depth: usize) {
     out.push('[');
     for (index, value) in values.iter().enumerate() {
         out.push_str(if index == 0 { "\n" } else { ",\n" });
         out.push_str(&"  ".repeat(depth + 1));
-        print(out, value, depth + 1);
+        write_value(out, value, depth + 1);
     }
-    end(out, values.is_empty(), depth, ']');
+    write_end(out, values.is_empty(), depth, ']');
 }
 
-fn end(out: &mut String, empty: bool, depth: usize, bracket: char) {
+fn write_end(out: &mut String, empty: bool, depth: usize, bracket: char) {
     if !empty {
         out.push('\n');
         out.push_str(&"  ".repeat(depth));
@@ -104,29 +104,29 @@ fn end(out: &mut String, empty: bool, depth: usize, bracket: char) {
     out.push(bracket);
 }
 
-fn quoted(text: &str) -> String {
+fn to_json_string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-impl<'de> Deserialize<'de> for Fields<'de> {
+impl<'de> Deserialize<'de> for RawFields<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Fields<'de>;
+        struct RawFieldsVisitor;
+        impl<'de> Visitor<'de> for RawFieldsVisitor {
+            type Value = RawFields<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Fields<'de>, M::Error> {
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<RawFields<'de>, M::Error> {
                 let mut fields = Vec::new();
                 while let Some(field) = map.next_entry()? {
                     fields.push(field);
                 }
-                Ok(Fields(fields))
+                Ok(RawFields(fields))
             }
         }
-        deserializer.deserialize_map(InOrder)
+        deserializer.deserialize_map(RawFieldsVisitor)
     }
 }
 
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn of_two_fields_with_one_name_the_last_counts() {
         let value = raw(r#"{"a":1,"a":2}"#);
-        let fields = Fields::of(&value).unwrap();
+        let fields = RawFields::parse(&value).unwrap();
         assert_eq!(fields.get("a").map(RawValue::get), Some("2"));
     }
 

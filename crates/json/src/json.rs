@@ -17,13 +17,13 @@ impl Json {
 
     /// Takes text that is known to be JSON, for instance because a serializer wrote it.
     #[must_use]
-    pub fn trusted(text: String) -> Self {
+    pub fn from_trusted(text: String) -> Self {
         Self(Bytes::from(text))
     }
 
     /// Takes bytes that are known to be JSON text, for instance because they were one before.
     #[must_use]
-    pub const fn known(bytes: Bytes) -> Self {
+    pub const fn from_trusted_bytes(bytes: Bytes) -> Self {
         Self(bytes)
     }
 
@@ -31,21 +31,22 @@ impl Json {
     ///
     /// # Errors
     /// When they are not.
-    pub fn checked(bytes: Bytes) -> Result<Self, serde_json::Error> {
+    pub fn parse(bytes: Bytes) -> Result<Self, serde_json::Error> {
         serde_json::from_slice::<&RawValue>(&bytes)?;
         Ok(Self(bytes))
     }
 
     /// The part of `line` that `text` was borrowed from.
-    pub fn part_of(line: &Bytes, text: &str) -> Self {
+    pub fn slice_from(line: &Bytes, text: &str) -> Self {
         Self(line.slice_ref(text.as_bytes()))
     }
 
     /// The part that `text`, which is JSON by itself, was borrowed from, shared; a copy of what
     /// was borrowed elsewhere.
     #[must_use]
-    pub fn part(&self, text: &str) -> Self {
-        let (whole, part) = (self.0.as_ptr().addr(), text.as_ptr().addr());
+    pub fn slice(&self, text: &str) -> Self {
+        let whole = self.0.as_ptr().addr();
+        let part = text.as_ptr().addr();
         let start = part.checked_sub(whole);
         let range = start.map(|start| start..start + text.len());
         match range.filter(|range| range.end <= self.0.len()) {
@@ -113,11 +114,11 @@ mod tests {
 
     #[test]
     fn a_part_is_shared_and_what_is_none_is_copied() {
-        let whole = Json::trusted(r#"[1,{"a":2}]"#.to_owned());
+        let whole = Json::from_trusted(r#"[1,{"a":2}]"#.to_owned());
         let (_, raw): (u8, &RawValue) = whole.read().unwrap();
-        let part = whole.part(raw.get());
+        let part = whole.slice(raw.get());
         assert_eq!((part.as_str(), part.bytes().as_ptr()), (r#"{"a":2}"#, raw.get().as_ptr()));
         let other = RawValue::from_string("[3]".to_owned()).unwrap();
-        assert_eq!(whole.part(other.get()).as_str(), "[3]");
+        assert_eq!(whole.slice(other.get()).as_str(), "[3]");
     }
 }

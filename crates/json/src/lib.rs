@@ -11,9 +11,9 @@ mod members;
 mod pin_diff;
 pub mod strict;
 
-pub use canonical::{Node, canonical, quoted};
-pub use fields::{Fields, pretty, text};
+pub use canonical::{CanonicalNode, canonicalize, to_json_string};
+pub use fields::{RawFields, pretty, text};
 pub use json::{Json, utf8};
-pub use members::{NoMembers, members, text_of};
+pub use members::{MembersError, decode_string, for_each_member};
 pub use pin_diff::{changed_parts, diff};
-pub use strict::read;
+pub use strict::read_strictly;

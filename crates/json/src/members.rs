@@ -6,11 +6,11 @@
 use std::borrow::Cow;
 
 /// So many blocks of a string are looked at before a search begins: most strings are over by then.
-const SHORT: usize = 4;
+const MAX_SHORT_BLOCKS: usize = 4;
 
 /// Why a text has no members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoMembers {
+pub enum MembersError {
     /// It is not JSON.
     NotJson,
     /// It is JSON of another kind.
@@ -21,25 +21,25 @@ pub enum NoMembers {
 ///
 /// # Errors
 /// When the text is not an object; what was handed over until then means nothing.
-pub fn members<'a>(
+pub fn for_each_member<'a>(
     text: &'a str,
     mut each: impl FnMut(Cow<'a, str>, &'a str),
-) -> Result<(), NoMembers> {
-    let mut walk = Walk { bytes: text.as_bytes(), at: 0, open: Vec::new() };
+) -> Result<(), MembersError> {
+    let mut walk = JsonWalker { bytes: text.as_bytes(), at: 0, open: Vec::new() };
     walk.spaces();
     if walk.peek() != Some(b'{') {
         let whole = walk.value().and_then(|()| walk.end());
-        return Err(whole.map_or(NoMembers::NotJson, |()| NoMembers::NotAnObject));
+        return Err(whole.map_or(MembersError::NotJson, |()| MembersError::NotAnObject));
     }
     let mut each = |name: &'a str, value: &'a str| {
-        each(text_of(name)?, value);
+        each(decode_string(name)?, value);
         Some(())
     };
-    walk.object(text, &mut each).and_then(|()| walk.end()).ok_or(NoMembers::NotJson)
+    walk.object(text, &mut each).and_then(|()| walk.end()).ok_or(MembersError::NotJson)
 }
 
 /// A place in a text; every step ends behind what it is named after, or there is none of it.
-struct Walk<'a> {
+struct JsonWalker<'a> {
     bytes: &'a [u8],
     at: usize,
     /// The brackets that are open: a list in place of calls within calls, as the depth is the
@@ -47,7 +47,7 @@ struct Walk<'a> {
     open: Vec<u8>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> JsonWalker<'a> {
     /// An object, of which the members are handed over as they are written, names with quotes.
     fn object(
         &mut self,
@@ -107,14 +107,14 @@ impl<'a> Walk<'a> {
                 }
                 first => self.number(first)?,
             }
-            if !self.goes_on()? {
+            if !self.close_or_continue()? {
                 return Some(());
             }
         }
     }
 
     /// Closes what ends behind a value; says whether another value follows.
-    fn goes_on(&mut self) -> Option<bool> {
+    fn close_or_continue(&mut self) -> Option<bool> {
         while let Some(&closing) = self.open.last() {
             self.spaces();
             match self.next()? {
@@ -152,7 +152,7 @@ impl<'a> Walk<'a> {
     /// The rest of a string, behind its first quote.
     fn string(&mut self) -> Option<()> {
         loop {
-            self.at += plain(self.bytes.get(self.at..)?)?;
+            self.at += plain_prefix(self.bytes.get(self.at..)?)?;
             match self.next()? {
                 b'"' => return Some(()),
                 b'\\' => self.escape()?,
@@ -239,15 +239,15 @@ impl<'a> Walk<'a> {
 
 /// How many bytes of a string come before the next that means something, as far as can be told
 /// without looking at single ones; nothing where it has a control character.
-fn plain(rest: &[u8]) -> Option<usize> {
+fn plain_prefix(rest: &[u8]) -> Option<usize> {
     let (blocks, _) = rest.as_chunks::<8>();
-    for (number, block) in blocks.iter().take(SHORT).enumerate() {
+    for (number, block) in blocks.iter().take(MAX_SHORT_BLOCKS).enumerate() {
         let special = special_in(*block);
         if special != 0 {
             return Some(number * 8 + special.trailing_zeros() as usize / 8);
         }
     }
-    if blocks.len() <= SHORT {
+    if blocks.len() <= MAX_SHORT_BLOCKS {
         return Some(blocks.len() * 8);
     }
     let length = memchr::memchr2(b'"', b'\\', rest)?;
@@ -273,7 +273,7 @@ const fn special_in(block: [u8; 8]) -> u64 {
 
 /// The text of a JSON string; escapes are undone, as they may hide which name it is.
 #[must_use]
-pub fn text_of(quoted: &str) -> Option<Cow<'_, str>> {
+pub fn decode_string(quoted: &str) -> Option<Cow<'_, str>> {
     let inner = quoted.strip_prefix('"')?.strip_suffix('"')?;
     if inner.contains('\\') {
         return serde_json::from_str(quoted).ok().map(Cow::Owned);

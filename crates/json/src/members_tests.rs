@@ -5,20 +5,20 @@ use std::collections::VecDeque;
 use proptest::prelude::*;
 use serde_json::value::RawValue;
 
-use super::{NoMembers, members};
+use super::{MembersError, for_each_member};
 
-fn found(text: &str) -> Result<Vec<(String, String)>, NoMembers> {
+fn found(text: &str) -> Result<Vec<(String, String)>, MembersError> {
     let mut all = Vec::new();
-    members(text, |name, value| all.push((name.into_owned(), value.to_owned())))?;
+    for_each_member(text, |name, value| all.push((name.into_owned(), value.to_owned())))?;
     Ok(all)
 }
 
 /// What a general parser says of the same text; a name that is no text has no member for it.
-fn expected(text: &str) -> Result<(), NoMembers> {
+fn expected(text: &str) -> Result<(), MembersError> {
     match serde_json::from_str::<&RawValue>(text) {
-        Err(_) => Err(NoMembers::NotJson),
+        Err(_) => Err(MembersError::NotJson),
         Ok(raw) if raw.get().starts_with('{') => Ok(()),
-        Ok(_) => Err(NoMembers::NotAnObject),
+        Ok(_) => Err(MembersError::NotAnObject),
     }
 }
 

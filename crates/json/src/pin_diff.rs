@@ -4,22 +4,23 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::canonical::Node;
+use crate::canonical::CanonicalNode;
 
 /// As many characters around a change are shown.
-const AROUND: usize = 60;
+const CONTEXT_CHARS: usize = 60;
 /// As many lines are shown; what comes after is counted.
-const LINES: usize = 200;
+const MAX_LINES: usize = 200;
 
 /// The lines that lead from `before` to `now`; both are JSON texts.
 pub fn diff(before: Option<&str>, now: &str) -> String {
-    let (old, new) = (leaves(before), leaves(Some(now)));
+    let old = leaves(before);
+    let new = leaves(Some(now));
     let mut lines = Vec::new();
     for (path, value) in &old {
         match new.get(path) {
             None => lines.push(format!("- {path}: {value}")),
             Some(other) if other != value => {
-                let (value, other) = around_the_change(value, other);
+                let (value, other) = excerpt_change(value, other);
                 lines.push(format!("- {path}: {value}"));
                 lines.push(format!("+ {path}: {other}"));
             }
@@ -28,8 +29,8 @@ pub fn diff(before: Option<&str>, now: &str) -> String {
     }
     let added = new.iter().filter(|(path, _)| !old.contains_key(*path));
     lines.extend(added.map(|(path, value)| format!("+ {path}: {value}")));
-    let more = lines.len().saturating_sub(LINES);
-    lines.truncate(LINES);
+    let more = lines.len().saturating_sub(MAX_LINES);
+    lines.truncate(MAX_LINES);
     if more > 0 {
         lines.push(format!("({more} more lines)"));
     }
@@ -52,18 +53,19 @@ pub fn changed_parts(before: &str, now: &str) -> Vec<&'static str> {
         "mimeType",
         "_meta",
     ];
-    let parts = |text| match Node::read(text) {
-        Some(Node::Members(members)) => members,
+    let parts = |text| match CanonicalNode::parse(text) {
+        Some(CanonicalNode::Members(members)) => members,
         _ => Vec::new(),
     };
-    let (old, new) = (parts(before), parts(now));
-    let of = |parts: &[(String, Node)], name: &str| {
+    let old = parts(before);
+    let new = parts(now);
+    let of = |parts: &[(String, CanonicalNode)], name: &str| {
         parts.iter().filter(|(other, _)| other == name).cloned().collect::<Vec<_>>()
     };
     let mut changed: Vec<&'static str> =
         KNOWN.into_iter().filter(|name| of(&old, name) != of(&new, name)).collect();
-    let unknown = |parts: &[(String, Node)]| {
-        let is_unknown = |part: &&(String, Node)| !KNOWN.contains(&part.0.as_str());
+    let unknown = |parts: &[(String, CanonicalNode)]| {
+        let is_unknown = |part: &&(String, CanonicalNode)| !KNOWN.contains(&part.0.as_str());
         parts.iter().filter(is_unknown).cloned().collect::<Vec<_>>()
     };
     if unknown(&old) != unknown(&new) {
@@ -76,8 +78,8 @@ pub fn changed_parts(before: &str, now: &str) -> Vec<&'static str> {
 fn leaves(text: Option<&str>) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     if let Some(text) = text {
-        match Node::read(text) {
-            Some(node) => gather(String::new(), &node, &mut found),
+        match CanonicalNode::parse(text) {
+            Some(node) => collect_leaves(String::new(), &node, &mut found),
             None => {
                 found.insert("definition".to_owned(), text.to_owned());
             }
@@ -86,7 +88,7 @@ fn leaves(text: Option<&str>) -> BTreeMap<String, String> {
     found
 }
 
-fn gather(path: String, node: &Node, found: &mut BTreeMap<String, String>) {
+fn collect_leaves(path: String, node: &CanonicalNode, found: &mut BTreeMap<String, String>) {
     let below = |name: &str| match path.as_str() {
         "" => name.to_owned(),
         path => format!("{path}.{name}"),
@@ -100,36 +102,37 @@ fn gather(path: String, node: &Node, found: &mut BTreeMap<String, String>) {
         found.insert(place, text.to_owned());
     };
     match node {
-        Node::Plain(text) => keep(text),
-        Node::List(items) if items.is_empty() => keep("[]"),
-        Node::Members(members) if members.is_empty() => keep("{}"),
-        Node::List(items) => {
+        CanonicalNode::Plain(text) => keep(text),
+        CanonicalNode::List(items) if items.is_empty() => keep("[]"),
+        CanonicalNode::Members(members) if members.is_empty() => keep("{}"),
+        CanonicalNode::List(items) => {
             for (place, item) in items.iter().enumerate() {
-                gather(below(&place.to_string()), item, found);
+                collect_leaves(below(&place.to_string()), item, found);
             }
         }
-        Node::Members(members) => {
+        CanonicalNode::Members(members) => {
             for (name, value) in members {
-                gather(below(name), value, found);
+                collect_leaves(below(name), value, found);
             }
         }
     }
 }
 
 /// Of two long texts, the part that is different and what stands around it.
-fn around_the_change(old: &str, new: &str) -> (String, String) {
+fn excerpt_change(old: &str, new: &str) -> (String, String) {
     let is_text = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|v| v.is_string());
-    if !is_text(old) || !is_text(new) || old.len().max(new.len()) < 3 * AROUND {
+    if !is_text(old) || !is_text(new) || old.len().max(new.len()) < 3 * CONTEXT_CHARS {
         return (old.to_owned(), new.to_owned());
     }
-    let (old, new): (Vec<char>, Vec<char>) = (old.chars().collect(), new.chars().collect());
+    let old: Vec<char> = old.chars().collect();
+    let new: Vec<char> = new.chars().collect();
     let same = old.iter().zip(&new).take_while(|(left, right)| left == right).count();
     let rest = old.len().min(new.len()) - same;
     let end = old.iter().rev().zip(new.iter().rev()).take(rest);
     let end = end.take_while(|(left, right)| left == right).count();
     let shown = |text: &[char]| {
-        let from = same.saturating_sub(AROUND);
-        let to = (text.len() - end + AROUND).min(text.len());
+        let from = same.saturating_sub(CONTEXT_CHARS);
+        let to = (text.len() - end + CONTEXT_CHARS).min(text.len());
         let part: String = text.iter().skip(from).take(to - from).collect();
         let before = if from > 0 { "…" } else { "" };
         let after = if to < text.len() { "…" } else { "" };

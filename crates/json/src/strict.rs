@@ -6,17 +6,17 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use serde_json::{Map, Value};
 
 /// Reads JSON text, and refuses a member that stands twice.
-pub fn read(text: &[u8]) -> Result<Value, serde_json::Error> {
+pub fn read_strictly(text: &[u8]) -> Result<Value, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_slice(text);
-    let value = Strict.deserialize(&mut reader)?;
+    let value = StrictVisitor.deserialize(&mut reader)?;
     reader.end()?;
     Ok(value)
 }
 
 #[derive(Clone, Copy)]
-struct Strict;
+struct StrictVisitor;
 
-impl<'de> DeserializeSeed<'de> for Strict {
+impl<'de> DeserializeSeed<'de> for StrictVisitor {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
@@ -24,7 +24,7 @@ impl<'de> DeserializeSeed<'de> for Strict {
     }
 }
 
-impl<'de> Visitor<'de> for Strict {
+impl<'de> Visitor<'de> for StrictVisitor {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -85,7 +85,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    use super::read;
+    use super::read_strictly;
 
     #[test]
     fn a_member_that_stands_twice_is_refused_at_any_depth() {
@@ -95,7 +95,7 @@ mod tests {
             (r#"{"b":[{"c":1,"\u0063":2}]}"#, Err("`c` stands there twice at line 1 column 21")),
             ("{} x", Err("trailing characters at line 1 column 4")),
         ] {
-            let got = read(text.as_bytes()).map(|_| ()).map_err(|error| error.to_string());
+            let got = read_strictly(text.as_bytes()).map(|_| ()).map_err(|error| error.to_string());
             assert_eq!(got, expected.map_err(str::to_owned), "{text}");
         }
     }
@@ -106,7 +106,7 @@ mod tests {
             let quoted = Value::from(text).to_string();
             let object = format!(r#"{{"a":[1,-2,3.5,true,null,{quoted}],"b":{{"c":{quoted}}}}}"#);
             let expected: Value = serde_json::from_str(&object).unwrap();
-            prop_assert_eq!(read(object.as_bytes()).unwrap(), expected);
+            prop_assert_eq!(read_strictly(object.as_bytes()).unwrap(), expected);
         }
     }
 }

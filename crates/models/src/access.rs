@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use switchboard_config::{Environment, ModelProfile, Provider};
-use switchboard_prompting::{ModelError, Trouble};
+use switchboard_prompting::{ModelError, ModelErrorKind};
 
 use crate::defaults;
 use crate::defaults::Defaults;
@@ -13,10 +13,10 @@ use crate::defaults::Defaults;
 /// Headers that can hold a key.
 const KEY_HEADERS: [&str; 4] = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
 /// Shorter values stand in too many texts to be taken out of all of them.
-const SHORTEST_SECRET: usize = 6;
+const MIN_SECRET_CHARS: usize = 6;
 
 /// The way to a vendor. It has no `Debug`, for it holds secrets.
-pub(crate) struct Access {
+pub(crate) struct VendorAccess {
     /// Where requests go; paths are added to it.
     pub(crate) base: Url,
     /// What every request carries.
@@ -27,15 +27,15 @@ pub(crate) struct Access {
     pub(crate) key_variable: Option<String>,
 }
 
-impl Access {
+impl VendorAccess {
     /// Finds address and key of a profile.
     pub(crate) fn find(
         profile: &ModelProfile,
         environment: &Environment,
         key_header: KeyHeader,
     ) -> Result<Self, ModelError> {
-        let defaults = defaults::of(profile.provider);
-        let base = base(profile, &defaults)?;
+        let defaults = defaults::provider_defaults(profile.provider);
+        let base = base_url(profile, &defaults)?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let has_own_key =
@@ -52,7 +52,7 @@ impl Access {
             let bad = || {
                 let message =
                     format!("the header `{name}` of the model `{}` cannot be sent", profile.name);
-                ModelError::new(Trouble::Profile, message)
+                ModelError::new(ModelErrorKind::Profile, message)
             };
             let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
             let mut sent = HeaderValue::from_str(value).map_err(|_| bad())?;
@@ -64,7 +64,7 @@ impl Access {
         if has_key && base.scheme() != "https" && !is_loopback(&base) {
             return Err(plain_http(profile));
         }
-        secrets.retain(|secret| secret.len() >= SHORTEST_SECRET);
+        secrets.retain(|secret| secret.len() >= MIN_SECRET_CHARS);
         let key_variable = variables(profile, &defaults).first().map(|name| (*name).to_owned());
         Ok(Self { base, headers, secrets, key_variable })
     }
@@ -76,7 +76,7 @@ impl Access {
     }
 
     /// The address with more path.
-    pub(crate) fn at(&self, segments: &[&str]) -> Url {
+    pub(crate) fn url_with_path(&self, segments: &[&str]) -> Url {
         let mut url = self.base.clone();
         // Only an address that cannot have a path has no segments, and such a base is refused.
         if let Ok(mut path) = url.path_segments_mut() {
@@ -95,7 +95,7 @@ pub(crate) enum KeyHeader {
     Named(&'static str),
 }
 
-struct Key {
+struct ApiKey {
     value: String,
     variable: String,
 }
@@ -109,11 +109,11 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-fn base(profile: &ModelProfile, defaults: &Defaults) -> Result<Url, ModelError> {
+fn base_url(profile: &ModelProfile, defaults: &Defaults) -> Result<Url, ModelError> {
     let text = profile.base_url.as_deref().unwrap_or(defaults.base_url);
     let wrong = |why: &str| {
         let message = format!("the `baseUrl` of the model `{}` {why}", profile.name);
-        ModelError::new(Trouble::Profile, message)
+        ModelError::new(ModelErrorKind::Profile, message)
     };
     let url: Url = text.parse().map_err(|_| wrong("is no address"))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -146,11 +146,11 @@ fn key(
     profile: &ModelProfile,
     environment: &Environment,
     defaults: &Defaults,
-) -> Result<Option<Key>, ModelError> {
+) -> Result<Option<ApiKey>, ModelError> {
     for variable in variables(profile, defaults) {
         let value = environment.variable(variable).unwrap_or_default().trim();
         if !value.is_empty() {
-            return Ok(Some(Key { value: value.to_owned(), variable: variable.to_owned() }));
+            return Ok(Some(ApiKey { value: value.to_owned(), variable: variable.to_owned() }));
         }
     }
     // Whoever names a variable wants it used; without it the request would go out bare.
@@ -168,7 +168,7 @@ fn missing_key(profile: &ModelProfile, defaults: &Defaults) -> ModelError {
     let name = &profile.name;
     let variable = variables(profile, defaults).first().copied().unwrap_or_default();
     let message = format!("there is no key for the model `{name}`");
-    ModelError::new(Trouble::BadKey, message).with_hint(match variable {
+    ModelError::new(ModelErrorKind::BadKey, message).with_hint(match variable {
         "" => "name the environment variable that holds the key as `apiKeyEnv`".to_owned(),
         variable => format!("put the key into the environment variable `{variable}`"),
     })
@@ -179,17 +179,17 @@ fn plain_http(profile: &ModelProfile) -> ModelError {
         "the key of the model `{}` would travel unprotected to another machine",
         profile.name
     );
-    ModelError::new(Trouble::Profile, message).with_hint("use `https://` in `baseUrl`")
+    ModelError::new(ModelErrorKind::Profile, message).with_hint("use `https://` in `baseUrl`")
 }
 
-fn insert_key(headers: &mut HeaderMap, form: KeyHeader, key: &Key) -> Result<(), ModelError> {
+fn insert_key(headers: &mut HeaderMap, form: KeyHeader, key: &ApiKey) -> Result<(), ModelError> {
     let (name, text) = match form {
         KeyHeader::Bearer => ("authorization", format!("Bearer {}", key.value)),
         KeyHeader::Named(name) => (name, key.value.clone()),
     };
     let mut value = HeaderValue::from_str(&text).map_err(|_| {
         let message = format!("the value of `{}` is no key: it cannot be sent", key.variable);
-        ModelError::new(Trouble::BadKey, message)
+        ModelError::new(ModelErrorKind::BadKey, message)
             .with_hint(format!("set `{}` again, without line breaks", key.variable))
     })?;
     value.set_sensitive(true);

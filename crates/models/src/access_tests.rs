@@ -19,8 +19,8 @@ fn profile(provider: Provider, base_url: Option<&str>) -> ModelProfile {
     }
 }
 
-fn find(profile: &ModelProfile, variables: &[&str]) -> Result<Access, ModelError> {
-    Access::find(profile, &environment(variables), KeyHeader::Bearer)
+fn find(profile: &ModelProfile, variables: &[&str]) -> Result<VendorAccess, ModelError> {
+    VendorAccess::find(profile, &environment(variables), KeyHeader::Bearer)
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn a_key_is_needed_by_vendors_on_other_machines_only() {
     ] {
         let profile = profile(provider, base_url);
         let expected = variable.map(|variable| {
-            ModelError::new(Trouble::BadKey, "there is no key for the model `fast`")
+            ModelError::new(ModelErrorKind::BadKey, "there is no key for the model `fast`")
                 .with_hint(format!("put the key into the environment variable `{variable}`"))
         });
         assert_eq!(find(&profile, &[]).err(), expected, "{provider:?} {base_url:?}");
@@ -69,7 +69,7 @@ fn no_key_leaves_this_machine_over_plain_http() {
         ..profile(Provider::OpenAi, Some("http://models.example/v1"))
     };
     let error = find(&open, &["OPENAI_API_KEY"]).err().unwrap();
-    assert_eq!(error.trouble, Trouble::Profile);
+    assert_eq!(error.kind, ModelErrorKind::Profile);
     assert_eq!(error.hint.as_deref(), Some("use `https://` in `baseUrl`"));
     let in_a_header = ModelProfile {
         headers: BTreeMap::from([("Authorization".to_owned(), KEY.to_owned())]),
@@ -108,8 +108,8 @@ fn secrets_are_neither_printed_nor_quoted() {
     let mut broken = environment(&[]);
     broken.variables.insert("OPENAI_API_KEY".to_owned(), "sk-hun\nter2".to_owned());
     let profile = profile(Provider::OpenAi, None);
-    let error = Access::find(&profile, &broken, KeyHeader::Bearer).err().unwrap();
-    assert_eq!(error.trouble, Trouble::BadKey);
+    let error = VendorAccess::find(&profile, &broken, KeyHeader::Bearer).err().unwrap();
+    assert_eq!(error.kind, ModelErrorKind::BadKey);
     assert!(!format!("{error:?}").contains("ter2"), "{error:?}");
 }
 
@@ -121,6 +121,6 @@ fn paths_are_added_to_the_address_and_cannot_leave_it() {
         (&["chat", "completions"][..], "http://127.0.0.1:9/v1/chat/completions?a=b"),
         (&["models", "a/../b?c:d"], "http://127.0.0.1:9/v1/models/a%2F..%2Fb%3Fc:d?a=b"),
     ] {
-        assert_eq!(access.at(segments).as_str(), expected);
+        assert_eq!(access.url_with_path(segments).as_str(), expected);
     }
 }

@@ -1,7 +1,7 @@
 //! What is assumed of a provider where a profile is silent.
 
 use switchboard_config::{CallStyle, ModelProfile, Provider};
-use switchboard_prompting::{About, CallForm, Calls, Vendor};
+use switchboard_prompting::{CallForm, CallMode, ModelInfo, Vendor};
 
 /// What is known of a provider.
 pub(crate) struct Defaults {
@@ -18,7 +18,7 @@ pub(crate) struct Defaults {
 }
 
 /// What is known of `provider`.
-pub(crate) const fn of(provider: Provider) -> Defaults {
+pub(crate) const fn provider_defaults(provider: Provider) -> Defaults {
     let (base_url, key_variables): (_, &[&str]) = match provider {
         Provider::OpenAi => ("https://api.openai.com/v1", &["OPENAI_API_KEY"]),
         Provider::Anthropic => ("https://api.anthropic.com", &["ANTHROPIC_API_KEY"]),
@@ -60,14 +60,14 @@ pub(crate) const fn is_local(provider: Provider) -> bool {
 }
 
 /// What the profile and the defaults together say of a model.
-pub(crate) fn about(profile: &ModelProfile) -> About {
-    let defaults = of(profile.provider);
+pub(crate) fn about(profile: &ModelProfile) -> ModelInfo {
+    let defaults = provider_defaults(profile.provider);
     let calls = match profile.calls.unwrap_or(CallStyle::Native) {
-        CallStyle::Native => Calls::Native(defaults.vendor),
-        CallStyle::Text => Calls::Text(CallForm::Wrapper),
-        CallStyle::Tags => Calls::Text(CallForm::ToolTags),
+        CallStyle::Native => CallMode::Native(defaults.vendor),
+        CallStyle::Text => CallMode::Text(CallForm::Wrapper),
+        CallStyle::Tags => CallMode::Text(CallForm::ToolTags),
     };
-    About {
+    ModelInfo {
         profile: profile.name.clone(),
         provider: profile.provider.as_str().to_owned(),
         model: profile.model.clone(),
@@ -84,11 +84,11 @@ mod tests {
     #[test]
     fn a_profile_overrides_what_is_assumed_of_its_provider() {
         let silent = ModelProfile::new("quiet", Provider::Gemini, "g-1");
-        let expected = About {
+        let expected = ModelInfo {
             profile: "quiet".to_owned(),
             provider: "gemini".to_owned(),
             model: "g-1".to_owned(),
-            calls: Calls::Native(Vendor::Gemini),
+            calls: CallMode::Native(Vendor::Gemini),
             images: true,
             window: 1_048_576,
         };
@@ -99,8 +99,8 @@ mod tests {
             calls: Some(CallStyle::Tags),
             ..silent
         };
-        let expected = About {
-            calls: Calls::Text(CallForm::ToolTags),
+        let expected = ModelInfo {
+            calls: CallMode::Text(CallForm::ToolTags),
             images: false,
             window: 4_000,
             ..expected
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn only_providers_on_other_machines_need_a_key() {
         for (word, provider) in Provider::ALL {
-            let needs = !of(provider).key_variables.is_empty();
+            let needs = !provider_defaults(provider).key_variables.is_empty();
             assert_eq!(needs, !is_local(provider) && provider != Provider::Scripted, "{word}");
         }
     }

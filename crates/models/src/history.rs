@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use serde_json::Value;
-use switchboard_prompting::{About, AskedCall, CallResult, Image, Message};
+use switchboard_prompting::{CallResult, ChatMessage, Image, ModelInfo, RequestedCall};
 
 /// What stands where a conversation begins in the middle.
-pub(crate) const BEGINNING: &str = "(The beginning of this conversation is not shown.)";
+pub(crate) const CUT_BEGINNING: &str = "(The beginning of this conversation is not shown.)";
 const NO_RESULT: &str = "Error:\nThis call was not made, or its result is lost.";
 
 /// The kinds of pictures that vendors take, by the names that are used for them.
-const KINDS: [(&str, &str); 5] = [
+const IMAGE_TYPES: [(&str, &str); 5] = [
     ("image/png", "image/png"),
     ("image/jpeg", "image/jpeg"),
     ("image/jpg", "image/jpeg"),
@@ -30,18 +30,18 @@ pub(crate) struct Picture<'a> {
 
 /// One message, ready for a vendor.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Turn<'a> {
+pub(crate) enum VendorTurn<'a> {
     /// What a person said: text, pictures or both.
     User { text: Cow<'a, str>, images: Vec<Picture<'a>> },
     /// What the model said: text, calls, the vendor's own form, or several of them.
-    Assistant { text: &'a str, calls: &'a [AskedCall], kept: Option<&'a Value> },
+    Assistant { text: &'a str, calls: &'a [RequestedCall], kept: Option<&'a Value> },
     /// One result for each call of the turn before, in their order.
-    Results(Vec<Answered<'a>>),
+    Results(Vec<AnsweredCall<'a>>),
 }
 
 /// The result of a call.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Answered<'a> {
+pub(crate) struct AnsweredCall<'a> {
     pub(crate) id: &'a str,
     pub(crate) name: &'a str,
     pub(crate) text: Cow<'a, str>,
@@ -50,46 +50,46 @@ pub(crate) struct Answered<'a> {
 }
 
 /// The turns of a conversation.
-pub(crate) fn turns<'a>(messages: &'a [Message], about: &About) -> Vec<Turn<'a>> {
+pub(crate) fn turns<'a>(messages: &'a [ChatMessage], about: &ModelInfo) -> Vec<VendorTurn<'a>> {
     let mut turns = Vec::with_capacity(messages.len() + 1);
-    let mut open: &[AskedCall] = &[];
+    let mut open: &[RequestedCall] = &[];
     for message in messages {
-        if let Message::Results { results } = message {
-            take_results(&mut turns, std::mem::take(&mut open), results, about);
+        if let ChatMessage::Results { results } = message {
+            attach_results(&mut turns, std::mem::take(&mut open), results, about);
             continue;
         }
-        close(&mut turns, std::mem::take(&mut open));
+        close_calls(&mut turns, std::mem::take(&mut open));
         match message {
-            Message::User { text, images } => {
-                let (text, images) = seen(text, images, about);
+            ChatMessage::User { text, images } => {
+                let (text, images) = fit_images(text, images, about);
                 if !text.trim().is_empty() || !images.is_empty() {
-                    turns.push(Turn::User { text, images });
+                    turns.push(VendorTurn::User { text, images });
                 }
             }
-            Message::Assistant { text, calls, kept } => {
+            ChatMessage::Assistant { text, calls, kept } => {
                 let kept = kept.as_ref().filter(|kept| kept.provider == about.provider);
                 let kept = kept.map(|kept| &kept.content);
                 if !text.trim().is_empty() || !calls.is_empty() || kept.is_some() {
-                    turns.push(Turn::Assistant { text, calls, kept });
+                    turns.push(VendorTurn::Assistant { text, calls, kept });
                 }
                 open = calls;
             }
-            Message::Results { .. } => {}
+            ChatMessage::Results { .. } => {}
         }
     }
-    close(&mut turns, open);
-    if !matches!(turns.first(), Some(Turn::User { .. })) {
-        turns.insert(0, Turn::User { text: BEGINNING.into(), images: Vec::new() });
+    close_calls(&mut turns, open);
+    if !matches!(turns.first(), Some(VendorTurn::User { .. })) {
+        turns.insert(0, VendorTurn::User { text: CUT_BEGINNING.into(), images: Vec::new() });
     }
     turns
 }
 
 /// Gives the calls the results that belong to them; what belongs to none is told as text.
-fn take_results<'a>(
-    turns: &mut Vec<Turn<'a>>,
-    calls: &'a [AskedCall],
+fn attach_results<'a>(
+    turns: &mut Vec<VendorTurn<'a>>,
+    calls: &'a [RequestedCall],
     results: &'a [CallResult],
-    about: &About,
+    about: &ModelInfo,
 ) {
     let mut left: VecDeque<&CallResult> = results.iter().collect();
     let mut answered = Vec::with_capacity(calls.len());
@@ -97,31 +97,31 @@ fn take_results<'a>(
         let place = left.iter().position(|result| result.id == call.id);
         answered.push(match place.and_then(|place| left.remove(place)) {
             Some(result) => {
-                let (text, images) = seen(&result.text, &result.images, about);
-                Answered { id: &call.id, name: &call.name, text, images, failed: result.failed }
+                let (text, images) = fit_images(&result.text, &result.images, about);
+                AnsweredCall { id: &call.id, name: &call.name, text, images, failed: result.failed }
             }
-            None => lost(call),
+            None => missing_result(call),
         });
     }
     if !answered.is_empty() {
-        turns.push(Turn::Results(answered));
+        turns.push(VendorTurn::Results(answered));
     }
     for result in left {
-        let (text, images) = seen(&result.text, &result.images, about);
+        let (text, images) = fit_images(&result.text, &result.images, about);
         let text = format!("Result of an earlier call of `{}`:\n{text}", result.name);
-        turns.push(Turn::User { text: text.into(), images });
+        turns.push(VendorTurn::User { text: text.into(), images });
     }
 }
 
 /// Calls that nobody answered, because the conversation was broken off there.
-fn close<'a>(turns: &mut Vec<Turn<'a>>, calls: &'a [AskedCall]) {
+fn close_calls<'a>(turns: &mut Vec<VendorTurn<'a>>, calls: &'a [RequestedCall]) {
     if !calls.is_empty() {
-        turns.push(Turn::Results(calls.iter().map(lost).collect()));
+        turns.push(VendorTurn::Results(calls.iter().map(missing_result).collect()));
     }
 }
 
-fn lost(call: &AskedCall) -> Answered<'_> {
-    Answered {
+fn missing_result(call: &RequestedCall) -> AnsweredCall<'_> {
+    AnsweredCall {
         id: &call.id,
         name: &call.name,
         text: NO_RESULT.into(),
@@ -131,9 +131,13 @@ fn lost(call: &AskedCall) -> Answered<'_> {
 }
 
 /// Text and pictures as this model can take them, with a line about what it cannot take.
-fn seen<'a>(text: &'a str, images: &'a [Image], about: &About) -> (Cow<'a, str>, Vec<Picture<'a>>) {
+fn fit_images<'a>(
+    text: &'a str,
+    images: &'a [Image],
+    about: &ModelInfo,
+) -> (Cow<'a, str>, Vec<Picture<'a>>) {
     let (shown, why): (Vec<_>, _) = if about.images {
-        (images.iter().filter_map(Picture::of).collect(), "no model can look at this kind")
+        (images.iter().filter_map(Picture::from_image).collect(), "no model can look at this kind")
     } else {
         (Vec::new(), "this model cannot look at pictures")
     };
@@ -149,8 +153,8 @@ fn seen<'a>(text: &'a str, images: &'a [Image], about: &About) -> (Cow<'a, str>,
 impl<'a> Picture<'a> {
     /// The picture, if it is of a kind that every vendor takes. Any other makes vendors refuse the
     /// whole conversation, now and ever after.
-    fn of(image: &'a Image) -> Option<Self> {
-        let known = KINDS.iter().find(|(name, _)| image.mime.eq_ignore_ascii_case(name));
+    fn from_image(image: &'a Image) -> Option<Self> {
+        let known = IMAGE_TYPES.iter().find(|(name, _)| image.mime.eq_ignore_ascii_case(name));
         let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
         let is_base64 = !image.data.is_empty() && image.data.bytes().all(is_digit);
         let (_, mime) = known.filter(|_| is_base64)?;
@@ -159,7 +163,7 @@ impl<'a> Picture<'a> {
 }
 
 /// The arguments of a call as an object; what is none becomes an empty one.
-pub(crate) fn arguments(call: &AskedCall) -> Value {
+pub(crate) fn arguments(call: &RequestedCall) -> Value {
     let read: Result<Value, _> = serde_json::from_str(&call.arguments);
     read.ok().filter(Value::is_object).unwrap_or_else(|| Value::Object(serde_json::Map::new()))
 }

@@ -23,4 +23,4 @@ mod transport;
 
 pub use open::{open, open_with};
 pub use sampling::ModelSampler;
-pub use transport::Patience;
+pub use transport::RetryPolicy;

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use switchboard_config::{Environment, ModelProfile, Provider};
-use switchboard_prompting::{Model, ModelError, Trouble};
-use switchboard_wire::Limits;
-use switchboard_wire::http::client;
+use switchboard_prompting::{Model, ModelError, ModelErrorKind};
+use switchboard_wire::WireLimits;
+use switchboard_wire::http::new_client;
 
-use crate::access::{Access, KeyHeader};
-use crate::anthropic::Anthropic;
+use crate::access::{KeyHeader, VendorAccess};
+use crate::anthropic::AnthropicProtocol;
 use crate::defaults;
-use crate::gemini::Gemini;
-use crate::openai::OpenAi;
-use crate::protocol::Protocol;
-use crate::scripted::Scripted;
-use crate::transport::{Parts, Patience, Remote};
+use crate::gemini::GeminiProtocol;
+use crate::openai::OpenAiProtocol;
+use crate::protocol::VendorProtocol;
+use crate::scripted::ScriptedModel;
+use crate::transport::{RemoteModel, RemoteParts, RetryPolicy};
 
 /// Makes the model that a profile describes. Nothing is sent yet.
 ///
@@ -25,7 +25,7 @@ pub fn open(
     environment: &Environment,
 ) -> Result<Arc<dyn Model>, ModelError> {
     let is_local = defaults::is_local(profile.provider);
-    let patience = if is_local { Patience::local() } else { Patience::default() };
+    let patience = if is_local { RetryPolicy::local() } else { RetryPolicy::default() };
     open_with(profile, environment, patience)
 }
 
@@ -36,33 +36,41 @@ pub fn open(
 pub fn open_with(
     profile: &ModelProfile,
     environment: &Environment,
-    patience: Patience,
+    patience: RetryPolicy,
 ) -> Result<Arc<dyn Model>, ModelError> {
     let about = defaults::about(profile);
     let provider = profile.provider;
-    let (protocol, key): (Box<dyn Protocol>, _) = match provider {
+    let (protocol, key): (Box<dyn VendorProtocol>, _) = match provider {
         Provider::Scripted => {
             let Some(file) = &profile.file else {
                 let message = format!("the model `{}` is scripted and names no file", profile.name);
-                return Err(ModelError::new(Trouble::Profile, message));
+                return Err(ModelError::new(ModelErrorKind::Profile, message));
             };
-            return Ok(Arc::new(Scripted::open(about, &environment.current_dir.join(file))?));
+            return Ok(Arc::new(ScriptedModel::open(about, &environment.current_dir.join(file))?));
         }
-        Provider::Anthropic => (Box::new(Anthropic), KeyHeader::Named("x-api-key")),
-        Provider::Gemini => (Box::new(Gemini), KeyHeader::Named("x-goog-api-key")),
+        Provider::Anthropic => (Box::new(AnthropicProtocol), KeyHeader::Named("x-api-key")),
+        Provider::Gemini => (Box::new(GeminiProtocol), KeyHeader::Named("x-goog-api-key")),
         Provider::OpenAi
         | Provider::Ollama
         | Provider::LmStudio
         | Provider::Vllm
-        | Provider::OpenRouter => (Box::new(OpenAi { provider }), KeyHeader::Bearer),
+        | Provider::OpenRouter => (Box::new(OpenAiProtocol { provider }), KeyHeader::Bearer),
     };
-    let mut access = Access::find(profile, environment, key)?;
+    let mut access = VendorAccess::find(profile, environment, key)?;
     for (name, value) in protocol.headers() {
         access.headers.entry(*name).or_insert(reqwest::header::HeaderValue::from_static(value));
     }
-    let client = client(&Limits::default()).map_err(|error| {
-        ModelError::new(Trouble::Unreachable, format!("no connection can be made: {error}"))
+    let client = new_client(&WireLimits::default()).map_err(|error| {
+        ModelError::new(ModelErrorKind::Unreachable, format!("no connection can be made: {error}"))
     })?;
     let extra = profile.extra.clone();
-    Ok(Arc::new(Remote::new(Parts { about, provider, access, protocol, extra, patience, client })))
+    Ok(Arc::new(RemoteModel::new(RemoteParts {
+        about,
+        provider,
+        access,
+        protocol,
+        extra,
+        patience,
+        client,
+    })))
 }

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use reqwest::Url;
 use serde_json::Value;
-use switchboard_prompting::{About, Delta, Request, Said};
-use switchboard_wire::http::Event;
+use switchboard_prompting::{ModelAnswer, ModelDelta, ModelInfo, ModelRequest};
+use switchboard_wire::http::SseEvent;
 
-use crate::access::Access;
+use crate::access::VendorAccess;
 
 /// A vendor's way of talking. Nothing here does I/O.
-pub(crate) trait Protocol: Send + Sync {
+pub(crate) trait VendorProtocol: Send + Sync {
     /// Where an answer is asked for.
-    fn address(&self, access: &Access, model: &str) -> Url;
+    fn address(&self, access: &VendorAccess, model: &str) -> Url;
 
     /// Headers that the vendor wants with every request.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
@@ -20,24 +20,24 @@ pub(crate) trait Protocol: Send + Sync {
     }
 
     /// How requests are written until a server refuses that.
-    fn fullest(&self) -> Form;
+    fn default_form(&self) -> RequestForm;
 
     /// The body of the request, before the profile adds to it.
-    fn body(&self, request: &Request, about: &About, form: Form) -> Value;
+    fn body(&self, request: &ModelRequest, about: &ModelInfo, form: RequestForm) -> Value;
 
     /// A machine that reads one answer.
-    fn reader(&self) -> Box<dyn Reader>;
+    fn reader(&self) -> Box<dyn AnswerReader>;
 
     /// What a refusal means, if the vendor says more than the status does.
-    fn meaning(&self, refusal: &Refusal) -> Option<Meaning>;
+    fn refusal_meaning(&self, refusal: &VendorRefusal) -> Option<RefusalMeaning>;
 
     /// The questions that tell whether the model is there.
-    fn checks(&self, access: &Access, model: &str) -> Checks;
+    fn checks(&self, access: &VendorAccess, model: &str) -> ModelChecks;
 }
 
 /// How much a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum RequestForm {
     /// Everything that is useful.
     Full,
     /// Nothing that a server may not know.
@@ -45,31 +45,31 @@ pub(crate) enum Form {
 }
 
 /// Reads one answer, event by event.
-pub(crate) trait Reader: Send {
+pub(crate) trait AnswerReader: Send {
     /// Takes an event and gives what can be told of it.
-    fn push(&mut self, event: &Event) -> Result<Vec<Delta>, Broken>;
+    fn push(&mut self, event: &SseEvent) -> Result<Vec<ModelDelta>, BrokenAnswer>;
 
     /// Whether the vendor said that nothing more comes.
     fn is_over(&self) -> bool;
 
     /// The whole answer.
-    fn finish(self: Box<Self>) -> Result<Said, Broken>;
+    fn finish(self: Box<Self>) -> Result<ModelAnswer, BrokenAnswer>;
 }
 
 /// Why an answer cannot be read to its end.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Broken {
+pub(crate) enum BrokenAnswer {
     /// It ended in the middle.
     Cut,
     /// An event is not what the vendor promises.
     Malformed(String),
     /// The vendor gave up and said why.
-    Refused(Refusal),
+    Refused(VendorRefusal),
 }
 
 /// A refusal in the vendor's words.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Refusal {
+pub(crate) struct VendorRefusal {
     /// The HTTP status; nothing for a refusal in the middle of an answer that names none.
     pub(crate) status: Option<u16>,
     /// The vendor's words for the kind of error, in lower case.
@@ -82,7 +82,7 @@ pub(crate) struct Refusal {
 
 /// What a refusal means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meaning {
+pub(crate) enum RefusalMeaning {
     /// The key is wrong or may not do this.
     BadKey,
     /// There is no such model.
@@ -100,7 +100,7 @@ pub(crate) enum Meaning {
 }
 
 /// How to find out whether a model is there.
-pub(crate) struct Checks {
+pub(crate) struct ModelChecks {
     /// Must be answered well before anything else, where the list is open to everybody.
     pub(crate) key: Option<Url>,
     /// The model itself, where the vendor has an address for each.
@@ -109,23 +109,23 @@ pub(crate) struct Checks {
     pub(crate) list: Url,
 }
 
-impl Refusal {
+impl VendorRefusal {
     /// Reads the error that a body or an event holds. What is not understood is quoted.
     pub(crate) fn read(status: Option<u16>, text: &str) -> Self {
         let value: Value = serde_json::from_str(text).unwrap_or(Value::Null);
-        match Self::of(&value) {
+        match Self::from_value(&value) {
             Some(refusal) => Self { status: status.or(refusal.status), ..refusal },
             None => Self { status, message: text.trim().to_owned(), ..Self::default() },
         }
     }
 
     /// What the first of these codes means that the vendor gave.
-    pub(crate) fn meaning_by_code(&self, known: &[(&str, Meaning)]) -> Option<Meaning> {
+    pub(crate) fn code_meaning(&self, known: &[(&str, RefusalMeaning)]) -> Option<RefusalMeaning> {
         known.iter().find(|(code, _)| self.has_code(code)).map(|(_, meaning)| *meaning)
     }
 
     /// The error in a value, in any of the shapes that vendors use.
-    pub(crate) fn of(value: &Value) -> Option<Self> {
+    pub(crate) fn from_value(value: &Value) -> Option<Self> {
         // Google wraps the whole in a list where it streams.
         let value = value.get(0).unwrap_or(value);
         let error = value.get("error").filter(|error| !error.is_null());
@@ -150,7 +150,7 @@ impl Refusal {
         let mut wait = None;
         for detail in inner.get("details").and_then(Value::as_array).into_iter().flatten() {
             codes.extend(detail_codes(detail));
-            wait = wait.or_else(|| seconds(detail.get("retryDelay")?.as_str()?));
+            wait = wait.or_else(|| parse_seconds(detail.get("retryDelay")?.as_str()?));
         }
         Some(Self { status: status.filter(|code| *code >= 400), codes, message, wait })
     }
@@ -167,15 +167,15 @@ impl Refusal {
     }
 
     /// What the status alone means.
-    pub(crate) fn meaning_of_status(&self) -> Meaning {
+    pub(crate) fn status_meaning(&self) -> RefusalMeaning {
         match self.status {
-            Some(401 | 403) => Meaning::BadKey,
-            Some(402) => Meaning::UsedUp,
-            Some(404) => Meaning::UnknownModel,
-            Some(413) => Meaning::TooLong,
-            Some(408 | 409 | 425 | 429 | 500..) | None => Meaning::Busy,
-            Some(300..=399 | 405) => Meaning::WrongAddress,
-            Some(_) => Meaning::BadRequest,
+            Some(401 | 403) => RefusalMeaning::BadKey,
+            Some(402) => RefusalMeaning::UsedUp,
+            Some(404) => RefusalMeaning::UnknownModel,
+            Some(413) => RefusalMeaning::TooLong,
+            Some(408 | 409 | 425 | 429 | 500..) | None => RefusalMeaning::Busy,
+            Some(300..=399 | 405) => RefusalMeaning::WrongAddress,
+            Some(_) => RefusalMeaning::BadRequest,
         }
     }
 }
@@ -189,7 +189,7 @@ fn detail_codes(detail: &Value) -> Vec<String> {
 }
 
 /// Reads `34.07s`.
-fn seconds(text: &str) -> Option<Duration> {
+fn parse_seconds(text: &str) -> Option<Duration> {
     let seconds: f64 = text.strip_suffix('s')?.parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()
 }
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn errors_are_read_in_every_vendors_shape() {
-        let refusal = |status, codes: &[&str], message: &str, wait| Refusal {
+        let refusal = |status, codes: &[&str], message: &str, wait| VendorRefusal {
             status,
             codes: codes.iter().map(|code| (*code).to_owned()).collect(),
             message: message.to_owned(),
@@ -233,14 +233,14 @@ mod tests {
             ),
             (" gateway down ", refusal(Some(400), &[], "gateway down", None)),
         ] {
-            assert_eq!(Refusal::read(Some(400), text), expected, "{text}");
+            assert_eq!(VendorRefusal::read(Some(400), text), expected, "{text}");
         }
     }
 
     #[test]
     fn an_error_inside_of_an_answer_may_bring_its_own_status() {
-        let refusal = Refusal::read(None, r#"{"error":{"code":502,"message":"upstream"}}"#);
+        let refusal = VendorRefusal::read(None, r#"{"error":{"code":502,"message":"upstream"}}"#);
         assert_eq!(refusal.status, Some(502));
-        assert_eq!(Refusal::of(&serde_json::json!({"choices": []})), None);
+        assert_eq!(VendorRefusal::from_value(&serde_json::json!({"choices": []})), None);
     }
 }

@@ -3,10 +3,10 @@
 use bytes::Bytes;
 use proptest::prelude::*;
 use serde_json::Value;
-use switchboard_prompting::{Arguments, Delta, NativeCall, Said};
-use switchboard_wire::http::Event;
+use switchboard_prompting::{ModelAnswer, ModelDelta, NativeCall, ParsedArguments};
+use switchboard_wire::http::SseEvent;
 
-use crate::protocol::{Broken, Reader};
+use crate::protocol::{AnswerReader, BrokenAnswer};
 
 /// Words that mean something to one of the readers.
 const WORDS: [&str; 34] = [
@@ -48,12 +48,12 @@ const WORDS: [&str; 34] = [
 
 /// What a reader tells on the way, and what comes out.
 pub(crate) fn read(
-    mut reader: Box<dyn Reader>,
+    mut reader: Box<dyn AnswerReader>,
     events: &[String],
-) -> (Vec<Delta>, Result<Said, Broken>) {
+) -> (Vec<ModelDelta>, Result<ModelAnswer, BrokenAnswer>) {
     let mut deltas = Vec::new();
     for data in events {
-        let event = Event { name: String::new(), data: Bytes::copy_from_slice(data.as_bytes()) };
+        let event = SseEvent { name: String::new(), data: Bytes::copy_from_slice(data.as_bytes()) };
         match reader.push(&event) {
             Ok(more) => deltas.extend(more),
             Err(broken) => return (deltas, Err(broken)),
@@ -64,7 +64,7 @@ pub(crate) fn read(
 
 /// A call with arguments that needed no repair.
 pub(crate) fn native(id: Option<&str>, name: &str, text: &str) -> NativeCall {
-    let arguments = Ok(Arguments { text: text.to_owned(), repaired: None });
+    let arguments = Ok(ParsedArguments { text: text.to_owned(), repaired: None });
     NativeCall { id: id.map(str::to_owned), name: name.to_owned(), arguments }
 }
 

@@ -18,17 +18,17 @@ pub struct BlockedAddress {
 
 /// How far the addresses may lead that a server names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reach {
+pub enum AddressScope {
     /// The public network.
     Public,
     /// That, and this machine: the server itself runs on it.
     Loopback,
 }
 
-impl Reach {
+impl AddressScope {
     /// What a server at this address may name.
-    pub fn of(server: &Url) -> Self {
-        if is_on_this_machine(server) { Self::Loopback } else { Self::Public }
+    pub fn for_server(server: &Url) -> Self {
+        if is_loopback_url(server) { Self::Loopback } else { Self::Public }
     }
 
     /// Whether an address of the network may be dialled.
@@ -38,7 +38,8 @@ impl Reach {
 
     /// Reads an address and checks everything about it that can be checked without asking anybody.
     pub fn check(self, what: &'static str, text: &str) -> Result<Url, BlockedAddress> {
-        let blocked = |why: &str| BlockedAddress { what, place: shown(text), why: why.to_owned() };
+        let blocked =
+            |why: &str| BlockedAddress { what, place: display_url(text), why: why.to_owned() };
         // Whoever reads it after us, a browser's starter for one, must see what we saw.
         let plain =
             |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?[]@!$&()*+,;=%".contains(&byte);
@@ -53,7 +54,7 @@ impl Reach {
     /// The same for an address that was read already.
     pub fn check_url(self, what: &'static str, url: &Url) -> Result<(), BlockedAddress> {
         let blocked = |why: &str| {
-            let place = shown(url.as_str());
+            let place = display_url(url.as_str());
             Err(BlockedAddress { what, place, why: why.to_owned() })
         };
         if !url.username().is_empty() || url.password().is_some() {
@@ -69,11 +70,11 @@ impl Reach {
         }
         match url.scheme() {
             "https" => {}
-            "http" if is_on_this_machine(url) => {}
+            "http" if is_loopback_url(url) => {}
             "http" => return blocked("it is not encrypted"),
             _ => return blocked("it is neither `https` nor `http`"),
         }
-        match literal(host) {
+        match ip_literal(host) {
             Some(address) if !self.allows(address) => {
                 blocked("it leads to an address that is not public")
             }
@@ -86,15 +87,15 @@ impl Reach {
 }
 
 /// An address without what may be secret in it, short and on one line.
-pub fn shown(text: &str) -> String {
+pub fn display_url(text: &str) -> String {
     let visible = text.split(['?', '#']).next().unwrap_or_default();
     let safe = visible.chars().filter(|character| !character.is_control());
     safe.take(200).collect()
 }
 
-fn is_on_this_machine(url: &Url) -> bool {
+fn is_loopback_url(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
-    is_local_name(host) || literal(host).is_some_and(is_loopback)
+    is_local_name(host) || ip_literal(host).is_some_and(is_loopback)
 }
 
 fn is_local_name(host: &str) -> bool {
@@ -103,7 +104,7 @@ fn is_local_name(host: &str) -> bool {
 
 /// The address that a host stands for, if it is one. `Url` has put every spelling of an IPv4
 /// address into the usual form.
-fn literal(host: &str) -> Option<IpAddr> {
+fn ip_literal(host: &str) -> Option<IpAddr> {
     let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     match inner {
         Some(inner) => inner.parse::<Ipv6Addr>().ok().map(IpAddr::V6),
@@ -157,7 +158,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 mod tests {
     use super::*;
 
-    fn verdict(reach: Reach, text: &str) -> Result<(), String> {
+    fn verdict(reach: AddressScope, text: &str) -> Result<(), String> {
         reach.check("the page", text).map(drop).map_err(|error| error.to_string())
     }
 
@@ -168,8 +169,8 @@ mod tests {
             "https://1.1.1.1/",
             "https://[2606:4700::1111]/",
         ] {
-            assert_eq!(verdict(Reach::Public, text), Ok(()), "{text}");
-            assert_eq!(verdict(Reach::Loopback, text), Ok(()), "{text}");
+            assert_eq!(verdict(AddressScope::Public, text), Ok(()), "{text}");
+            assert_eq!(verdict(AddressScope::Loopback, text), Ok(()), "{text}");
         }
     }
 
@@ -178,11 +179,11 @@ mod tests {
         for text in
             ["http://127.0.0.1:9/x", "http://localhost:9/", "http://[::1]/", "http://127.1/"]
         {
-            assert_eq!(verdict(Reach::Loopback, text), Ok(()), "{text}");
-            assert!(verdict(Reach::Public, text).is_err(), "{text}");
+            assert_eq!(verdict(AddressScope::Loopback, text), Ok(()), "{text}");
+            assert!(verdict(AddressScope::Public, text).is_err(), "{text}");
         }
         for text in ["https://10.0.0.1/", "http://169.254.169.254/", "https://[fe80::1]/"] {
-            assert!(verdict(Reach::Loopback, text).is_err(), "{text}");
+            assert!(verdict(AddressScope::Loopback, text).is_err(), "{text}");
         }
     }
 
@@ -224,7 +225,7 @@ mod tests {
             "[2001:db8::1]",
         ] {
             let text = format!("https://{host}/x");
-            assert!(verdict(Reach::Public, &text).is_err(), "{text}");
+            assert!(verdict(AddressScope::Public, &text).is_err(), "{text}");
         }
     }
 
@@ -251,7 +252,7 @@ mod tests {
             "http://localhost./",
             "",
         ] {
-            assert!(verdict(Reach::Loopback, text).is_err(), "{text}");
+            assert!(verdict(AddressScope::Loopback, text).is_err(), "{text}");
         }
     }
 }

@@ -7,5 +7,5 @@ mod address_scope;
 pub mod url_check;
 mod url_parts;
 
-pub use address_scope::{BlockedAddress, Reach, shown};
-pub use url_parts::{WebParts, check_host_pattern, host_fits};
+pub use address_scope::{AddressScope, BlockedAddress, display_url};
+pub use url_parts::{UrlParts, check_host_pattern, host_matches};

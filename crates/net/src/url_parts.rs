@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// An address that leaves no doubt about its host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WebParts<'a> {
+pub struct UrlParts<'a> {
     /// In lower case.
     pub scheme: String,
     /// In lower case; an IPv6 address with its brackets.
@@ -15,13 +15,13 @@ pub struct WebParts<'a> {
     pub rest: &'a str,
 }
 
-impl<'a> WebParts<'a> {
+impl<'a> UrlParts<'a> {
     /// Takes an address apart.
     ///
     /// # Errors
     /// When it has a user name, a host that can be read in two ways, or anything else that some
     /// reader takes for something else.
-    pub fn of(address: &'a str) -> Result<Self, &'static str> {
+    pub fn parse(address: &'a str) -> Result<Self, &'static str> {
         if address.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
             return Err("the address contains white space, control characters or a backslash");
         }
@@ -46,7 +46,7 @@ impl<'a> WebParts<'a> {
             None => {
                 let end = authority.find(':').unwrap_or(authority.len());
                 let (host, port) = authority.split_at_checked(end).unwrap_or((authority, ""));
-                (plain_host(host)?, port)
+                (normalize_host(host)?, port)
             }
         };
         let port = match port.strip_prefix(':') {
@@ -66,7 +66,7 @@ impl<'a> WebParts<'a> {
 }
 
 /// A name of letters, digits, `-` and `_` between single dots, or an IPv4 address in its usual form.
-fn plain_host(host: &str) -> Result<String, &'static str> {
+fn normalize_host(host: &str) -> Result<String, &'static str> {
     let host = host.to_ascii_lowercase();
     let is_label = |label: &str| {
         !label.is_empty() && label.bytes().all(|c| c.is_ascii_alphanumeric() || b"-_".contains(&c))
@@ -89,7 +89,7 @@ fn plain_host(host: &str) -> Result<String, &'static str> {
 
 /// Whether a host is what a pattern says: a name, `*` for any, or `*.name` for all names below it.
 #[must_use]
-pub fn host_fits(host: &str, pattern: &str) -> bool {
+pub fn host_matches(host: &str, pattern: &str) -> bool {
     let pattern = pattern.to_ascii_lowercase();
     match pattern.strip_prefix("*.") {
         Some(parent) => host
@@ -103,7 +103,7 @@ pub fn host_fits(host: &str, pattern: &str) -> bool {
 /// What is wrong with a pattern of hosts.
 pub fn check_host_pattern(pattern: &str) -> Result<(), &'static str> {
     let name = pattern.strip_prefix("*.").unwrap_or(pattern);
-    if pattern == "*" || name.starts_with('[') || plain_host(name).is_ok() {
+    if pattern == "*" || name.starts_with('[') || normalize_host(name).is_ok() {
         Ok(())
     } else {
         Err("has a host that is neither a name, nor `*`, nor `*.name`")
@@ -152,7 +152,7 @@ mod tests {
             ("https://api.example.com;evil.tld/", None),
             ("https://api.example.com,evil.tld/", None),
         ] {
-            let got = WebParts::of(address).ok().map(|parts| parts.host);
+            let got = UrlParts::parse(address).ok().map(|parts| parts.host);
             assert_eq!(got.as_deref(), expected, "{address}");
         }
     }
@@ -168,7 +168,7 @@ mod tests {
             ("example.com", "EXAMPLE.com", true),
             ("anything", "*", true),
         ] {
-            assert_eq!(host_fits(host, pattern), expected, "{host} {pattern}");
+            assert_eq!(host_matches(host, pattern), expected, "{host} {pattern}");
         }
         assert!(check_host_pattern("*.example.com").is_ok());
         assert!(check_host_pattern("example.com*").is_err());

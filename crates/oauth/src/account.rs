@@ -4,44 +4,46 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use reqwest::Url;
 use reqwest::header::HeaderValue;
-use switchboard_config::{Grant, ServerConfig};
+use switchboard_config::{GrantType, ServerConfig};
 use switchboard_wire::RequestError;
-use switchboard_wire::http::{AtHand, Authorize, Authorizing, Refusal};
+use switchboard_wire::http::{
+    AuthorizationRefusal, Authorize, AuthorizeFuture, CurrentAuthorization,
+};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::challenge::Challenge;
 use crate::error::LoginError;
-use crate::grant::{Tokens, now};
+use crate::grant::{TokenSet, unix_now};
 use crate::logins::Logins;
 use crate::secret::Secret;
-use crate::store::{Kept, Stamp};
+use crate::store::{LoginRecord, StoreStamp};
 
 /// A token that ends so soon is renewed first, in seconds.
-const SKEW: i64 = 30;
+const EXPIRY_SKEW: i64 = 30;
 
 /// The login that requests to one address of a server are made with.
 pub struct Account {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<AccountInner>,
 }
 
-pub(crate) struct Inner {
+pub(crate) struct AccountInner {
     pub logins: Logins,
     pub server: ServerConfig,
     pub url: Url,
-    pub current: Mutex<Current>,
+    pub current: Mutex<CurrentToken>,
     /// Whoever changes the token does so alone; the others find what came of it.
-    pub alone: Semaphore,
+    pub exclusive: Semaphore,
     /// Logins that a visitor made for this account, so that this ends some day.
     pub visits: Mutex<u32>,
     /// How the store looked when somebody last looked for a new login.
-    looked_at: Mutex<Option<Stamp>>,
+    looked_at: Mutex<Option<StoreStamp>>,
     /// Why the last attempt to come to a token failed.
-    trouble: Mutex<Option<LoginError>>,
+    last_error: Mutex<Option<LoginError>>,
 }
 
 /// What is known of the token.
 #[derive(Clone, Debug)]
-pub(crate) enum Current {
+pub(crate) enum CurrentToken {
     /// Nobody has looked yet.
     Unread,
     /// There is none.
@@ -50,19 +52,19 @@ pub(crate) enum Current {
     Token { value: HeaderValue, access: Secret, ends: Option<i64>, renew: Option<i64> },
 }
 
-impl Current {
-    pub(crate) fn of_kept(kept: &Kept) -> Self {
+impl CurrentToken {
+    pub(crate) fn from_record(kept: &LoginRecord) -> Self {
         if kept.over {
             return Self::Nothing;
         }
-        let renew = kept.refresh.as_ref().and(kept.ends).map(|ends| ends - SKEW);
+        let renew = kept.refresh.as_ref().and(kept.ends).map(|ends| ends - EXPIRY_SKEW);
         Self::new(&kept.access, kept.ends, renew)
     }
 
     /// Tokens that were just given. One that lives no longer than the skew would have to be
     /// renewed before every request, so half its life is used.
-    pub(crate) fn of_tokens(tokens: &Tokens) -> Self {
-        let renew = tokens.ends.map(|ends| ends - SKEW.min((ends - now()) / 2));
+    pub(crate) fn from_tokens(tokens: &TokenSet) -> Self {
+        let renew = tokens.ends.map(|ends| ends - EXPIRY_SKEW.min((ends - unix_now()) / 2));
         Self::new(&tokens.access, tokens.ends, renew)
     }
 
@@ -77,16 +79,18 @@ impl Current {
     }
 
     /// What a request is sent with at this moment.
-    pub(crate) fn at_hand(&self) -> AtHand {
+    pub(crate) fn at_hand(&self) -> CurrentAuthorization {
         match self {
-            Self::Unread => AtHand::Unknown,
-            Self::Nothing => AtHand::Nothing,
-            Self::Token { renew: Some(renew), .. } if *renew <= now() => AtHand::Unknown,
-            Self::Token { value, .. } => AtHand::Value(value.clone()),
+            Self::Unread => CurrentAuthorization::Unknown,
+            Self::Nothing => CurrentAuthorization::Nothing,
+            Self::Token { renew: Some(renew), .. } if *renew <= unix_now() => {
+                CurrentAuthorization::Unknown
+            }
+            Self::Token { value, .. } => CurrentAuthorization::Value(value.clone()),
         }
     }
 
-    fn is(&self, used: Option<&HeaderValue>) -> bool {
+    fn matches(&self, used: Option<&HeaderValue>) -> bool {
         match self {
             Self::Unread | Self::Nothing => used.is_none(),
             Self::Token { value, .. } => used == Some(value),
@@ -94,9 +98,9 @@ impl Current {
     }
 
     /// The token although it ends soon, unless it has ended.
-    fn last_resort(&self) -> Option<HeaderValue> {
+    fn unexpired_token(&self) -> Option<HeaderValue> {
         match self {
-            Self::Token { value, ends, .. } if ends.is_none_or(|ends| ends > now()) => {
+            Self::Token { value, ends, .. } if ends.is_none_or(|ends| ends > unix_now()) => {
                 Some(value.clone())
             }
             Self::Unread | Self::Nothing | Self::Token { .. } => None,
@@ -106,15 +110,15 @@ impl Current {
 
 impl Account {
     pub(crate) fn new(logins: Logins, server: ServerConfig, url: Url) -> Self {
-        let inner = Inner {
+        let inner = AccountInner {
             logins,
             server,
             url,
-            current: Mutex::new(Current::Unread),
-            alone: Semaphore::new(1),
+            current: Mutex::new(CurrentToken::Unread),
+            exclusive: Semaphore::new(1),
             visits: Mutex::default(),
             looked_at: Mutex::default(),
-            trouble: Mutex::default(),
+            last_error: Mutex::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -125,12 +129,12 @@ impl Account {
         if lock(&self.inner.looked_at).replace(stamp) == Some(stamp) {
             return false;
         }
-        let kept = self.inner.logins.kept(&self.inner.server, &self.inner.url).await;
+        let kept = self.inner.logins.find_record(&self.inner.server, &self.inner.url).await;
         let Ok(Some(kept)) = kept else { return false };
-        let found = Current::of_kept(&kept);
+        let found = CurrentToken::from_record(&kept);
         let is_new = match (&found, &*lock(&self.inner.current)) {
-            (Current::Token { value, .. }, known) => !known.is(Some(value)),
-            (Current::Unread | Current::Nothing, _) => false,
+            (CurrentToken::Token { value, .. }, known) => !known.matches(Some(value)),
+            (CurrentToken::Unread | CurrentToken::Nothing, _) => false,
         };
         if is_new {
             self.inner.set(found);
@@ -139,8 +143,8 @@ impl Account {
     }
 
     /// Why there is no login, where there is more to say than that.
-    pub async fn trouble(&self) -> Option<LoginError> {
-        let trouble = lock(&self.inner.trouble).clone();
+    pub async fn last_error(&self) -> Option<LoginError> {
+        let trouble = lock(&self.inner.last_error).clone();
         match trouble {
             Some(trouble) => Some(trouble),
             None => self.inner.logins.shared.store.read().await.err(),
@@ -149,7 +153,10 @@ impl Account {
 
     /// Does something to the token, alone, and to the end: a request that is given up half-way
     /// must not take a new refresh token with it.
-    async fn alone<T, F>(&self, work: impl FnOnce(Arc<Inner>) -> F + Send + 'static) -> Option<T>
+    async fn run_exclusive<T, F>(
+        &self,
+        work: impl FnOnce(Arc<AccountInner>) -> F + Send + 'static,
+    ) -> Option<T>
     where
         T: Send + 'static,
         F: Future<Output = T> + Send,
@@ -157,7 +164,7 @@ impl Account {
         let (done, result) = oneshot::channel();
         let inner = Arc::clone(&self.inner);
         self.inner.logins.shared.tasks.spawn(async move {
-            let Ok(_permit) = inner.alone.acquire().await else { return };
+            let Ok(_permit) = inner.exclusive.acquire().await else { return };
             // Whoever wanted it may have left.
             done.send(work(Arc::clone(&inner)).await).ok();
         });
@@ -165,14 +172,14 @@ impl Account {
     }
 }
 
-impl Inner {
-    pub(crate) fn current(&self) -> Current {
+impl AccountInner {
+    pub(crate) fn current(&self) -> CurrentToken {
         lock(&self.current).clone()
     }
 
-    pub(crate) fn set(&self, current: Current) {
-        if matches!(current, Current::Token { .. }) {
-            *lock(&self.trouble) = None;
+    pub(crate) fn set(&self, current: CurrentToken) {
+        if matches!(current, CurrentToken::Token { .. }) {
+            *lock(&self.last_error) = None;
         }
         *lock(&self.current) = current;
     }
@@ -181,21 +188,21 @@ impl Inner {
         let unusable = |error: &LoginError| {
             RequestError::NotSent(format!("there is no login to send it with: {error}"))
         };
-        if matches!(self.current(), Current::Unread) {
+        if matches!(self.current(), CurrentToken::Unread) {
             // Stored logins that cannot be read are as good as none: the server says whether it
             // wants one.
-            let kept = self.logins.kept(&self.server, &self.url).await.unwrap_or_default();
-            self.set(kept.as_ref().map_or(Current::Nothing, Current::of_kept));
+            let kept = self.logins.find_record(&self.server, &self.url).await.unwrap_or_default();
+            self.set(kept.as_ref().map_or(CurrentToken::Nothing, CurrentToken::from_record));
         }
         let current = self.current();
         match current.at_hand() {
-            AtHand::Value(value) => return Ok(Some(value)),
-            AtHand::Nothing => return Ok(None),
-            AtHand::Unknown => {}
+            CurrentAuthorization::Value(value) => return Ok(Some(value)),
+            CurrentAuthorization::Nothing => return Ok(None),
+            CurrentAuthorization::Unknown => {}
         }
         match self.renew().await {
-            Ok(()) | Err(LoginError::Over) => Ok(self.current().last_resort()),
-            Err(error) => match current.last_resort() {
+            Ok(()) | Err(LoginError::Over) => Ok(self.current().unexpired_token()),
+            Err(error) => match current.unexpired_token() {
                 Some(value) => Ok(Some(value)),
                 None => Err(unusable(&error)),
             },
@@ -203,50 +210,53 @@ impl Inner {
     }
 
     /// Whether there is anything new to send a request with that was turned down.
-    async fn after_refusal(&self, turned_down: TurnedDown) -> bool {
-        let TurnedDown { status, challenge, used, before } = turned_down;
-        if status == 403 && !challenge.wants_more() {
+    async fn after_refusal(&self, turned_down: RejectedRequest) -> bool {
+        let RejectedRequest { status, challenge, used, before } = turned_down;
+        if status == 403 && !challenge.needs_more_scope() {
             return false;
         }
         // Somebody else was turned down with the same token and has found another.
         let current = self.current();
-        let known = !matches!(current, Current::Unread | Current::Nothing);
-        if known && !current.is(used.as_ref()) {
+        let known = !matches!(current, CurrentToken::Unread | CurrentToken::Nothing);
+        if known && !current.matches(used.as_ref()) {
             return true;
         }
-        if self.server.oauth.grant == Grant::ClientCredentials {
-            return before == 0 && self.noted(self.ask_as_client(&challenge).await.map(|()| true));
+        if self.server.oauth.grant == GrantType::ClientCredentials {
+            return before == 0
+                && self.record_failure(self.grant_as_client(&challenge).await.map(|()| true));
         }
-        if self.reread(used.as_ref()).await {
+        if self.reload(used.as_ref()).await {
             return true;
         }
-        let more = if status == 403 { Need::More } else { Need::Any };
+        let more = if status == 403 { LoginNeed::More } else { LoginNeed::Any };
         if status == 401 && before == 0 && used.is_some() {
-            let renewed = self.renew().await.map(|()| !self.current().is(used.as_ref()));
-            if self.noted(renewed) {
+            let renewed = self.renew().await.map(|()| !self.current().matches(used.as_ref()));
+            if self.record_failure(renewed) {
                 return true;
             }
         }
         let visited = self.visit(challenge, more).await;
-        self.noted(visited)
+        self.record_failure(visited)
     }
 
     /// Keeps in mind why something failed.
-    fn noted(&self, outcome: Result<bool, LoginError>) -> bool {
+    fn record_failure(&self, outcome: Result<bool, LoginError>) -> bool {
         match outcome {
             Ok(again) => again,
             Err(error) => {
-                *lock(&self.trouble) = Some(error);
+                *lock(&self.last_error) = Some(error);
                 false
             }
         }
     }
 
     /// Takes another token out of the store, if there is one.
-    async fn reread(&self, used: Option<&HeaderValue>) -> bool {
-        let Ok(Some(kept)) = self.logins.kept(&self.server, &self.url).await else { return false };
-        let found = Current::of_kept(&kept);
-        let is_new = matches!(found, Current::Token { .. }) && !found.is(used);
+    async fn reload(&self, used: Option<&HeaderValue>) -> bool {
+        let Ok(Some(kept)) = self.logins.find_record(&self.server, &self.url).await else {
+            return false;
+        };
+        let found = CurrentToken::from_record(&kept);
+        let is_new = matches!(found, CurrentToken::Token { .. }) && !found.matches(used);
         if is_new {
             self.set(found);
         }
@@ -256,14 +266,14 @@ impl Inner {
 
 /// What kind of login a server wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum LoginNeed {
     /// One at all.
     Any,
     /// One that is good for more.
     More,
 }
 
-struct TurnedDown {
+struct RejectedRequest {
     status: u16,
     challenge: Challenge,
     used: Option<HeaderValue>,
@@ -271,27 +281,28 @@ struct TurnedDown {
 }
 
 impl Authorize for Account {
-    fn at_hand(&self) -> AtHand {
+    fn current(&self) -> CurrentAuthorization {
         lock(&self.inner.current).at_hand()
     }
 
-    fn obtain(&self) -> Authorizing<'_, Result<Option<HeaderValue>, RequestError>> {
+    fn obtain(&self) -> AuthorizeFuture<'_, Result<Option<HeaderValue>, RequestError>> {
         Box::pin(async {
-            let obtained = self.alone(|inner| async move { inner.obtain().await }).await;
+            let obtained = self.run_exclusive(|inner| async move { inner.obtain().await }).await;
             let gone = || RequestError::NotSent("the host is being stopped".to_owned());
             obtained.unwrap_or_else(|| Err(gone()))
         })
     }
 
-    fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Authorizing<'a, bool> {
-        let turned_down = TurnedDown {
+    fn on_refusal<'a>(&'a self, refusal: AuthorizationRefusal<'a>) -> AuthorizeFuture<'a, bool> {
+        let turned_down = RejectedRequest {
             status: refusal.status,
-            challenge: Challenge::read(refusal.challenge.unwrap_or_default()),
+            challenge: Challenge::parse(refusal.challenge.unwrap_or_default()),
             used: refusal.used.cloned(),
             before: refusal.before,
         };
         Box::pin(async {
-            let again = self.alone(|inner| async move { inner.after_refusal(turned_down).await });
+            let again =
+                self.run_exclusive(|inner| async move { inner.after_refusal(turned_down).await });
             again.await.unwrap_or(false)
         })
     }

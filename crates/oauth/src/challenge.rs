@@ -16,10 +16,10 @@ pub struct Challenge {
 impl Challenge {
     /// Reads the value of `WWW-Authenticate`; what is not understood is left out.
     #[must_use]
-    pub fn read(value: &str) -> Self {
+    pub fn parse(value: &str) -> Self {
         let mut challenge = Self::default();
         let mut in_bearer = false;
-        for part in parts(value) {
+        for part in split_parameters(value) {
             let Some((name, text)) = part.split_once('=') else {
                 in_bearer = part.trim().eq_ignore_ascii_case("bearer");
                 continue;
@@ -33,7 +33,7 @@ impl Challenge {
                 None => name.trim(),
             };
             if in_bearer {
-                challenge.take(name, unquoted(text.trim()));
+                challenge.set_parameter(name, unquote(text.trim()));
             }
         }
         challenge
@@ -41,21 +41,21 @@ impl Challenge {
 
     /// Whether the token was right but not enough.
     #[must_use]
-    pub fn wants_more(&self) -> bool {
+    pub fn needs_more_scope(&self) -> bool {
         self.error.as_deref() == Some("insufficient_scope")
     }
 
     /// The command that gives what is asked for.
     #[must_use]
     pub fn login_hint(&self, server: &str) -> String {
-        if !self.wants_more() || self.scopes.is_empty() {
+        if !self.needs_more_scope() || self.scopes.is_empty() {
             return format!("`switchboard login {server}` logs in");
         }
         let scopes = self.scopes.iter().map(|scope| format!(" --scope {scope}"));
         format!("`switchboard login {server}{}` asks for more", scopes.collect::<String>())
     }
 
-    fn take(&mut self, name: &str, value: String) {
+    fn set_parameter(&mut self, name: &str, value: String) {
         if name.eq_ignore_ascii_case("resource_metadata") {
             self.resource_metadata.get_or_insert(value);
         } else if name.eq_ignore_ascii_case("scope") {
@@ -68,9 +68,10 @@ impl Challenge {
 }
 
 /// What stands between the commas, except for commas inside quotes.
-fn parts(value: &str) -> Vec<String> {
+fn split_parameters(value: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
-    let (mut quoted, mut escaped) = (false, false);
+    let mut quoted = false;
+    let mut escaped = false;
     for character in value.chars() {
         if character == ',' && !quoted {
             parts.push(String::new());
@@ -87,7 +88,7 @@ fn parts(value: &str) -> Vec<String> {
     parts
 }
 
-fn unquoted(text: &str) -> String {
+fn unquote(text: &str) -> String {
     let Some(inner) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
         return text.to_owned();
     };
@@ -136,7 +137,7 @@ mod tests {
             ("Bearer scope=\"a \u{7f} b\\\\\"", challenge(None, &["a"], None)),
         ];
         for (value, expected) in cases {
-            assert_eq!(Challenge::read(value), expected, "{value}");
+            assert_eq!(Challenge::parse(value), expected, "{value}");
         }
     }
 }

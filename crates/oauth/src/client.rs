@@ -4,19 +4,19 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 
-use crate::form::spelt;
+use crate::form::encode_value;
 use crate::secret::Secret;
 
 /// Who we are to one authorization server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Registered {
+pub(crate) struct RegisteredClient {
     pub(crate) id: String,
     /// What proves it. Empty for a configured client: its secret stays in the configuration.
     pub(crate) secret: Option<Secret>,
     /// When the secret ends, in seconds since 1970.
     pub(crate) secret_ends: Option<i64>,
-    pub(crate) method: Method,
-    pub(crate) origin: Origin,
+    pub(crate) method: AuthMethod,
+    pub(crate) origin: ClientOrigin,
     /// Where answers may be sent, for a client that was registered with that.
     pub(crate) redirect_uri: Option<String>,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Registered {
 /// How a client proves who it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Method {
+pub(crate) enum AuthMethod {
     /// Not at all.
     None,
     /// In a header.
@@ -36,7 +36,7 @@ pub(crate) enum Method {
 /// Where a client comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Origin {
+pub(crate) enum ClientOrigin {
     /// The configuration.
     Configured,
     /// A document at the address that is its id.
@@ -45,7 +45,7 @@ pub(crate) enum Origin {
     Dynamic,
 }
 
-impl Method {
+impl AuthMethod {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -54,7 +54,7 @@ impl Method {
         }
     }
 
-    pub(crate) fn of(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         let all = [Self::None, Self::ClientSecretBasic, Self::ClientSecretPost];
         all.into_iter().find(|method| method.name() == name)
     }
@@ -72,25 +72,25 @@ impl Method {
     }
 }
 
-impl Registered {
+impl RegisteredClient {
     /// Whether it can still be used at this moment.
     pub(crate) fn is_current(&self, now: i64) -> bool {
         self.secret_ends.is_none_or(|end| end > now)
     }
 
     /// Adds the proof to a form; gives the header, if it goes there.
-    pub(crate) fn prove<'a>(&'a self, form: &mut Vec<(&'a str, &'a str)>) -> Option<Secret> {
+    pub(crate) fn authenticate<'a>(&'a self, form: &mut Vec<(&'a str, &'a str)>) -> Option<Secret> {
         match (self.method, &self.secret) {
-            (Method::ClientSecretBasic, Some(secret)) => {
-                let pair = format!("{}:{}", spelt(&self.id), spelt(secret.reveal()));
+            (AuthMethod::ClientSecretBasic, Some(secret)) => {
+                let pair = format!("{}:{}", encode_value(&self.id), encode_value(secret.reveal()));
                 Some(Secret::new(format!("Basic {}", BASE64_STANDARD.encode(pair))))
             }
-            (Method::ClientSecretPost, Some(secret)) => {
+            (AuthMethod::ClientSecretPost, Some(secret)) => {
                 form.push(("client_id", &self.id));
                 form.push(("client_secret", secret.reveal()));
                 None
             }
-            (Method::None, _) | (_, None) => {
+            (AuthMethod::None, _) | (_, None) => {
                 form.push(("client_id", &self.id));
                 None
             }
@@ -104,28 +104,28 @@ mod tests {
 
     #[test]
     fn the_secret_goes_where_the_method_says() {
-        let client = |method| Registered {
+        let client = |method| RegisteredClient {
             id: "a b".to_owned(),
             secret: Some(Secret::new("s:1")),
             secret_ends: None,
             method,
-            origin: Origin::Dynamic,
+            origin: ClientOrigin::Dynamic,
             redirect_uri: None,
         };
         let proof = |method| {
             let client = client(method);
             let mut form = Vec::new();
-            let header = client.prove(&mut form).map(|secret| secret.reveal().to_owned());
-            (header, crate::form::body(&form))
+            let header = client.authenticate(&mut form).map(|secret| secret.reveal().to_owned());
+            (header, crate::form::encode(&form))
         };
-        assert_eq!(proof(Method::None), (None, "client_id=a+b".to_owned()));
+        assert_eq!(proof(AuthMethod::None), (None, "client_id=a+b".to_owned()));
         assert_eq!(
-            proof(Method::ClientSecretPost),
+            proof(AuthMethod::ClientSecretPost),
             (None, "client_id=a+b&client_secret=s%3A1".to_owned())
         );
         // `a+b:s%3A1` in base64.
         assert_eq!(
-            proof(Method::ClientSecretBasic),
+            proof(AuthMethod::ClientSecretBasic),
             (Some("Basic YStiOnMlM0Ex".to_owned()), String::new())
         );
     }

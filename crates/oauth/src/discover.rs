@@ -5,24 +5,24 @@ use serde::Deserialize;
 
 use crate::challenge::Challenge;
 use crate::error::LoginError;
-use crate::fetch::{Fetched, Fetcher};
-use crate::metadata::{Described, Server, WHAT};
+use crate::fetch::{FetchedDocument, OauthFetcher};
+use crate::metadata::{AuthServer, AuthServerMetadata, METADATA_LABEL};
 
-const RESOURCE: &str = "the description of the server";
+const RESOURCE_LABEL: &str = "the description of the server";
 
 /// What was found out about a server.
 #[derive(Clone, Debug)]
-pub(crate) struct Discovered {
+pub(crate) struct DiscoveryResult {
     /// What tokens are asked for, exactly as the server spells it.
     pub(crate) resource: String,
     /// What the server's description lists.
     pub(crate) scopes: Vec<String>,
     /// Who gives tokens for it.
-    pub(crate) issuer: Server,
+    pub(crate) issuer: AuthServer,
 }
 
 #[derive(Debug, Deserialize)]
-struct Resource {
+struct ResourceMetadata {
     resource: Option<String>,
     #[serde(default)]
     authorization_servers: Option<Vec<String>>,
@@ -32,19 +32,19 @@ struct Resource {
 
 /// Finds the authorization server of the server at `url`; `wanted` is the only one to take, if set.
 pub(crate) async fn discover(
-    fetcher: &Fetcher,
+    fetcher: &OauthFetcher,
     url: &Url,
     challenge: &Challenge,
     wanted: Option<&str>,
-) -> Result<Discovered, LoginError> {
-    let described = resource(fetcher, url, challenge).await?;
+) -> Result<DiscoveryResult, LoginError> {
+    let described = fetch_resource_metadata(fetcher, url, challenge).await?;
     let (resource, scopes, named) = match described {
-        None => (canonical(url), Vec::new(), Vec::new()),
+        None => (canonical_resource(url), Vec::new(), Vec::new()),
         Some(described) => {
             let resource = described.resource.unwrap_or_default();
             if !covers(&resource, url) {
                 let why = "its `resource` is not the address of the server".to_owned();
-                return Err(LoginError::Untrusted { what: RESOURCE, why });
+                return Err(LoginError::Untrusted { what: RESOURCE_LABEL, why });
             }
             let named = described.authorization_servers.unwrap_or_default();
             (resource, described.scopes_supported.unwrap_or_default(), named)
@@ -55,30 +55,30 @@ pub(crate) async fn discover(
         _ => named.first().map(String::as_str),
     };
     let server = match issuer {
-        Some(issuer) => described_by(fetcher, issuer).await?,
-        None => of_origin(fetcher, url).await?,
+        Some(issuer) => fetch_issuer_metadata(fetcher, issuer).await?,
+        None => fetch_origin_metadata(fetcher, url).await?,
     };
     if wanted.is_some_and(|wanted| wanted != server.issuer) {
         let why = format!("it is `{}`, and `oauth.issuer` names another", server.issuer);
         return Err(LoginError::Untrusted { what: "the authorization server", why });
     }
-    Ok(Discovered { resource, scopes, issuer: server })
+    Ok(DiscoveryResult { resource, scopes, issuer: server })
 }
 
 /// The server's description, at the place it names or at the usual ones.
-async fn resource(
-    fetcher: &Fetcher,
+async fn fetch_resource_metadata(
+    fetcher: &OauthFetcher,
     url: &Url,
     challenge: &Challenge,
-) -> Result<Option<Resource>, LoginError> {
+) -> Result<Option<ResourceMetadata>, LoginError> {
     if let Some(place) = &challenge.resource_metadata {
-        let place = fetcher.reach.check(RESOURCE, place)?;
-        if let Fetched::Found(found) = fetcher.document(RESOURCE, place).await? {
+        let place = fetcher.reach.check(RESOURCE_LABEL, place)?;
+        if let FetchedDocument::Found(found) = fetcher.get_json(RESOURCE_LABEL, place).await? {
             return Ok(Some(found));
         }
     }
-    for place in well_known(url, "oauth-protected-resource") {
-        if let Fetched::Found(found) = fetcher.document(RESOURCE, place).await? {
+    for place in well_known_urls(url, "oauth-protected-resource") {
+        if let FetchedDocument::Found(found) = fetcher.get_json(RESOURCE_LABEL, place).await? {
             return Ok(Some(found));
         }
     }
@@ -86,34 +86,44 @@ async fn resource(
 }
 
 /// The description of a named authorization server.
-async fn described_by(fetcher: &Fetcher, issuer: &str) -> Result<Server, LoginError> {
+async fn fetch_issuer_metadata(
+    fetcher: &OauthFetcher,
+    issuer: &str,
+) -> Result<AuthServer, LoginError> {
     let url = fetcher.reach.check("the authorization server", issuer)?;
-    for place in descriptions(&url) {
-        if let Fetched::Found(described) = fetcher.document::<Described>(WHAT, place).await? {
-            return Server::checked(issuer, described, fetcher.reach);
+    for place in metadata_urls(&url) {
+        if let FetchedDocument::Found(described) =
+            fetcher.get_json::<AuthServerMetadata>(METADATA_LABEL, place).await?
+        {
+            return AuthServer::from_metadata(issuer, described, fetcher.reach);
         }
     }
     let place = issuer.to_owned();
-    Err(LoginError::Failed { what: WHAT, place, why: "is not there".to_owned() })
+    Err(LoginError::Failed { what: METADATA_LABEL, place, why: "is not there".to_owned() })
 }
 
 /// Before 2025-06-18 a server was its own authorization server.
-async fn of_origin(fetcher: &Fetcher, url: &Url) -> Result<Server, LoginError> {
+async fn fetch_origin_metadata(
+    fetcher: &OauthFetcher,
+    url: &Url,
+) -> Result<AuthServer, LoginError> {
     let mut origin = url.clone();
     origin.set_path("/");
     origin.set_query(None);
     origin.set_fragment(None);
     let issuer = origin.origin().ascii_serialization();
-    for place in descriptions(&origin) {
-        if let Fetched::Found(described) = fetcher.document::<Described>(WHAT, place).await? {
-            return Server::checked(&issuer, described, fetcher.reach);
+    for place in metadata_urls(&origin) {
+        if let FetchedDocument::Found(described) =
+            fetcher.get_json::<AuthServerMetadata>(METADATA_LABEL, place).await?
+        {
+            return AuthServer::from_metadata(&issuer, described, fetcher.reach);
         }
     }
-    Server::undescribed(&origin)
+    AuthServer::legacy_defaults(&origin)
 }
 
 /// Where an authorization server may describe itself, in order.
-fn descriptions(issuer: &Url) -> Vec<Url> {
+fn metadata_urls(issuer: &Url) -> Vec<Url> {
     let path = issuer.path().trim_end_matches('/');
     let mut paths = vec![format!("/.well-known/oauth-authorization-server{path}")];
     if path.is_empty() {
@@ -126,7 +136,7 @@ fn descriptions(issuer: &Url) -> Vec<Url> {
 }
 
 /// Where something about `url` may be: at its path first, then at the root.
-fn well_known(url: &Url, name: &str) -> Vec<Url> {
+fn well_known_urls(url: &Url, name: &str) -> Vec<Url> {
     let path = url.path().trim_end_matches('/');
     let root = format!("/.well-known/{name}");
     let mut paths = vec![format!("{root}{path}")];
@@ -146,7 +156,7 @@ pub(crate) fn covers(resource: &str, url: &Url) -> bool {
 }
 
 /// A server's address as the name of what tokens are for.
-fn canonical(url: &Url) -> String {
+fn canonical_resource(url: &Url) -> String {
     let mut plain = url.clone();
     plain.set_fragment(None);
     plain.set_query(None);
@@ -171,14 +181,14 @@ mod tests {
     #[test]
     fn descriptions_are_looked_for_in_the_order_of_the_specification() {
         assert_eq!(
-            texts(&descriptions(&url("https://a.example"))),
+            texts(&metadata_urls(&url("https://a.example"))),
             [
                 "https://a.example/.well-known/oauth-authorization-server",
                 "https://a.example/.well-known/openid-configuration",
             ]
         );
         assert_eq!(
-            texts(&descriptions(&url("https://a.example/tenant1"))),
+            texts(&metadata_urls(&url("https://a.example/tenant1"))),
             [
                 "https://a.example/.well-known/oauth-authorization-server/tenant1",
                 "https://a.example/.well-known/openid-configuration/tenant1",
@@ -186,7 +196,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            texts(&well_known(
+            texts(&well_known_urls(
                 &url("https://a.example/public/mcp?x=1"),
                 "oauth-protected-resource"
             )),
@@ -218,7 +228,10 @@ mod tests {
 
     #[test]
     fn the_name_of_a_server_has_no_slash_of_its_own() {
-        assert_eq!(canonical(&url("https://a.example")), "https://a.example");
-        assert_eq!(canonical(&url("https://a.example/mcp?key=1#x")), "https://a.example/mcp");
+        assert_eq!(canonical_resource(&url("https://a.example")), "https://a.example");
+        assert_eq!(
+            canonical_resource(&url("https://a.example/mcp?key=1#x")),
+            "https://a.example/mcp"
+        );
     }
 }

@@ -7,29 +7,29 @@ use bytes::{Bytes, BytesMut};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
 use reqwest::{Client, Response, Url, redirect};
 use serde::de::DeserializeOwned;
-use switchboard_net::{Reach, shown};
+use switchboard_net::{AddressScope, display_url};
 use switchboard_wire::http::Authorities;
 
 use crate::error::LoginError;
-use crate::resolver::{NotAllowed, Resolver};
+use crate::resolver::{AddressNotAllowed, Resolver};
 use crate::secret::Secret;
 
 /// Redirects that are followed for a document.
-const HOPS: usize = 5;
+const MAX_REDIRECTS: usize = 5;
 /// The longest document.
-const BODY_BYTES: usize = 1 << 20;
+const MAX_BODY_BYTES: usize = 1 << 20;
 /// How long a connection, and a whole visit, may take.
-const TIMES: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(20));
+const TIMEOUTS: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(20));
 
 /// Visits addresses within a reach.
 #[derive(Clone)]
-pub(crate) struct Fetcher {
-    pub(crate) reach: Reach,
+pub(crate) struct OauthFetcher {
+    pub(crate) reach: AddressScope,
     client: Client,
 }
 
 /// What came back from a document's place.
-pub(crate) enum Fetched<T> {
+pub(crate) enum FetchedDocument<T> {
     /// The document.
     Found(T),
     /// The place answers that there is none.
@@ -43,20 +43,26 @@ pub(crate) struct Post {
     pub(crate) authorization: Option<Secret>,
 }
 
-impl Fetcher {
+impl OauthFetcher {
     /// One that trusts these authorities beside those of the system.
-    pub(crate) fn trusting(reach: Reach, more: &Authorities) -> Result<Self, LoginError> {
-        Self::through(Resolver::new(reach), more)
+    pub(crate) fn with_authorities(
+        reach: AddressScope,
+        more: &Authorities,
+    ) -> Result<Self, LoginError> {
+        Self::with_resolver(Resolver::new(reach), more)
     }
 
     /// The same with a resolver that knows its reach.
-    pub(crate) fn through(resolver: Resolver, more: &Authorities) -> Result<Self, LoginError> {
+    pub(crate) fn with_resolver(
+        resolver: Resolver,
+        more: &Authorities,
+    ) -> Result<Self, LoginError> {
         let reach = resolver.reach();
         switchboard_wire::http::prepare_tls();
         let client = Client::builder()
             .tls_certs_merge(more.certificates())
-            .connect_timeout(TIMES.0)
-            .timeout(TIMES.1)
+            .connect_timeout(TIMEOUTS.0)
+            .timeout(TIMEOUTS.1)
             .redirect(redirect::Policy::none())
             // A proxy would dial for us, and nobody would look at what it dials.
             .no_proxy()
@@ -68,33 +74,33 @@ impl Fetcher {
     }
 
     /// A JSON document.
-    pub(crate) async fn document<T: DeserializeOwned>(
+    pub(crate) async fn get_json<T: DeserializeOwned>(
         &self,
         what: &'static str,
         url: Url,
-    ) -> Result<Fetched<T>, LoginError> {
+    ) -> Result<FetchedDocument<T>, LoginError> {
         let mut url = url;
-        for _ in 0..=HOPS {
+        for _ in 0..=MAX_REDIRECTS {
             self.reach.check_url(what, &url)?;
             let request = self.client.get(url.clone()).header(ACCEPT, "application/json");
-            let response = request.send().await.map_err(|error| unsent(what, &url, &error))?;
+            let response = request.send().await.map_err(|error| send_error(what, &url, &error))?;
             let status = response.status().as_u16();
             match status {
                 200 => {
-                    let body = body_of(what, &url, response).await?;
-                    return read(what, &url, &body).map(Fetched::Found);
+                    let body = read_body(what, &url, response).await?;
+                    return parse_json(what, &url, &body).map(FetchedDocument::Found);
                 }
                 301 | 302 | 303 | 307 | 308 => {
                     let to = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
                     url = to
                         .and_then(|to| url.join(to).ok())
-                        .ok_or_else(|| failed(what, &url, "redirects to nowhere"))?;
+                        .ok_or_else(|| fetch_error(what, &url, "redirects to nowhere"))?;
                 }
-                400..=499 => return Ok(Fetched::Absent),
-                _ => return Err(failed(what, &url, format!("answers with status {status}"))),
+                400..=499 => return Ok(FetchedDocument::Absent),
+                _ => return Err(fetch_error(what, &url, format!("answers with status {status}"))),
             }
         }
-        Err(failed(what, &url, format!("redirects more than {HOPS} times")))
+        Err(fetch_error(what, &url, format!("redirects more than {MAX_REDIRECTS} times")))
     }
 
     /// Sends something to an endpoint; redirects are not followed.
@@ -112,64 +118,64 @@ impl Fetcher {
             .header(CONTENT_TYPE, post.kind);
         if let Some(authorization) = &post.authorization {
             let mut value = HeaderValue::from_str(authorization.reveal())
-                .map_err(|_| failed(what, url, "cannot be sent the client's secret"))?;
+                .map_err(|_| fetch_error(what, url, "cannot be sent the client's secret"))?;
             value.set_sensitive(true);
             request = request.header(AUTHORIZATION, value);
         }
         let response =
-            request.body(post.body).send().await.map_err(|error| unsent(what, url, &error))?;
+            request.body(post.body).send().await.map_err(|error| send_error(what, url, &error))?;
         let status = response.status().as_u16();
         if (300..400).contains(&status) {
-            return Err(failed(what, url, "redirects, which is not followed"));
+            return Err(fetch_error(what, url, "redirects, which is not followed"));
         }
-        let body = body_of(what, url, response).await?;
+        let body = read_body(what, url, response).await?;
         Ok((status, body))
     }
 }
 
 /// Reads JSON; the error does not repeat it.
-pub(crate) fn read<T: DeserializeOwned>(
+pub(crate) fn parse_json<T: DeserializeOwned>(
     what: &'static str,
     url: &Url,
     body: &[u8],
 ) -> Result<T, LoginError> {
-    serde_json::from_slice(body).map_err(|_| failed(what, url, "is not what it should be"))
+    serde_json::from_slice(body).map_err(|_| fetch_error(what, url, "is not what it should be"))
 }
 
 /// Something at an address went wrong.
-pub(crate) fn failed(what: &'static str, url: &Url, why: impl Into<String>) -> LoginError {
-    LoginError::Failed { what, place: shown(url.as_str()), why: why.into() }
+pub(crate) fn fetch_error(what: &'static str, url: &Url, why: impl Into<String>) -> LoginError {
+    LoginError::Failed { what, place: display_url(url.as_str()), why: why.into() }
 }
 
-async fn body_of(
+async fn read_body(
     what: &'static str,
     url: &Url,
     mut response: Response,
 ) -> Result<Bytes, LoginError> {
     let mut body = BytesMut::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| unsent(what, url, &error))? {
-        if body.len() + chunk.len() > BODY_BYTES {
-            return Err(failed(what, url, "answers with more than 1 MiB"));
+    while let Some(chunk) = response.chunk().await.map_err(|error| send_error(what, url, &error))? {
+        if body.len() + chunk.len() > MAX_BODY_BYTES {
+            return Err(fetch_error(what, url, "answers with more than 1 MiB"));
         }
         body.extend_from_slice(&chunk);
     }
     Ok(body.freeze())
 }
 
-fn unsent(what: &'static str, url: &Url, error: &reqwest::Error) -> LoginError {
+fn send_error(what: &'static str, url: &Url, error: &reqwest::Error) -> LoginError {
     let mut causes: Vec<String> = Vec::new();
     let mut next = error.source();
     while let Some(cause) = next {
-        if cause.downcast_ref::<NotAllowed>().is_some() {
-            let place = shown(url.as_str());
+        if cause.downcast_ref::<AddressNotAllowed>().is_some() {
+            let place = display_url(url.as_str());
             return LoginError::Blocked { what, place, why: cause.to_string() };
         }
         causes.push(cause.to_string());
         next = cause.source();
     }
     if error.is_timeout() {
-        return failed(what, url, "did not answer in time");
+        return fetch_error(what, url, "did not answer in time");
     }
     let why = causes.pop().unwrap_or_else(|| "the request failed".to_owned());
-    failed(what, url, format!("did not answer: {why}"))
+    fetch_error(what, url, format!("did not answer: {why}"))
 }

@@ -3,15 +3,15 @@
 use reqwest::Url;
 
 /// The body of a form.
-pub(crate) fn body(pairs: &[(&str, &str)]) -> String {
+pub(crate) fn encode(pairs: &[(&str, &str)]) -> String {
     let Ok(mut url) = Url::parse("https://form.invalid/") else { return String::new() };
     url.query_pairs_mut().extend_pairs(pairs);
     url.query().unwrap_or_default().to_owned()
 }
 
 /// One value, spelt as in a form.
-pub(crate) fn spelt(value: &str) -> String {
-    body(&[("", value)]).trim_start_matches('=').to_owned()
+pub(crate) fn encode_value(value: &str) -> String {
+    encode(&[("", value)]).trim_start_matches('=').to_owned()
 }
 
 /// The address with more pairs in its query.
@@ -26,8 +26,8 @@ mod tests {
 
     #[test]
     fn values_are_spelt_so_that_they_cannot_end_early() {
-        assert_eq!(body(&[("a", "x y&z=1"), ("b", "é")]), "a=x+y%26z%3D1&b=%C3%A9");
-        assert_eq!(spelt("a:b=c"), "a%3Ab%3Dc");
+        assert_eq!(encode(&[("a", "x y&z=1"), ("b", "é")]), "a=x+y%26z%3D1&b=%C3%A9");
+        assert_eq!(encode_value("a:b=c"), "a%3Ab%3Dc");
     }
 
     #[test]

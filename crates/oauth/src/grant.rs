@@ -4,18 +4,18 @@ use jiff::Timestamp;
 use reqwest::Url;
 use serde::Deserialize;
 
-use crate::client::Registered;
+use crate::client::RegisteredClient;
 use crate::error::LoginError;
-use crate::fetch::{Fetcher, Post, read};
-use crate::form::body;
+use crate::fetch::{OauthFetcher, Post, parse_json};
+use crate::form::encode;
 use crate::secret::Secret;
 
-const WHAT: &str = "the token endpoint";
-const FORM: &str = "application/x-www-form-urlencoded";
+const ENDPOINT_LABEL: &str = "the token endpoint";
+const FORM_TYPE: &str = "application/x-www-form-urlencoded";
 
 /// Tokens, fresh from the endpoint.
 #[derive(Clone, Debug)]
-pub(crate) struct Tokens {
+pub(crate) struct TokenSet {
     pub(crate) access: Secret,
     pub(crate) refresh: Option<Secret>,
     /// When the access token ends, in seconds since 1970.
@@ -25,7 +25,7 @@ pub(crate) struct Tokens {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct TokenResponse {
     access_token: Secret,
     token_type: Option<String>,
     expires_in: Option<serde_json::Value>,
@@ -34,30 +34,30 @@ struct Answer {
 }
 
 /// Asks for tokens. `form` says what is given for them.
-pub(crate) async fn ask(
-    fetcher: &Fetcher,
+pub(crate) async fn request_tokens(
+    fetcher: &OauthFetcher,
     endpoint: &Url,
-    client: &Registered,
+    client: &RegisteredClient,
     form: &[(&str, &str)],
-) -> Result<Tokens, LoginError> {
+) -> Result<TokenSet, LoginError> {
     let mut form = form.to_vec();
-    let authorization = client.prove(&mut form);
-    let post = Post { body: body(&form), kind: FORM, authorization };
-    let (status, answer) = fetcher.post(WHAT, endpoint, post).await?;
+    let authorization = client.authenticate(&mut form);
+    let post = Post { body: encode(&form), kind: FORM_TYPE, authorization };
+    let (status, answer) = fetcher.post(ENDPOINT_LABEL, endpoint, post).await?;
     if status != 200 && status != 201 {
-        return Err(LoginError::Refused { what: "a token", code: code_of(status, &answer) });
+        return Err(LoginError::Refused { what: "a token", code: error_code(status, &answer) });
     }
-    let answer: Answer = read(WHAT, endpoint, &answer)?;
+    let answer: TokenResponse = parse_json(ENDPOINT_LABEL, endpoint, &answer)?;
     let kind = answer.token_type.as_deref().unwrap_or("bearer");
     if !kind.eq_ignore_ascii_case("bearer") {
         let why = "it gives tokens of a kind that is not known here".to_owned();
-        return Err(LoginError::Untrusted { what: WHAT, why });
+        return Err(LoginError::Untrusted { what: ENDPOINT_LABEL, why });
     }
     // It goes into a header, and nothing may follow it there.
     let token = answer.access_token.reveal();
     if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         let why = "its token cannot be sent".to_owned();
-        return Err(LoginError::Untrusted { what: WHAT, why });
+        return Err(LoginError::Untrusted { what: ENDPOINT_LABEL, why });
     }
     // Some servers write the number as a text.
     let lasts = match &answer.expires_in {
@@ -66,45 +66,46 @@ pub(crate) async fn ask(
         _ => None,
     };
     #[expect(clippy::cast_possible_truncation, reason = "the seconds are clamped to a year first")]
-    let ends = lasts.map(|seconds| now() + seconds.clamp(0.0, 31_536_000.0) as i64);
+    let ends = lasts.map(|seconds| unix_now() + seconds.clamp(0.0, 31_536_000.0) as i64);
     let scopes = answer.scope.map(|scope| scope.split_whitespace().map(str::to_owned).collect());
-    Ok(Tokens { access: answer.access_token, refresh: answer.refresh_token, ends, scopes })
+    Ok(TokenSet { access: answer.access_token, refresh: answer.refresh_token, ends, scopes })
 }
 
 /// Ends a token.
 pub(crate) async fn revoke(
-    fetcher: &Fetcher,
+    fetcher: &OauthFetcher,
     endpoint: &Url,
-    client: &Registered,
+    client: &RegisteredClient,
     token: (&Secret, &str),
 ) -> Result<(), LoginError> {
     let mut form = vec![("token", token.0.reveal()), ("token_type_hint", token.1)];
-    let authorization = client.prove(&mut form);
-    let post = Post { body: body(&form), kind: FORM, authorization };
+    let authorization = client.authenticate(&mut form);
+    let post = Post { body: encode(&form), kind: FORM_TYPE, authorization };
     let (status, answer) = fetcher.post("the revocation endpoint", endpoint, post).await?;
     if (200..300).contains(&status) {
         return Ok(());
     }
-    Err(LoginError::Refused { what: "to end a token", code: code_of(status, &answer) })
+    Err(LoginError::Refused { what: "to end a token", code: error_code(status, &answer) })
 }
 
 /// The code of a refusal: one of the words of the standard, never what else the answer says.
-pub(crate) fn code_of(status: u16, answer: &[u8]) -> String {
+pub(crate) fn error_code(status: u16, answer: &[u8]) -> String {
     #[derive(Deserialize)]
-    struct Refusal {
+    struct TokenErrorResponse {
         error: String,
     }
-    let word = serde_json::from_slice::<Refusal>(answer).ok().map(|refusal| refusal.error);
-    word.filter(|word| is_code(word)).unwrap_or_else(|| format!("status {status}"))
+    let word =
+        serde_json::from_slice::<TokenErrorResponse>(answer).ok().map(|refusal| refusal.error);
+    word.filter(|word| is_error_code(word)).unwrap_or_else(|| format!("status {status}"))
 }
 
 /// Whether a text looks like the code of an error.
-pub(crate) fn is_code(word: &str) -> bool {
+pub(crate) fn is_error_code(word: &str) -> bool {
     (1..=64).contains(&word.len())
         && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte == b'-')
 }
 
 /// Seconds since 1970.
-pub(crate) fn now() -> i64 {
+pub(crate) fn unix_now() -> i64 {
     Timestamp::now().as_second()
 }

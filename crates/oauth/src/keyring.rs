@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use crate::secret::Secret;
 
 /// How long the keyring may take: it may ask the person to unlock it.
-const PATIENCE: Duration = Duration::from_secs(60);
+const KEYRING_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The system's keyring.
 pub(crate) struct Keyring {
@@ -20,7 +20,7 @@ pub(crate) struct Keyring {
 }
 
 /// What to start, and what to tell it.
-struct Action {
+struct KeyringCommand {
     program: &'static str,
     arguments: &'static [&'static str],
     input: Option<String>,
@@ -29,21 +29,21 @@ struct Action {
 impl Keyring {
     /// The key, if the keyring holds one.
     pub(crate) async fn look_up(&self) -> Result<Option<Secret>, String> {
-        let found = self.run(look_up_action()?).await?;
+        let found = self.run(look_up_command()?).await?;
         let key = found.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         Ok(key.map(Secret::new))
     }
 
     /// Has the keyring hold a key.
-    pub(crate) async fn keep(&self, key: &Secret) -> Result<(), String> {
-        match self.run(keep_action(key)?).await? {
+    pub(crate) async fn store(&self, key: &Secret) -> Result<(), String> {
+        match self.run(store_command(key)?).await? {
             Some(_) => Ok(()),
             None => Err("the system's keyring did not take the key".to_owned()),
         }
     }
 
     /// What the program wrote; `None` if it ended badly.
-    async fn run(&self, action: Action) -> Result<Option<String>, String> {
+    async fn run(&self, action: KeyringCommand) -> Result<Option<String>, String> {
         let mut command = Command::new(action.program);
         command
             .args(action.arguments)
@@ -60,7 +60,7 @@ impl Keyring {
         if let (Some(input), Some(mut stdin)) = (action.input, child.stdin.take()) {
             stdin.write_all(input.as_bytes()).await.map_err(missing)?;
         }
-        match timeout(PATIENCE, child.wait_with_output()).await {
+        match timeout(KEYRING_TIMEOUT, child.wait_with_output()).await {
             Err(_) => Err("the system's keyring did not answer in time".to_owned()),
             Ok(Err(error)) => Err(missing(error)),
             Ok(Ok(output)) if output.status.success() => {
@@ -71,24 +71,24 @@ impl Keyring {
     }
 }
 
-fn look_up_action() -> Result<Action, String> {
+fn look_up_command() -> Result<KeyringCommand, String> {
     if cfg!(target_os = "macos") {
         let arguments = &["find-generic-password", "-s", "switchboard", "-a", "token-key", "-w"];
-        Ok(Action { program: "/usr/bin/security", arguments, input: None })
+        Ok(KeyringCommand { program: "/usr/bin/security", arguments, input: None })
     } else if cfg!(unix) {
         let arguments = &["lookup", "application", "switchboard", "purpose", "token-key"];
-        Ok(Action { program: "secret-tool", arguments, input: None })
+        Ok(KeyringCommand { program: "secret-tool", arguments, input: None })
     } else {
         Err("the keyring of this system is not supported".to_owned())
     }
 }
 
 /// The key goes through the program's input: other users can see arguments.
-fn keep_action(key: &Secret) -> Result<Action, String> {
+fn store_command(key: &Secret) -> Result<KeyringCommand, String> {
     let key = key.reveal();
     if cfg!(target_os = "macos") {
         let input = format!("add-generic-password -U -s switchboard -a token-key -w {key}\n");
-        Ok(Action { program: "/usr/bin/security", arguments: &["-i"], input: Some(input) })
+        Ok(KeyringCommand { program: "/usr/bin/security", arguments: &["-i"], input: Some(input) })
     } else if cfg!(unix) {
         let arguments = &[
             "store",
@@ -98,7 +98,7 @@ fn keep_action(key: &Secret) -> Result<Action, String> {
             "purpose",
             "token-key",
         ];
-        Ok(Action { program: "secret-tool", arguments, input: Some(key.to_owned()) })
+        Ok(KeyringCommand { program: "secret-tool", arguments, input: Some(key.to_owned()) })
     } else {
         Err("the keyring of this system is not supported".to_owned())
     }

@@ -9,65 +9,69 @@ use crate::error::LoginError;
 use crate::keyring::Keyring;
 use crate::random;
 use crate::secret::Secret;
-use crate::vault::{Key, KeyKind};
+use crate::vault::{KeyKind, SealingKey};
 
 /// The variable with the key.
-const VARIABLE: &str = "SWITCHBOARD_TOKEN_KEY";
+const KEY_VARIABLE: &str = "SWITCHBOARD_TOKEN_KEY";
 
 /// Finds the key.
-pub(crate) struct Keys {
+pub(crate) struct KeyProvider {
     supplied: Option<Secret>,
     file: Option<PathBuf>,
     keyring: Keyring,
     /// The one that was used last: to make it takes a while.
-    made: Mutex<Option<Key>>,
+    cached: Mutex<Option<SealingKey>>,
 }
 
-impl Keys {
+impl KeyProvider {
     pub(crate) fn new(environment: &Environment, settings: &Settings) -> Self {
-        let supplied = environment.variable(VARIABLE).filter(|key| !key.trim().is_empty());
+        let supplied = environment.variable(KEY_VARIABLE).filter(|key| !key.trim().is_empty());
         Self {
             supplied: supplied.map(Secret::new),
             file: settings.token_key_file.clone(),
             keyring: Keyring { variables: environment.variables.clone() },
-            made: Mutex::default(),
+            cached: Mutex::default(),
         }
     }
 
     /// The key for a new store.
-    pub(crate) async fn fresh(&self) -> Result<Key, LoginError> {
-        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    pub(crate) async fn key_for_new_store(&self) -> Result<SealingKey, LoginError> {
+        let made = self.cached.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(key) = made {
             return Ok(key);
         }
-        let salt = Key::new_salt()?;
+        let salt = SealingKey::new_salt()?;
         if let Some(secret) = self.supplied_key()? {
-            return self.make(secret, KeyKind::Supplied, salt).await;
+            return self.derive(secret, KeyKind::Supplied, salt).await;
         }
         let no_key = |why: String| LoginError::NoKey {
-            why: format!("`{VARIABLE}` is not set, `settings.tokenKeyFile` neither, and {why}"),
+            why: format!("`{KEY_VARIABLE}` is not set, `settings.tokenKeyFile` neither, and {why}"),
         };
         let secret = match self.keyring.look_up().await.map_err(no_key)? {
             Some(secret) => secret,
             None => {
-                let secret = Secret::new(random::word()?);
-                self.keyring.keep(&secret).await.map_err(no_key)?;
+                let secret = Secret::new(random::token()?);
+                self.keyring.store(&secret).await.map_err(no_key)?;
                 secret
             }
         };
-        self.make(secret, KeyKind::Keyring, salt).await
+        self.derive(secret, KeyKind::Keyring, salt).await
     }
 
     /// The key of a store that is there.
-    pub(crate) async fn known(&self, kind: KeyKind, salt: &str) -> Result<Key, LoginError> {
-        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    pub(crate) async fn key_for_store(
+        &self,
+        kind: KeyKind,
+        salt: &str,
+    ) -> Result<SealingKey, LoginError> {
+        let made = self.cached.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(key) = made.filter(|key| key.kind == kind && key.salt == salt) {
             return Ok(key);
         }
         let missing = |why: String| LoginError::NoKey { why };
         let secret = match kind {
             KeyKind::Supplied => self.supplied_key()?.ok_or_else(|| {
-                missing(format!("`{VARIABLE}` and `settings.tokenKeyFile` are not set"))
+                missing(format!("`{KEY_VARIABLE}` and `settings.tokenKeyFile` are not set"))
             })?,
             KeyKind::Keyring => self
                 .keyring
@@ -76,7 +80,7 @@ impl Keys {
                 .map_err(missing)?
                 .ok_or_else(|| missing("the system's keyring has none".to_owned()))?,
         };
-        self.make(secret, kind, salt.to_owned()).await
+        self.derive(secret, kind, salt.to_owned()).await
     }
 
     fn supplied_key(&self) -> Result<Option<Secret>, LoginError> {
@@ -95,10 +99,15 @@ impl Keys {
         }
     }
 
-    async fn make(&self, secret: Secret, kind: KeyKind, salt: String) -> Result<Key, LoginError> {
-        let making = tokio::task::spawn_blocking(move || Key::derive(&secret, kind, &salt));
+    async fn derive(
+        &self,
+        secret: Secret,
+        kind: KeyKind,
+        salt: String,
+    ) -> Result<SealingKey, LoginError> {
+        let making = tokio::task::spawn_blocking(move || SealingKey::derive(&secret, kind, &salt));
         let key = making.await.map_err(|error| LoginError::NoKey { why: error.to_string() })?;
-        *self.made.lock().unwrap_or_else(PoisonError::into_inner) = Some(key.clone());
+        *self.cached.lock().unwrap_or_else(PoisonError::into_inner) = Some(key.clone());
         Ok(key)
     }
 }
@@ -131,15 +140,15 @@ mod tests {
     async fn a_keyring_is_given_a_key_once_and_gives_it_back() {
         let folder = tempfile::tempdir().unwrap();
         let environment = environment(folder.path(), Some(WORKING));
-        let keys = || Keys::new(&environment, &Settings::default());
-        let key = keys().fresh().await.unwrap();
+        let keys = || KeyProvider::new(&environment, &Settings::default());
+        let key = keys().key_for_new_store().await.unwrap();
         assert_eq!(key.kind, KeyKind::Keyring);
         let sealed = key.seal("hunter2").unwrap();
-        let again = keys().known(KeyKind::Keyring, &sealed.salt).await.unwrap();
+        let again = keys().key_for_store(KeyKind::Keyring, &sealed.salt).await.unwrap();
         assert_eq!(again.open(&sealed).as_deref(), Some("hunter2"));
         let held = std::fs::read_to_string(folder.path().join("kept")).unwrap();
         assert_eq!(held.len(), 43);
-        keys().fresh().await.unwrap();
+        keys().key_for_new_store().await.unwrap();
         assert_eq!(std::fs::read_to_string(folder.path().join("kept")).unwrap(), held);
     }
 
@@ -148,8 +157,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for script in [None, Some("exit 1")] {
             let environment = environment(folder.path(), script);
-            let keys = Keys::new(&environment, &Settings::default());
-            let error = keys.fresh().await.err().unwrap();
+            let keys = KeyProvider::new(&environment, &Settings::default());
+            let error = keys.key_for_new_store().await.err().unwrap();
             let hint = error.hint().unwrap();
             assert!(hint.contains("SWITCHBOARD_TOKEN_KEY") && hint.contains("keyring"), "{hint}");
         }
@@ -162,14 +171,14 @@ mod tests {
         std::fs::write(&file, "a key\n").unwrap();
         let settings = Settings { token_key_file: Some(file.clone()), ..Settings::default() };
         let mut environment = environment(folder.path(), None);
-        let by_file = Keys::new(&environment, &settings);
-        let sealed = by_file.fresh().await.unwrap().seal("x").unwrap();
-        environment.variables.insert(VARIABLE.to_owned(), "a key".to_owned());
-        let by_variable = Keys::new(&environment, &Settings::default());
-        let key = by_variable.known(KeyKind::Supplied, &sealed.salt).await.unwrap();
+        let by_file = KeyProvider::new(&environment, &settings);
+        let sealed = by_file.key_for_new_store().await.unwrap().seal("x").unwrap();
+        environment.variables.insert(KEY_VARIABLE.to_owned(), "a key".to_owned());
+        let by_variable = KeyProvider::new(&environment, &Settings::default());
+        let key = by_variable.key_for_store(KeyKind::Supplied, &sealed.salt).await.unwrap();
         assert_eq!(key.open(&sealed).as_deref(), Some("x"));
         std::fs::write(&file, " \n").unwrap();
-        environment.variables.remove(VARIABLE);
-        assert!(Keys::new(&environment, &settings).fresh().await.is_err());
+        environment.variables.remove(KEY_VARIABLE);
+        assert!(KeyProvider::new(&environment, &settings).key_for_new_store().await.is_err());
     }
 }

@@ -5,23 +5,23 @@ use std::sync::Arc;
 use reqwest::header::HeaderValue;
 use serde_json::{Value, json};
 use switchboard_config::{ServerConfig, Transport};
-use switchboard_wire::http::{AtHand, Authorize as _, Refusal};
+use switchboard_wire::http::{AuthorizationRefusal, Authorize as _, CurrentAuthorization};
 
 use crate::account::Account;
 use crate::error::LoginError;
-use crate::logins::{Logins, Wish};
-use crate::store::Held;
-use crate::test_server::{Agreeable, Shared, stage, stage_with, start, visit};
+use crate::logins::{LoginOptions, Logins};
+use crate::store::StoredLogin;
+use crate::test_server::{ApprovingVisitor, SharedSite, stage, stage_with, start, visit};
 
 /// Makes of an answer and the issuer's name an answer that is not right.
-type Change = fn(&str, &str) -> String;
+type CallbackEdit = fn(&str, &str) -> String;
 
-fn wish() -> Wish<'static> {
+fn wish() -> LoginOptions<'static> {
     let redirect_uri = "http://127.0.0.1:9/callback".to_owned();
-    Wish { redirect_uri, scopes: Vec::new(), told: &|_| {} }
+    LoginOptions { redirect_uri, scopes: Vec::new(), on_step: &|_| {} }
 }
 
-async fn log_in(logins: &Logins, server: &ServerConfig) -> Result<Held, LoginError> {
+async fn log_in(logins: &Logins, server: &ServerConfig) -> Result<StoredLogin, LoginError> {
     let pending = logins.begin(server, wish()).await?;
     let answer = visit(pending.authorization_url()).await;
     assert!(pending.accepts(&answer));
@@ -34,10 +34,10 @@ fn account(logins: &Logins, server: &ServerConfig) -> Arc<Account> {
 }
 
 async fn token(account: &Account) -> Option<String> {
-    let value = match account.at_hand() {
-        AtHand::Value(value) => Some(value),
-        AtHand::Nothing => None,
-        AtHand::Unknown => account.obtain().await.unwrap(),
+    let value = match account.current() {
+        CurrentAuthorization::Value(value) => Some(value),
+        CurrentAuthorization::Nothing => None,
+        CurrentAuthorization::Unknown => account.obtain().await.unwrap(),
     };
     value.map(|value| value.to_str().unwrap().to_owned())
 }
@@ -45,29 +45,31 @@ async fn token(account: &Account) -> Option<String> {
 async fn turned_down(account: &Account, used: Option<&str>, challenge: &str) -> bool {
     let used = used.map(|used| HeaderValue::from_str(used).unwrap());
     let status = if challenge.contains("insufficient_scope") { 403 } else { 401 };
-    let (challenge, used) = (Some(challenge), used.as_ref());
-    account.refused(Refusal { status, challenge, used, before: 0 }).await
+    let challenge = Some(challenge);
+    let used = used.as_ref();
+    account.on_refusal(AuthorizationRefusal { status, challenge, used, before: 0 }).await
 }
 
-fn count(site: &Shared, what: &str) -> usize {
+fn count(site: &SharedSite, what: &str) -> usize {
     site.lock().unwrap().seen.iter().filter(|seen| *seen == what).count()
 }
 
-fn grants(site: &Shared, kind: &str) -> usize {
+fn grants(site: &SharedSite, kind: &str) -> usize {
     let forms = &site.lock().unwrap().forms;
     forms.iter().filter(|form| form.get("grant_type").is_some_and(|grant| grant == kind)).count()
 }
 
 #[tokio::test]
 async fn a_login_is_had_kept_sealed_and_found_again_by_another_process() {
-    let (site, folder) = (start().await, tempfile::tempdir().unwrap());
+    let site = start().await;
+    let folder = tempfile::tempdir().unwrap();
     let (logins, server) = stage(&site, folder.path(), json!({}));
-    assert_eq!(logins.held(&server).await, Ok(None));
+    assert_eq!(logins.stored_login(&server).await, Ok(None));
     let held = log_in(&logins, &server).await.unwrap();
     let origin = site.lock().unwrap().origin.clone();
     assert_eq!((held.issuer.as_str(), held.renewable), (origin.as_str(), true));
     let (other, server) = stage(&site, folder.path(), json!({}));
-    assert_eq!(other.held(&server).await, Ok(Some(held)));
+    assert_eq!(other.stored_login(&server).await, Ok(Some(held)));
     assert_eq!(token(&account(&other, &server)).await.as_deref(), Some("Bearer access-1"));
     let file = std::fs::read_to_string(folder.path().join("state/logins/tokens.json")).unwrap();
     for secret in ["access-1", "refresh-1", "it-is-us"] {
@@ -84,7 +86,8 @@ async fn a_login_is_had_kept_sealed_and_found_again_by_another_process() {
 #[tokio::test]
 async fn only_the_owner_can_read_the_store() {
     use std::os::unix::fs::PermissionsExt as _;
-    let (site, folder) = (start().await, tempfile::tempdir().unwrap());
+    let site = start().await;
+    let folder = tempfile::tempdir().unwrap();
     let (logins, server) = stage(&site, folder.path(), json!({}));
     log_in(&logins, &server).await.unwrap();
     let mode = |path: &str| {
@@ -96,10 +99,11 @@ async fn only_the_owner_can_read_the_store() {
 
 #[tokio::test]
 async fn an_answer_counts_only_with_the_right_state_place_and_issuer() {
-    let (site, folder) = (start().await, tempfile::tempdir().unwrap());
+    let site = start().await;
+    let folder = tempfile::tempdir().unwrap();
     let (logins, server) = stage(&site, folder.path(), json!({}));
     let origin = site.lock().unwrap().origin.clone();
-    let cases: [(&str, Change); 7] = [
+    let cases: [(&str, CallbackEdit); 7] = [
         ("another state", |answer, _| answer.replace("state=", "state=x")),
         ("no state", |answer, _| answer.replace("state=", "stat=")),
         ("state twice", |answer, _| format!("{answer}&state=x")),
@@ -107,7 +111,7 @@ async fn an_answer_counts_only_with_the_right_state_place_and_issuer() {
         ("another path", |answer, _| answer.replace("/callback", "/other")),
         ("no issuer", |answer, _| answer.replace("iss=", "is=")),
         ("a slash more", |answer, origin| {
-            let spelt = crate::form::spelt(origin);
+            let spelt = crate::form::encode_value(origin);
             answer.replace(&spelt, &format!("{spelt}%2F"))
         }),
     ];
@@ -134,7 +138,8 @@ async fn what_cannot_be_trusted_is_refused_before_anybody_is_asked() {
         ("issuer", json!({"registration_endpoint": "https://192.168.0.1/register"})),
     ];
     for (name, over) in cases {
-        let (site, folder) = (start().await, tempfile::tempdir().unwrap());
+        let site = start().await;
+        let folder = tempfile::tempdir().unwrap();
         site.lock().unwrap().over.insert(name, over.clone());
         let (logins, server) = stage(&site, folder.path(), json!({}));
         let refused = logins.begin(&server, wish()).await.err();
@@ -147,7 +152,8 @@ async fn what_cannot_be_trusted_is_refused_before_anybody_is_asked() {
 
 #[tokio::test]
 async fn a_hundred_requests_on_an_old_token_renew_it_once() {
-    let (site, folder) = (start().await, tempfile::tempdir().unwrap());
+    let site = start().await;
+    let folder = tempfile::tempdir().unwrap();
     site.lock().unwrap().lasts = 10;
     let (logins, server) = stage(&site, folder.path(), json!({}));
     log_in(&logins, &server).await.unwrap();
@@ -167,14 +173,16 @@ async fn a_hundred_requests_on_an_old_token_renew_it_once() {
 
 #[tokio::test]
 async fn a_hundred_refusals_of_one_token_renew_it_once() {
-    let (site, folder) = (start().await, tempfile::tempdir().unwrap());
+    let site = start().await;
+    let folder = tempfile::tempdir().unwrap();
     let (logins, server) = stage(&site, folder.path(), json!({}));
     log_in(&logins, &server).await.unwrap();
     let account = account(&logins, &server);
     let used = token(&account).await.unwrap();
     let tasks: Vec<_> = (0..100)
         .map(|_| {
-            let (account, used) = (Arc::clone(&account), used.clone());
+            let account = Arc::clone(&account);
+            let used = used.clone();
             tokio::spawn(async move { turned_down(&account, Some(&used), "Bearer").await })
         })
         .collect();
@@ -186,28 +194,32 @@ async fn a_hundred_refusals_of_one_token_renew_it_once() {
 
 #[tokio::test]
 async fn two_processes_never_use_a_refresh_token_twice() {
-    let (site, folder) = (start().await, tempfile::tempdir().unwrap());
+    let site = start().await;
+    let folder = tempfile::tempdir().unwrap();
     site.lock().unwrap().lasts = 0;
     let (one, server) = stage(&site, folder.path(), json!({}));
     log_in(&one, &server).await.unwrap();
     let (other, _) = stage(&site, folder.path(), json!({}));
-    let (first, second) = (account(&one, &server), account(&other, &server));
+    let first = account(&one, &server);
+    let second = account(&other, &server);
     for _ in 0..10 {
         // Each finds its token at its end, and the refresh token is good for one use.
         let (one, other) = tokio::join!(first.obtain(), second.obtain());
         assert!(one.is_ok() && other.is_ok(), "{one:?} {other:?}");
     }
-    let (first, second) = (logins_hold(&one, &server).await, logins_hold(&other, &server).await);
+    let first = logins_hold(&one, &server).await;
+    let second = logins_hold(&other, &server).await;
     assert!(first && second, "a refresh token was used twice");
 }
 
 async fn logins_hold(logins: &Logins, server: &ServerConfig) -> bool {
-    logins.held(server).await.unwrap().is_some()
+    logins.stored_login(server).await.unwrap().is_some()
 }
 
 #[tokio::test]
 async fn a_login_that_cannot_be_renewed_is_over_until_somebody_logs_in_again() {
-    let (site, folder) = (start().await, tempfile::tempdir().unwrap());
+    let site = start().await;
+    let folder = tempfile::tempdir().unwrap();
     let (logins, server) = stage(&site, folder.path(), json!({}));
     log_in(&logins, &server).await.unwrap();
     let account = account(&logins, &server);
@@ -215,7 +227,7 @@ async fn a_login_that_cannot_be_renewed_is_over_until_somebody_logs_in_again() {
     site.lock().unwrap().refuses_refresh = true;
     assert!(!turned_down(&account, Some(&used), "Bearer").await);
     assert_eq!(token(&account).await, None);
-    assert_eq!(logins.held(&server).await, Ok(None));
+    assert_eq!(logins.stored_login(&server).await, Ok(None));
     assert!(!account.has_new_login().await);
     assert!(!account.has_new_login().await);
     site.lock().unwrap().refuses_refresh = false;
@@ -227,8 +239,9 @@ async fn a_login_that_cannot_be_renewed_is_over_until_somebody_logs_in_again() {
 
 #[tokio::test]
 async fn a_visitor_logs_in_and_asks_for_more_when_more_is_wanted_but_not_for_ever() {
-    let (site, folder) = (start().await, tempfile::tempdir().unwrap());
-    let visitor: Arc<Agreeable> = Arc::new(Agreeable);
+    let site = start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let visitor: Arc<ApprovingVisitor> = Arc::new(ApprovingVisitor);
     let (logins, server) = stage_with(&site, folder.path(), json!({}), Some(visitor));
     let account = account(&logins, &server);
     assert!(turned_down(&account, None, r#"Bearer scope="read""#).await);
@@ -247,7 +260,9 @@ async fn a_visitor_logs_in_and_asks_for_more_when_more_is_wanted_but_not_for_eve
 
 #[tokio::test]
 async fn another_authorization_server_never_sees_who_we_were_to_the_first() {
-    let (site, other, folder) = (start().await, start().await, tempfile::tempdir().unwrap());
+    let site = start().await;
+    let other = start().await;
+    let folder = tempfile::tempdir().unwrap();
     let (logins, server) = stage(&site, folder.path(), json!({}));
     log_in(&logins, &server).await.unwrap();
     log_in(&logins, &server).await.unwrap();
@@ -260,7 +275,8 @@ async fn another_authorization_server_never_sees_who_we_were_to_the_first() {
 
 #[tokio::test]
 async fn a_configured_client_proves_itself_and_stays_with_its_issuer() {
-    let (site, folder) = (start().await, tempfile::tempdir().unwrap());
+    let site = start().await;
+    let folder = tempfile::tempdir().unwrap();
     let oauth = json!({"clientId": "c", "clientSecret": "s"});
     let (logins, server) = stage(&site, folder.path(), oauth);
     log_in(&logins, &server).await.unwrap();
@@ -274,7 +290,8 @@ async fn a_configured_client_proves_itself_and_stays_with_its_issuer() {
 
 #[tokio::test]
 async fn a_clients_own_secret_is_enough_where_that_is_configured() {
-    let (site, folder) = (start().await, tempfile::tempdir().unwrap());
+    let site = start().await;
+    let folder = tempfile::tempdir().unwrap();
     let oauth = json!({"clientId": "c", "clientSecret": "s", "grant": "client_credentials"});
     let (logins, server) = stage(&site, folder.path(), oauth);
     let account = account(&logins, &server);
@@ -285,19 +302,21 @@ async fn a_clients_own_secret_is_enough_where_that_is_configured() {
 
 #[tokio::test]
 async fn a_logout_forgets_the_login_and_ends_its_tokens() {
-    let (site, folder) = (start().await, tempfile::tempdir().unwrap());
+    let site = start().await;
+    let folder = tempfile::tempdir().unwrap();
     let (logins, server) = stage(&site, folder.path(), json!({}));
     log_in(&logins, &server).await.unwrap();
     let ended = logins.logout("it").await.unwrap();
     assert_eq!(ended.iter().map(|ended| ended.revoked).collect::<Vec<_>>(), [true]);
     assert_eq!(count(&site, "POST /revoke"), 2);
-    assert_eq!(logins.held(&server).await, Ok(None));
+    assert_eq!(logins.stored_login(&server).await, Ok(None));
     assert_eq!(logins.logout("it").await, Ok(Vec::new()));
 }
 
 #[tokio::test]
 async fn a_server_that_is_not_logged_in_to_says_why() {
-    let (site, folder) = (start().await, tempfile::tempdir().unwrap());
+    let site = start().await;
+    let folder = tempfile::tempdir().unwrap();
     let (logins, mut server) = stage(&site, folder.path(), json!({}));
     if let Transport::Http { headers, .. } = &mut server.transport {
         headers.insert("authorization".to_owned(), "Bearer x".to_owned());

@@ -8,61 +8,61 @@ use std::time::Duration;
 use reqwest::Url;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use switchboard_config::{
-    AuthoritiesFile, Environment, Grant, Layer, ServerConfig, Settings, Transport,
+    AuthoritiesFile, ConfigLayer, Environment, GrantType, ServerConfig, Settings, Transport,
 };
 use switchboard_core::Tasks;
-use switchboard_net::Reach;
-use switchboard_wire::Limits;
-use switchboard_wire::http::{Authorities, Distrust, challenges, client_trusting};
+use switchboard_net::AddressScope;
+use switchboard_wire::WireLimits;
+use switchboard_wire::http::{Authorities, Distrust, challenges, new_client_trusting};
 
 use crate::account::Account;
 use crate::challenge::Challenge;
-use crate::client::{Origin, Registered};
-use crate::discover::{Discovered, covers, discover};
+use crate::client::{ClientOrigin, RegisteredClient};
+use crate::discover::{DiscoveryResult, covers, discover};
 use crate::error::LoginError;
-use crate::fetch::{Fetcher, failed};
-use crate::grant::now;
-use crate::keys::Keys;
-use crate::metadata::Server;
-use crate::pending::{Parts, Pending};
-use crate::register::{configured, register};
-use crate::scopes::{Known, choose};
-use crate::secrets::Secrets;
-use crate::store::{Changed, Held, Kept, Store};
+use crate::fetch::{OauthFetcher, fetch_error};
+use crate::grant::unix_now;
+use crate::keys::KeyProvider;
+use crate::metadata::AuthServer;
+use crate::pending::{LoginParts, PendingLogin};
+use crate::register::{configured_client, register};
+use crate::scopes::{ScopeSources, choose_scopes};
+use crate::secrets::SecretStore;
+use crate::store::{LoginRecord, SealedStore, StoreChange, StoredLogin};
 use crate::visitor::Visitor;
 
 /// How long a server may take to say what it wants.
-const DOOR: Duration = Duration::from_secs(20);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// All logins. Clones are handles on the same.
 #[derive(Clone)]
 pub struct Logins {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<LoginsInner>,
 }
 
-pub(crate) struct Shared {
-    pub store: Store,
-    secrets: Secrets,
+pub(crate) struct LoginsInner {
+    pub store: SealedStore,
+    secrets: SecretStore,
     pub visitor: Option<Arc<dyn Visitor>>,
     pub tasks: Tasks,
-    near: OnceLock<Fetcher>,
-    far: OnceLock<Fetcher>,
+    loopback_fetcher: OnceLock<OauthFetcher>,
+    public_fetcher: OnceLock<OauthFetcher>,
     accounts: Mutex<BTreeMap<String, Weak<Account>>>,
 }
 
 /// What is wanted of a login.
-pub struct Wish<'a> {
+pub struct LoginOptions<'a> {
     /// Where the browser's answer is to be sent.
     pub redirect_uri: String,
     /// What to ask for beside what the server wants.
     pub scopes: Vec<String>,
     /// Who is told how far it got.
-    pub told: &'a (dyn Fn(Step) + Send + Sync),
+    pub on_step: &'a (dyn Fn(LoginStep) + Send + Sync),
 }
 
 /// How far a login got.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum LoginStep {
     /// The server is asked what it wants.
     Asking,
     /// Its authorization server is looked for.
@@ -72,7 +72,7 @@ pub enum Step {
 }
 
 /// What a server says at its door.
-struct Door {
+struct ProbeResult {
     challenge: Challenge,
     open: bool,
 }
@@ -81,28 +81,39 @@ impl Logins {
     /// The logins below a folder for state.
     #[must_use]
     pub fn new(state: &Path, environment: &Environment, settings: &Settings) -> Self {
-        Self::of_host(state, environment, settings, None, Tasks::default())
+        Self::for_host(state, environment, settings, None, Tasks::default())
     }
 
     /// The same for a host, whose tasks finish what they began.
     #[must_use]
-    pub fn of_host(
+    pub fn for_host(
         state: &Path,
         environment: &Environment,
         settings: &Settings,
         visitor: Option<Arc<dyn Visitor>>,
         tasks: Tasks,
     ) -> Self {
-        let store = Store::new(state, Keys::new(environment, settings));
-        let secrets = Secrets::new(state, environment, settings);
-        let (near, far) = (OnceLock::new(), OnceLock::new());
+        let store = SealedStore::new(state, KeyProvider::new(environment, settings));
+        let secrets = SecretStore::new(state, environment, settings);
+        let near = OnceLock::new();
+        let far = OnceLock::new();
         let accounts = Mutex::default();
-        Self { shared: Arc::new(Shared { store, secrets, visitor, tasks, near, far, accounts }) }
+        Self {
+            shared: Arc::new(LoginsInner {
+                store,
+                secrets,
+                visitor,
+                tasks,
+                loopback_fetcher: near,
+                public_fetcher: far,
+                accounts,
+            }),
+        }
     }
 
     /// The secrets that entries refer to.
     #[must_use]
-    pub fn secrets(&self) -> &Secrets {
+    pub fn secrets(&self) -> &SecretStore {
         &self.shared.secrets
     }
 
@@ -114,13 +125,13 @@ impl Logins {
     pub async fn begin(
         &self,
         server: &ServerConfig,
-        wish: Wish<'_>,
-    ) -> Result<Pending, LoginError> {
-        let url = self.fit(server)?;
+        wish: LoginOptions<'_>,
+    ) -> Result<PendingLogin, LoginError> {
+        let url = self.login_url(server)?;
         self.shared.store.prepare().await?;
-        (wish.told)(Step::Asking);
-        let door = knock(server, &url).await?;
-        self.begin_at(server, url, door, wish).await
+        (wish.on_step)(LoginStep::Asking);
+        let door = probe(server, &url).await?;
+        self.begin_from_probe(server, url, door, wish).await
     }
 
     /// The same for somebody who was just turned down.
@@ -130,88 +141,99 @@ impl Logins {
         url: &Url,
         challenge: Challenge,
         redirect_uri: String,
-    ) -> Result<Pending, LoginError> {
+    ) -> Result<PendingLogin, LoginError> {
         self.shared.store.prepare().await?;
-        let wish = Wish { redirect_uri, scopes: Vec::new(), told: &|_| {} };
-        self.begin_at(server, url.clone(), Door { challenge, open: false }, wish).await
+        let wish = LoginOptions { redirect_uri, scopes: Vec::new(), on_step: &|_| {} };
+        self.begin_from_probe(server, url.clone(), ProbeResult { challenge, open: false }, wish)
+            .await
     }
 
-    async fn begin_at(
+    async fn begin_from_probe(
         &self,
         server: &ServerConfig,
         url: Url,
-        door: Door,
-        wish: Wish<'_>,
-    ) -> Result<Pending, LoginError> {
+        door: ProbeResult,
+        wish: LoginOptions<'_>,
+    ) -> Result<PendingLogin, LoginError> {
         let fetcher = self.fetcher(&url, server.authorities.as_ref())?;
-        (wish.told)(Step::Discovering);
+        (wish.on_step)(LoginStep::Discovering);
         let wanted = server.oauth.issuer.as_deref();
         let found = discover(&fetcher, &url, &door.challenge, wanted).await?;
-        if door.open && !found.issuer.is_described {
+        if door.open && !found.issuer.has_metadata {
             let why = "it answers without a login and names nobody who gives one";
             return Err(LoginError::NotForLogin { server: server.id.to_string(), why });
         }
-        let page = found.issuer.page()?.clone();
-        let client = self.client(server, &fetcher, &found.issuer, &wish).await?;
-        let kept = self.kept(server, &url).await?;
-        let asked = self.scopes(server, &wish.scopes, &door.challenge, &found, kept.as_ref());
+        let page = found.issuer.authorization_page()?.clone();
+        let client = self.client_for(server, &fetcher, &found.issuer, &wish).await?;
+        let kept = self.find_record(server, &url).await?;
+        let asked =
+            self.scopes_to_request(server, &wish.scopes, &door.challenge, &found, kept.as_ref());
         let redirect_uri = wish.redirect_uri;
-        Pending::new(
+        PendingLogin::new(
             self.clone(),
             &page,
-            Parts { server: server.id.clone(), url, fetcher, found, client, redirect_uri, asked },
+            LoginParts {
+                server: server.id.clone(),
+                url,
+                fetcher,
+                found,
+                client,
+                redirect_uri,
+                asked,
+            },
         )
     }
 
     #[expect(clippy::unused_self, reason = "it belongs to how a login begins")]
-    fn scopes(
+    fn scopes_to_request(
         &self,
         server: &ServerConfig,
         wished: &[String],
         challenge: &Challenge,
-        found: &Discovered,
-        kept: Option<&Kept>,
+        found: &DiscoveryResult,
+        kept: Option<&LoginRecord>,
     ) -> Vec<String> {
         let named: Vec<String> = server.oauth.scopes.iter().chain(wished).cloned().collect();
         // Another authorization server knows nothing of what the one before was asked.
         let before = kept.filter(|kept| kept.issuer == found.issuer.issuer);
-        choose(Known {
+        choose_scopes(ScopeSources {
             named: &named,
             challenged: &challenge.scopes,
-            of_server: &found.scopes,
-            of_issuer: &found.issuer.scopes,
-            before: before.map(|kept| kept.asked.as_slice()).unwrap_or_default(),
+            resource_scopes: &found.scopes,
+            issuer_scopes: &found.issuer.scopes,
+            previous: before.map(|kept| kept.asked.as_slice()).unwrap_or_default(),
         })
     }
 
     /// Who we are to an authorization server: as configured, as before, or newly registered.
-    async fn client(
+    async fn client_for(
         &self,
         server: &ServerConfig,
-        fetcher: &Fetcher,
-        issuer: &Server,
-        wish: &Wish<'_>,
-    ) -> Result<Registered, LoginError> {
-        if let Some(client) = configured(&server.oauth, issuer) {
+        fetcher: &OauthFetcher,
+        issuer: &AuthServer,
+        wish: &LoginOptions<'_>,
+    ) -> Result<RegisteredClient, LoginError> {
+        if let Some(client) = configured_client(&server.oauth, issuer) {
             return Ok(client);
         }
         let contents = self.shared.store.read().await?;
         let known = contents.clients.get(&issuer.issuer).filter(|client| {
-            client.origin == Origin::Dynamic
-                && client.is_current(now())
+            client.origin == ClientOrigin::Dynamic
+                && client.is_current(unix_now())
                 && client.redirect_uri.as_deref() == Some(&wish.redirect_uri)
         });
         if let Some(client) = known {
             return Ok(client.clone());
         }
-        (wish.told)(Step::Registering(issuer.issuer.clone()));
+        (wish.on_step)(LoginStep::Registering(issuer.issuer.clone()));
         let client = register(fetcher, issuer, &wish.redirect_uri).await?;
-        let (name, kept) = (issuer.issuer.clone(), client.clone());
+        let name = issuer.issuer.clone();
+        let kept = client.clone();
         self.shared
             .store
-            .change(move |contents| {
+            .edit(move |contents| {
                 contents.clients.insert(name, kept);
-                Changed::Yes
+                StoreChange::Yes
             })
             .await?;
         Ok(client)
@@ -221,14 +243,17 @@ impl Logins {
     ///
     /// # Errors
     /// When the stored logins cannot be read.
-    pub async fn held(&self, server: &ServerConfig) -> Result<Option<Held>, LoginError> {
-        let Ok(url) = self.fit(server) else { return Ok(None) };
-        let kept = self.kept(server, &url).await?;
-        Ok(kept.filter(|kept| !kept.over).map(|kept| kept.shown()))
+    pub async fn stored_login(
+        &self,
+        server: &ServerConfig,
+    ) -> Result<Option<StoredLogin>, LoginError> {
+        let Ok(url) = self.login_url(server) else { return Ok(None) };
+        let kept = self.find_record(server, &url).await?;
+        Ok(kept.filter(|kept| !kept.over).map(|kept| kept.to_stored_login()))
     }
 
     /// The port that answers were sent to before: a client that registered itself is known by it.
-    pub async fn port(&self, server: &ServerConfig) -> Option<u16> {
+    pub async fn callback_port(&self, server: &ServerConfig) -> Option<u16> {
         let contents = self.shared.store.read().await.ok()?;
         let of_server = contents.logins.iter().filter(|kept| kept.server == server.id.as_str());
         let clients = of_server.map(|kept| &kept.client).chain(contents.clients.values());
@@ -237,13 +262,13 @@ impl Logins {
     }
 
     /// The login that is kept for a server at this address.
-    pub(crate) async fn kept(
+    pub(crate) async fn find_record(
         &self,
         server: &ServerConfig,
         url: &Url,
-    ) -> Result<Option<Kept>, LoginError> {
+    ) -> Result<Option<LoginRecord>, LoginError> {
         let contents = self.shared.store.read().await?;
-        Ok(contents.logins.iter().find(|kept| is_for(kept, server.id.as_str(), url)).cloned())
+        Ok(contents.logins.iter().find(|kept| applies_to(kept, server.id.as_str(), url)).cloned())
     }
 
     /// The account that requests to an address of a server are made with; `None` if the
@@ -270,26 +295,26 @@ impl Logins {
         &self,
         url: &Url,
         own: Option<&AuthoritiesFile>,
-    ) -> Result<Fetcher, LoginError> {
-        let reach = Reach::of(url);
+    ) -> Result<OauthFetcher, LoginError> {
+        let reach = AddressScope::for_server(url);
         // Whoever runs servers with certificates of their own often runs their logins as well.
         if own.is_some() {
-            return Fetcher::trusting(reach, &authorities(own)?);
+            return OauthFetcher::with_authorities(reach, &authorities(own)?);
         }
         let place = match reach {
-            Reach::Loopback => &self.shared.near,
-            Reach::Public => &self.shared.far,
+            AddressScope::Loopback => &self.shared.loopback_fetcher,
+            AddressScope::Public => &self.shared.public_fetcher,
         };
         if let Some(fetcher) = place.get() {
             return Ok(fetcher.clone());
         }
-        let made = Fetcher::trusting(reach, &Authorities::default())?;
+        let made = OauthFetcher::with_authorities(reach, &Authorities::default())?;
         Ok(place.get_or_init(|| made).clone())
     }
 
     /// The address to log in to, of a server that is fit for it.
     #[expect(clippy::unused_self, reason = "it belongs to how a login begins")]
-    fn fit(&self, server: &ServerConfig) -> Result<Url, LoginError> {
+    fn login_url(&self, server: &ServerConfig) -> Result<Url, LoginError> {
         let unfit = |why| LoginError::NotForLogin { server: server.id.to_string(), why };
         let Transport::Http { urls, headers, .. } = &server.transport else {
             return Err(unfit("it is not reached over HTTP"));
@@ -297,10 +322,10 @@ impl Logins {
         if headers.keys().any(|name| name.eq_ignore_ascii_case("authorization")) {
             return Err(unfit("its `headers` have an `Authorization` already"));
         }
-        if server.oauth.grant == Grant::ClientCredentials {
+        if server.oauth.grant == GrantType::ClientCredentials {
             return Err(unfit("it is logged in to with the client's secret, without a person"));
         }
-        if server.source.layer == Layer::Project && !server.approved {
+        if server.source.layer == ConfigLayer::Project && !server.approved {
             return Err(unfit("it has not been approved"));
         }
         let first = urls.first().and_then(|url| Url::parse(url).ok());
@@ -309,7 +334,7 @@ impl Logins {
 }
 
 /// Whether a login may be used at an address: never at one that it was not given for.
-pub(crate) fn is_for(kept: &Kept, server: &str, url: &Url) -> bool {
+pub(crate) fn applies_to(kept: &LoginRecord, server: &str, url: &Url) -> bool {
     kept.server == server && (kept.url == url.as_str() || covers(&kept.resource, url))
 }
 
@@ -321,16 +346,17 @@ fn authorities(own: Option<&AuthoritiesFile>) -> Result<Authorities, LoginError>
 }
 
 /// Asks a server for something harmless, to learn what it wants.
-async fn knock(server: &ServerConfig, url: &Url) -> Result<Door, LoginError> {
+async fn probe(server: &ServerConfig, url: &Url) -> Result<ProbeResult, LoginError> {
     const WHAT: &str = "the server";
     let Transport::Http { headers, .. } = &server.transport else {
-        return Err(failed(WHAT, url, "is not reached over HTTP"));
+        return Err(fetch_error(WHAT, url, "is not reached over HTTP"));
     };
-    let client = client_trusting(&Limits::default(), &authorities(server.authorities.as_ref())?)
-        .map_err(|error| failed(WHAT, url, error.to_string()))?;
+    let client =
+        new_client_trusting(&WireLimits::default(), &authorities(server.authorities.as_ref())?)
+            .map_err(|error| fetch_error(WHAT, url, error.to_string()))?;
     let mut request = client
         .post(url.clone())
-        .timeout(DOOR)
+        .timeout(PROBE_TIMEOUT)
         .header(ACCEPT, "application/json, text/event-stream")
         .header(CONTENT_TYPE, "application/json")
         .body(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
@@ -338,12 +364,12 @@ async fn knock(server: &ServerConfig, url: &Url) -> Result<Door, LoginError> {
         request = request.header(name, value);
     }
     let response = request.send().await.map_err(|error| {
-        if let Some(distrust) = Distrust::of(&error) {
-            return failed(WHAT, url, format!("cannot be trusted: {distrust}"));
+        if let Some(distrust) = Distrust::from_error(&error) {
+            return fetch_error(WHAT, url, format!("cannot be trusted: {distrust}"));
         }
         let why = if error.is_timeout() { "did not answer in time" } else { "did not answer" };
-        failed(WHAT, url, why)
+        fetch_error(WHAT, url, why)
     })?;
-    let challenge = Challenge::read(&challenges(response.headers()).unwrap_or_default());
-    Ok(Door { challenge, open: response.status().is_success() })
+    let challenge = Challenge::parse(&challenges(response.headers()).unwrap_or_default());
+    Ok(ProbeResult { challenge, open: response.status().is_success() })
 }

@@ -5,15 +5,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::LoginError;
-use crate::fetch::Fetcher;
+use crate::fetch::OauthFetcher;
 use crate::grant::revoke;
 use crate::logins::Logins;
-use crate::store::{Changed, Kept};
+use crate::store::{LoginRecord, StoreChange};
 
 /// How the end of a login went. It is forgotten here in any case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "LoginEnded")]
-pub struct Ended {
+pub struct LogoutReport {
     /// The server.
     pub server: String,
     /// Whether the authorization server ended the token, too.
@@ -27,20 +27,20 @@ impl Logins {
     ///
     /// # Errors
     /// When the stored logins cannot be read or changed.
-    pub async fn logout(&self, server: &str) -> Result<Vec<Ended>, LoginError> {
+    pub async fn logout(&self, server: &str) -> Result<Vec<LogoutReport>, LoginError> {
         if !self.shared.store.file().exists() {
             return Ok(Vec::new());
         }
         let mut ended = Vec::new();
         self.shared
             .store
-            .change(|contents| {
+            .edit(|contents| {
                 let all = std::mem::take(&mut contents.logins);
-                let (gone, rest): (Vec<Kept>, Vec<Kept>) =
+                let (gone, rest): (Vec<LoginRecord>, Vec<LoginRecord>) =
                     all.into_iter().partition(|kept| kept.server == server);
                 contents.logins = rest;
                 ended = gone;
-                if ended.is_empty() { Changed::No } else { Changed::Yes }
+                if ended.is_empty() { StoreChange::No } else { StoreChange::Yes }
             })
             .await?;
         self.revoke_all(ended).await
@@ -50,38 +50,38 @@ impl Logins {
     ///
     /// # Errors
     /// When the file cannot be removed.
-    pub async fn logout_all(&self) -> Result<Vec<Ended>, LoginError> {
+    pub async fn logout_all(&self) -> Result<Vec<LogoutReport>, LoginError> {
         let contents = self.shared.store.read().await;
-        self.shared.store.forget()?;
+        self.shared.store.remove_file()?;
         match contents {
             Ok(contents) => self.revoke_all(contents.logins.clone()).await,
             Err(error) => {
                 let why = format!("the stored logins were removed unread: {error}");
-                Ok(vec![Ended { server: "*".to_owned(), revoked: false, why: Some(why) }])
+                Ok(vec![LogoutReport { server: "*".to_owned(), revoked: false, why: Some(why) }])
             }
         }
     }
 
-    async fn revoke_all(&self, gone: Vec<Kept>) -> Result<Vec<Ended>, LoginError> {
+    async fn revoke_all(&self, gone: Vec<LoginRecord>) -> Result<Vec<LogoutReport>, LoginError> {
         let mut ended = Vec::new();
         for kept in gone {
             let why = match self.revoke(&kept).await {
                 Ok(()) => None,
                 Err(error) => Some(error.to_string()),
             };
-            ended.push(Ended { server: kept.server, revoked: why.is_none(), why });
+            ended.push(LogoutReport { server: kept.server, revoked: why.is_none(), why });
         }
         Ok(ended)
     }
 
-    async fn revoke(&self, kept: &Kept) -> Result<(), LoginError> {
+    async fn revoke(&self, kept: &LoginRecord) -> Result<(), LoginError> {
         let Some(endpoint) = &kept.revocation_endpoint else {
             let why = "the authorization server does not offer to end tokens".to_owned();
             return Err(LoginError::NotVisited(why));
         };
         let unusable = |_| LoginError::NotVisited("its address cannot be read".to_owned());
         let url = Url::parse(&kept.url).map_err(unusable)?;
-        let fetcher: Fetcher = self.fetcher(&url, None)?;
+        let fetcher: OauthFetcher = self.fetcher(&url, None)?;
         let endpoint = fetcher.reach.check("the revocation endpoint", endpoint)?;
         if let Some(refresh) = &kept.refresh {
             revoke(&fetcher, &endpoint, &kept.client, (refresh, "refresh_token")).await?;

@@ -2,16 +2,16 @@
 
 use reqwest::Url;
 use serde::Deserialize;
-use switchboard_net::Reach;
+use switchboard_net::AddressScope;
 
 use crate::error::LoginError;
 
 /// What its name is in messages.
-pub(crate) const WHAT: &str = "the description of the authorization server";
+pub(crate) const METADATA_LABEL: &str = "the description of the authorization server";
 
 /// The description as it was sent.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Described {
+pub(crate) struct AuthServerMetadata {
     pub(crate) issuer: Option<String>,
     authorization_endpoint: Option<String>,
     token_endpoint: Option<String>,
@@ -29,7 +29,7 @@ pub(crate) struct Described {
 
 /// An authorization server.
 #[derive(Clone, Debug)]
-pub(crate) struct Server {
+pub(crate) struct AuthServer {
     /// Its name, byte for byte.
     pub(crate) issuer: String,
     pub(crate) authorization: Option<Url>,
@@ -46,17 +46,17 @@ pub(crate) struct Server {
     /// Whether it takes challenges of the method `S256`.
     pub(crate) takes_challenges: bool,
     /// Whether there is a description at all.
-    pub(crate) is_described: bool,
+    pub(crate) has_metadata: bool,
 }
 
-impl Server {
+impl AuthServer {
     /// Checks a description that was found for `issuer`.
-    pub(crate) fn checked(
+    pub(crate) fn from_metadata(
         issuer: &str,
-        described: Described,
-        reach: Reach,
+        described: AuthServerMetadata,
+        reach: AddressScope,
     ) -> Result<Self, LoginError> {
-        let untrusted = |why: String| LoginError::Untrusted { what: WHAT, why };
+        let untrusted = |why: String| LoginError::Untrusted { what: METADATA_LABEL, why };
         // Byte for byte: whoever normalizes can be made to see what is not there.
         if described.issuer.as_deref() != Some(issuer) {
             return Err(untrusted(format!("it is not that of `{issuer}`")));
@@ -86,12 +86,12 @@ impl Server {
             names_itself: described.authorization_response_iss_parameter_supported.unwrap_or(false),
             takes_documents: described.client_id_metadata_document_supported.unwrap_or(false),
             takes_challenges: methods.iter().any(|method| method == "S256"),
-            is_described: true,
+            has_metadata: true,
         })
     }
 
     /// What the revision of 2025-03-26 says of a server that describes nothing.
-    pub(crate) fn undescribed(origin: &Url) -> Result<Self, LoginError> {
+    pub(crate) fn legacy_defaults(origin: &Url) -> Result<Self, LoginError> {
         let at = |path: &str| {
             origin.join(path).map_err(|_| LoginError::Untrusted {
                 what: "the address of the server",
@@ -109,13 +109,14 @@ impl Server {
             names_itself: false,
             takes_documents: false,
             takes_challenges: true,
-            is_described: false,
+            has_metadata: false,
         })
     }
 
     /// The page for the person, of a server that is fit for it.
-    pub(crate) fn page(&self) -> Result<&Url, LoginError> {
-        let untrusted = |why: &str| LoginError::Untrusted { what: WHAT, why: why.to_owned() };
+    pub(crate) fn authorization_page(&self) -> Result<&Url, LoginError> {
+        let untrusted =
+            |why: &str| LoginError::Untrusted { what: METADATA_LABEL, why: why.to_owned() };
         if !self.takes_challenges {
             return Err(untrusted(
                 "it does not list `S256` in `code_challenge_methods_supported`, so codes could be \
@@ -132,10 +133,10 @@ mod tests {
 
     use super::*;
 
-    fn checked(value: serde_json::Value) -> Result<Server, String> {
+    fn check_metadata(value: serde_json::Value) -> Result<AuthServer, String> {
         let described = serde_json::from_value(value).unwrap();
-        Server::checked("https://a.example", described, Reach::Public)
-            .and_then(|server| server.page().map(drop).map(|()| server))
+        AuthServer::from_metadata("https://a.example", described, AddressScope::Public)
+            .and_then(|server| server.authorization_page().map(drop).map(|()| server))
             .map_err(|error| error.to_string())
     }
 
@@ -147,7 +148,7 @@ mod tests {
             "token_endpoint": "https://a.example/token",
             "code_challenge_methods_supported": ["plain", "S256"],
         });
-        assert!(checked(good.clone()).is_ok());
+        assert!(check_metadata(good.clone()).is_ok());
         let bad = [
             ("issuer", json!("https://a.example/")),
             ("issuer", json!("https://b.example")),
@@ -164,7 +165,7 @@ mod tests {
         for (name, value) in bad {
             let mut wrong = good.clone();
             wrong[name] = value.clone();
-            assert!(checked(wrong).is_err(), "{name}: {value}");
+            assert!(check_metadata(wrong).is_err(), "{name}: {value}");
         }
     }
 }

@@ -5,24 +5,24 @@ use std::time::{Duration, Instant};
 use reqwest::Url;
 use switchboard_core::ServerId;
 
-use crate::client::Registered;
-use crate::discover::Discovered;
+use crate::client::RegisteredClient;
+use crate::discover::DiscoveryResult;
 use crate::error::LoginError;
-use crate::fetch::Fetcher;
+use crate::fetch::OauthFetcher;
 use crate::form::with_query;
-use crate::grant::{ask, is_code};
-use crate::logins::{Logins, is_for};
-use crate::random::{challenge_of, word};
+use crate::grant::{is_error_code, request_tokens};
+use crate::logins::{Logins, applies_to};
+use crate::random::{pkce_challenge, token};
 use crate::secret::Secret;
-use crate::store::{Changed, Held, Kept};
+use crate::store::{LoginRecord, StoreChange, StoredLogin};
 
 /// How long a person has.
-const MINUTES: u64 = 10;
+const TIMEOUT_MINUTES: u64 = 10;
 
 /// A login that waits for a person. It is good for one answer.
-pub struct Pending {
+pub struct PendingLogin {
     logins: Logins,
-    parts: Parts,
+    parts: LoginParts,
     authorization_url: String,
     redirect: Url,
     state: String,
@@ -31,31 +31,33 @@ pub struct Pending {
 }
 
 /// What a pending login is made of.
-pub(crate) struct Parts {
+pub(crate) struct LoginParts {
     pub server: ServerId,
     pub url: Url,
-    pub(crate) fetcher: Fetcher,
-    pub found: Discovered,
-    pub client: Registered,
+    pub(crate) fetcher: OauthFetcher,
+    pub found: DiscoveryResult,
+    pub client: RegisteredClient,
     pub redirect_uri: String,
     pub asked: Vec<String>,
 }
 
 /// What an answer says.
 #[derive(Default)]
-struct Answer {
+struct AuthorizationResponse {
     code: Option<String>,
     state: Option<String>,
     issuer: Option<String>,
     error: Option<String>,
 }
 
-impl Pending {
-    pub(crate) fn new(logins: Logins, page: &Url, parts: Parts) -> Result<Self, LoginError> {
+impl PendingLogin {
+    pub(crate) fn new(logins: Logins, page: &Url, parts: LoginParts) -> Result<Self, LoginError> {
         let redirect = Url::parse(&parts.redirect_uri)
             .map_err(|_| LoginError::BadAnswer("its place is no address"))?;
-        let (state, verifier) = (word()?, word()?);
-        let (challenge, scope) = (challenge_of(&verifier), parts.asked.join(" "));
+        let state = token()?;
+        let verifier = token()?;
+        let challenge = pkce_challenge(&verifier);
+        let scope = parts.asked.join(" ");
         let mut pairs = vec![
             ("response_type", "code"),
             ("client_id", &parts.client.id),
@@ -72,7 +74,7 @@ impl Pending {
             pairs.push(("prompt", "consent"));
         }
         let authorization_url = with_query(page.clone(), &pairs).into();
-        let until = Instant::now() + Duration::from_secs(MINUTES * 60);
+        let until = Instant::now() + Duration::from_secs(TIMEOUT_MINUTES * 60);
         let verifier = Secret::new(verifier);
         Ok(Self { logins, parts, authorization_url, redirect, state, verifier, until })
     }
@@ -91,24 +93,24 @@ impl Pending {
 
     /// When it is too late for an answer.
     #[must_use]
-    pub const fn until(&self) -> Instant {
+    pub const fn deadline(&self) -> Instant {
         self.until
     }
 
     /// Whether this is an answer to this login: the right place, and what only we can know.
     #[must_use]
     pub fn accepts(&self, callback: &str) -> bool {
-        self.read(callback).is_ok()
+        self.parse_callback(callback).is_ok()
     }
 
     /// Takes the answer: checks it, asks for tokens and keeps them.
     ///
     /// # Errors
     /// When the answer does not count, the authorization server says no, or nothing can be kept.
-    pub async fn finish(self, callback: &str) -> Result<Held, LoginError> {
-        let answer = self.read(callback)?;
+    pub async fn finish(self, callback: &str) -> Result<StoredLogin, LoginError> {
+        let answer = self.parse_callback(callback)?;
         if Instant::now() > self.until {
-            return Err(LoginError::TooLate(MINUTES));
+            return Err(LoginError::TooLate(TIMEOUT_MINUTES));
         }
         let issuer = &self.parts.found.issuer;
         match &answer.issuer {
@@ -123,27 +125,27 @@ impl Pending {
             Some(_) | None => {}
         }
         if let Some(error) = answer.error {
-            let code = if is_code(&error) { error } else { "unknown".to_owned() };
+            let code = if is_error_code(&error) { error } else { "unknown".to_owned() };
             return Err(LoginError::Refused { what: "the login", code });
         }
         let code = answer.code.ok_or(LoginError::BadAnswer("it has no code"))?;
         let kept = self.redeem(&code).await?;
-        let held = kept.shown();
+        let held = kept.to_stored_login();
         let shared = &self.logins.shared;
         shared
             .store
-            .change(move |contents| {
-                let same = |old: &Kept| old.server == kept.server && old.url == kept.url;
+            .edit(move |contents| {
+                let same = |old: &LoginRecord| old.server == kept.server && old.url == kept.url;
                 contents.logins.retain(|old| !same(old));
                 contents.logins.push(kept);
-                Changed::Yes
+                StoreChange::Yes
             })
             .await?;
         Ok(held)
     }
 
-    async fn redeem(&self, code: &str) -> Result<Kept, LoginError> {
-        let Parts { server, url, fetcher, found, client, redirect_uri, asked } = &self.parts;
+    async fn redeem(&self, code: &str) -> Result<LoginRecord, LoginError> {
+        let LoginParts { server, url, fetcher, found, client, redirect_uri, asked } = &self.parts;
         let form = [
             ("grant_type", "authorization_code"),
             ("code", code),
@@ -151,8 +153,8 @@ impl Pending {
             ("code_verifier", self.verifier.reveal()),
             ("resource", &found.resource),
         ];
-        let tokens = ask(fetcher, &found.issuer.token, client, &form).await?;
-        let kept = Kept {
+        let tokens = request_tokens(fetcher, &found.issuer.token, client, &form).await?;
+        let kept = LoginRecord {
             server: server.to_string(),
             url: url.as_str().to_owned(),
             resource: found.resource.clone(),
@@ -171,19 +173,19 @@ impl Pending {
             granted: tokens.scopes,
             over: false,
         };
-        debug_assert!(is_for(&kept, server.as_str(), url), "a login is for its own server");
+        debug_assert!(applies_to(&kept, server.as_str(), url), "a login is for its own server");
         Ok(kept)
     }
 
     /// Reads an answer to this login. It may be pasted by hand, so the query alone is enough.
-    fn read(&self, callback: &str) -> Result<Answer, LoginError> {
+    fn parse_callback(&self, callback: &str) -> Result<AuthorizationResponse, LoginError> {
         let text = callback.trim();
         let url = if text.starts_with('?') { self.redirect.join(text) } else { Url::parse(text) };
         let url = url.map_err(|_| LoginError::BadAnswer("it is no address"))?;
         if url.origin() != self.redirect.origin() || url.path() != self.redirect.path() {
             return Err(LoginError::BadAnswer("it was sent to another place"));
         }
-        let mut answer = Answer::default();
+        let mut answer = AuthorizationResponse::default();
         for (name, value) in url.query_pairs() {
             let place = match &*name {
                 "code" => &mut answer.code,

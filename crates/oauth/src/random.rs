@@ -13,12 +13,12 @@ pub(crate) fn bytes<const COUNT: usize>() -> Result<[u8; COUNT], LoginError> {
 }
 
 /// A word for an address that nobody can guess.
-pub(crate) fn word() -> Result<String, LoginError> {
-    random::long_word().ok_or_else(no_randomness)
+pub(crate) fn token() -> Result<String, LoginError> {
+    random::long_token().ok_or_else(no_randomness)
 }
 
 /// The challenge of a verifier, by the method `S256`.
-pub(crate) fn challenge_of(verifier: &str) -> String {
+pub(crate) fn pkce_challenge(verifier: &str) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()))
 }
 
@@ -34,6 +34,6 @@ mod tests {
     fn a_challenge_is_the_one_of_the_standard() {
         // The example of RFC 7636, appendix B.
         let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-        assert_eq!(challenge_of(verifier), "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
+        assert_eq!(pkce_challenge(verifier), "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
     }
 }

@@ -4,46 +4,51 @@ use serde::Deserialize;
 use serde_json::json;
 use switchboard_config::OauthSettings;
 
-use crate::client::{Method, Origin, Registered};
+use crate::client::{AuthMethod, ClientOrigin, RegisteredClient};
 use crate::error::LoginError;
-use crate::fetch::{Fetcher, Post, read};
-use crate::metadata::Server;
+use crate::fetch::{OauthFetcher, Post, parse_json};
+use crate::metadata::AuthServer;
 use crate::secret::Secret;
 
-const WHAT: &str = "the registration endpoint";
+const ENDPOINT_LABEL: &str = "the registration endpoint";
 
 /// The client that the configuration names, or that its document describes, if there is one.
-pub(crate) fn configured(settings: &OauthSettings, server: &Server) -> Option<Registered> {
+pub(crate) fn configured_client(
+    settings: &OauthSettings,
+    server: &AuthServer,
+) -> Option<RegisteredClient> {
     let listed = server.methods.as_deref();
     if let Some(id) = &settings.client_id {
         let secret = settings.client_secret.as_deref().map(Secret::new);
-        let with_secret = [Method::ClientSecretBasic, Method::ClientSecretPost];
+        let with_secret = [AuthMethod::ClientSecretBasic, AuthMethod::ClientSecretPost];
         let method = match &secret {
-            Some(_) => Method::choose(&with_secret, listed).unwrap_or(Method::ClientSecretBasic),
-            None => Method::None,
+            Some(_) => {
+                AuthMethod::choose(&with_secret, listed).unwrap_or(AuthMethod::ClientSecretBasic)
+            }
+            None => AuthMethod::None,
         };
-        return Some(Registered {
+        return Some(RegisteredClient {
             id: id.clone(),
             secret,
             secret_ends: None,
             method,
-            origin: Origin::Configured,
+            origin: ClientOrigin::Configured,
             redirect_uri: None,
         });
     }
     let document = settings.client_metadata_url.as_ref().filter(|_| server.takes_documents)?;
-    Some(Registered {
+    Some(RegisteredClient {
         id: document.clone(),
         secret: None,
         secret_ends: None,
-        method: Method::None,
-        origin: Origin::Document,
+        method: AuthMethod::None,
+        origin: ClientOrigin::Document,
         redirect_uri: None,
     })
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct RegistrationResponse {
     client_id: String,
     client_secret: Option<Secret>,
     #[serde(default)]
@@ -53,16 +58,17 @@ struct Answer {
 
 /// Registers us.
 pub(crate) async fn register(
-    fetcher: &Fetcher,
-    server: &Server,
+    fetcher: &OauthFetcher,
+    server: &AuthServer,
     redirect_uri: &str,
-) -> Result<Registered, LoginError> {
+) -> Result<RegisteredClient, LoginError> {
     let Some(url) = &server.registration else {
         return Err(LoginError::NoClient { issuer: server.issuer.clone() });
     };
     // What runs on a person's machine cannot keep a secret, so it asks for none if it may.
-    let preferred = [Method::None, Method::ClientSecretBasic, Method::ClientSecretPost];
-    let wanted = Method::choose(&preferred, server.methods.as_deref()).unwrap_or(Method::None);
+    let preferred = [AuthMethod::None, AuthMethod::ClientSecretBasic, AuthMethod::ClientSecretPost];
+    let wanted =
+        AuthMethod::choose(&preferred, server.methods.as_deref()).unwrap_or(AuthMethod::None);
     let body = json!({
         "client_name": "Switchboard",
         "redirect_uris": [redirect_uri],
@@ -72,26 +78,26 @@ pub(crate) async fn register(
         "application_type": "native",
     });
     let post = Post { body: body.to_string(), kind: "application/json", authorization: None };
-    let (status, body) = fetcher.post(WHAT, url, post).await?;
+    let (status, body) = fetcher.post(ENDPOINT_LABEL, url, post).await?;
     if !matches!(status, 200 | 201) {
-        let code = crate::grant::code_of(status, &body);
+        let code = crate::grant::error_code(status, &body);
         return Err(LoginError::Refused { what: "to register us", code });
     }
-    let answer: Answer = read(WHAT, url, &body)?;
+    let answer: RegistrationResponse = parse_json(ENDPOINT_LABEL, url, &body)?;
     let method = match answer.token_endpoint_auth_method.as_deref() {
         None => wanted,
-        Some(name) => Method::of(name).ok_or_else(|| LoginError::Untrusted {
+        Some(name) => AuthMethod::from_name(name).ok_or_else(|| LoginError::Untrusted {
             what: "the registration",
             why: "it wants a proof that is not known here".to_owned(),
         })?,
     };
-    Ok(Registered {
+    Ok(RegisteredClient {
         id: answer.client_id,
         secret: answer.client_secret,
         // 0 means that it never ends.
         secret_ends: answer.client_secret_expires_at.filter(|end| *end > 0),
         method,
-        origin: Origin::Dynamic,
+        origin: ClientOrigin::Dynamic,
         redirect_uri: Some(redirect_uri.to_owned()),
     })
 }

@@ -5,35 +5,35 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use switchboard_net::Reach;
+use switchboard_net::AddressScope;
 
-type LookingUp = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
+type ResolveFuture = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
 
 /// Gives only the addresses that may be dialled.
 pub(crate) struct Resolver {
-    reach: Reach,
-    look_up: fn(String) -> LookingUp,
+    reach: AddressScope,
+    look_up: fn(String) -> ResolveFuture,
 }
 
 impl Resolver {
     /// Asks the system.
-    pub(crate) fn new(reach: Reach) -> Self {
-        Self { reach, look_up: ask_system }
+    pub(crate) fn new(reach: AddressScope) -> Self {
+        Self { reach, look_up: system_lookup }
     }
 
-    pub(crate) fn reach(&self) -> Reach {
+    pub(crate) fn reach(&self) -> AddressScope {
         self.reach
     }
 }
 
-fn ask_system(name: String) -> LookingUp {
+fn system_lookup(name: String) -> ResolveFuture {
     Box::pin(async move { Ok(tokio::net::lookup_host((name, 0)).await?.collect()) })
 }
 
 /// No address of a name may be dialled.
 #[derive(Debug, thiserror::Error)]
 #[error("its name leads to an address that is not public")]
-pub(crate) struct NotAllowed;
+pub(crate) struct AddressNotAllowed;
 
 impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
@@ -47,7 +47,7 @@ impl Resolve for Resolver {
             let allowed: Vec<SocketAddr> =
                 found.into_iter().filter(|address| reach.allows(address.ip())).collect();
             if allowed.is_empty() {
-                return Err(NotAllowed.into());
+                return Err(AddressNotAllowed.into());
             }
             Ok(Box::new(allowed.into_iter()) as Addrs)
         })
@@ -65,19 +65,19 @@ mod tests {
 
     use super::*;
     use crate::error::LoginError;
-    use crate::fetch::{Fetched, Fetcher};
+    use crate::fetch::{FetchedDocument, OauthFetcher};
 
     #[tokio::test]
     async fn a_name_that_leads_to_this_machine_is_dialled_only_for_a_server_on_it() {
         let name = || "localhost".parse::<Name>().unwrap();
-        let refused = Resolver::new(Reach::Public).resolve(name()).await.err().unwrap();
-        assert!(refused.downcast_ref::<NotAllowed>().is_some(), "{refused}");
-        let allowed = Resolver::new(Reach::Loopback).resolve(name()).await.ok().unwrap();
+        let refused = Resolver::new(AddressScope::Public).resolve(name()).await.err().unwrap();
+        assert!(refused.downcast_ref::<AddressNotAllowed>().is_some(), "{refused}");
+        let allowed = Resolver::new(AddressScope::Loopback).resolve(name()).await.ok().unwrap();
         assert!(allowed.map(|address| address.ip()).all(|ip| ip.is_loopback()));
     }
 
     /// A server of names that gives another address to whoever asks again.
-    fn rebinding(first: [u8; 4], asked: &AtomicUsize) -> LookingUp {
+    fn rebinding(first: [u8; 4], asked: &AtomicUsize) -> ResolveFuture {
         let times = asked.fetch_add(1, Ordering::SeqCst);
         let address = if times == 0 { first } else { [10, 0, 0, 1] };
         Box::pin(async move { Ok(vec![SocketAddr::from((address, 0))]) })
@@ -95,12 +95,14 @@ mod tests {
             stream.write_all(answer).await.unwrap();
         });
         let look_up = |_| rebinding([127, 0, 0, 1], &ASKED);
-        let fetcher =
-            Fetcher::through(Resolver { reach: Reach::Loopback, look_up }, &Authorities::default())
-                .unwrap();
+        let fetcher = OauthFetcher::with_resolver(
+            Resolver { reach: AddressScope::Loopback, look_up },
+            &Authorities::default(),
+        )
+        .unwrap();
         let url = format!("http://rebinding.localhost:{port}/").parse().unwrap();
-        let fetched = fetcher.document::<bool>("the page", url).await;
-        assert!(matches!(fetched, Ok(Fetched::Found(true))));
+        let fetched = fetcher.get_json::<bool>("the page", url).await;
+        assert!(matches!(fetched, Ok(FetchedDocument::Found(true))));
         answering.await.unwrap();
         assert_eq!(ASKED.load(Ordering::SeqCst), 1);
     }
@@ -111,11 +113,13 @@ mod tests {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let look_up = |_| rebinding([127, 0, 0, 1], &ASKED);
-        let fetcher =
-            Fetcher::through(Resolver { reach: Reach::Public, look_up }, &Authorities::default())
-                .unwrap();
+        let fetcher = OauthFetcher::with_resolver(
+            Resolver { reach: AddressScope::Public, look_up },
+            &Authorities::default(),
+        )
+        .unwrap();
         let url = format!("https://127.0.0.1.names.example:{port}/").parse().unwrap();
-        let fetched = fetcher.document::<bool>("the page", url).await;
+        let fetched = fetcher.get_json::<bool>("the page", url).await;
         assert!(matches!(fetched, Err(LoginError::Blocked { .. })));
         assert_eq!(ASKED.load(Ordering::SeqCst), 1);
         // Nobody waits at the listener.

@@ -2,35 +2,35 @@
 
 /// What is known about scopes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Known<'a> {
+pub(crate) struct ScopeSources<'a> {
     /// What the configuration or the person names.
     pub(crate) named: &'a [String],
     /// What the server wanted when it turned a request down.
     pub(crate) challenged: &'a [String],
     /// What the server's description lists.
-    pub(crate) of_server: &'a [String],
+    pub(crate) resource_scopes: &'a [String],
     /// What the authorization server lists.
-    pub(crate) of_issuer: &'a [String],
+    pub(crate) issuer_scopes: &'a [String],
     /// What was asked for at the last login.
-    pub(crate) before: &'a [String],
+    pub(crate) previous: &'a [String],
 }
 
 /// What would keep a login alive without the person.
-const OFFLINE: &str = "offline_access";
+const OFFLINE_ACCESS: &str = "offline_access";
 
 /// What to ask for; empty means to ask for nothing in particular.
-pub(crate) fn choose(known: Known<'_>) -> Vec<String> {
-    let first = [known.named, known.challenged, known.of_server].into_iter();
+pub(crate) fn choose_scopes(known: ScopeSources<'_>) -> Vec<String> {
+    let first = [known.named, known.challenged, known.resource_scopes].into_iter();
     let wanted = first.filter(|scopes| !scopes.is_empty()).take(1).flatten();
     let mut chosen: Vec<String> = Vec::new();
     // What the person named is asked for beside what the server wants.
-    for scope in wanted.chain(known.challenged).chain(known.before) {
-        if scope != OFFLINE && !chosen.contains(scope) {
+    for scope in wanted.chain(known.challenged).chain(known.previous) {
+        if scope != OFFLINE_ACCESS && !chosen.contains(scope) {
             chosen.push(scope.clone());
         }
     }
-    if !chosen.is_empty() && known.of_issuer.iter().any(|scope| scope == OFFLINE) {
-        chosen.push(OFFLINE.to_owned());
+    if !chosen.is_empty() && known.issuer_scopes.iter().any(|scope| scope == OFFLINE_ACCESS) {
+        chosen.push(OFFLINE_ACCESS.to_owned());
     }
     chosen
 }
@@ -59,14 +59,14 @@ mod tests {
         ];
         for case in cases {
             let [named, challenged, of_server, of_issuer, before, expected] = case.map(list);
-            let known = Known {
+            let known = ScopeSources {
                 named: &named,
                 challenged: &challenged,
-                of_server: &of_server,
-                of_issuer: &of_issuer,
-                before: &before,
+                resource_scopes: &of_server,
+                issuer_scopes: &of_issuer,
+                previous: &before,
             };
-            assert_eq!(choose(known), expected, "{case:?}");
+            assert_eq!(choose_scopes(known), expected, "{case:?}");
         }
     }
 }

@@ -16,7 +16,7 @@ impl Secret {
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
-        redact::remember([text.as_str()]);
+        redact::add_secrets([text.as_str()]);
         Self(text)
     }
 

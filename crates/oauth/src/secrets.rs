@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use switchboard_config::{Environment, Layer, ServerConfig, Settings, secret_reference};
+use switchboard_config::{ConfigLayer, Environment, ServerConfig, Settings, secret_reference};
 use switchboard_text::redact;
 
 use crate::error::LoginError;
-use crate::keys::Keys;
+use crate::keys::KeyProvider;
 use crate::secret::Secret;
-use crate::store::{Changed, Store};
+use crate::store::{SealedStore, StoreChange};
 
 /// All secrets.
-pub struct Secrets {
-    store: Store,
+pub struct SecretStore {
+    store: SealedStore,
 }
 
 /// Which secret it is.
@@ -28,10 +28,10 @@ pub struct SecretName {
 /// What stands for a server where secrets are kept. A project's server of the same name is another
 /// one: otherwise a project could take the name of a server that has secrets.
 #[must_use]
-pub fn scope_of(server: &ServerConfig) -> String {
+pub fn secret_scope(server: &ServerConfig) -> String {
     match server.source.layer {
-        Layer::User | Layer::Explicit => server.id.to_string(),
-        Layer::Project => {
+        ConfigLayer::User | ConfigLayer::Explicit => server.id.to_string(),
+        ConfigLayer::Project => {
             let file = &server.source.file;
             let real = std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
             format!("{} of {}", server.id, real.display())
@@ -39,12 +39,12 @@ pub fn scope_of(server: &ServerConfig) -> String {
     }
 }
 
-impl Secrets {
+impl SecretStore {
     /// The secrets that are kept below the folder for state.
     #[must_use]
     pub fn new(state: &Path, environment: &Environment, settings: &Settings) -> Self {
-        let keys = Keys::new(environment, settings);
-        Self { store: Store::in_folder(state.join("secrets"), keys) }
+        let keys = KeyProvider::new(environment, settings);
+        Self { store: SealedStore::in_folder(state.join("secrets"), keys) }
     }
 
     /// Keeps a secret, in place of the one of the same name.
@@ -66,10 +66,10 @@ impl Secrets {
     ) -> Result<Option<Secret>, LoginError> {
         let mut before = None;
         self.store
-            .change(|contents| {
+            .edit(|contents| {
                 let of_server = contents.secrets.entry(which.server.clone()).or_default();
                 before = of_server.insert(which.name.clone(), value);
-                Changed::Yes
+                StoreChange::Yes
             })
             .await?;
         Ok(before)
@@ -82,12 +82,12 @@ impl Secrets {
     pub async fn remove(&self, which: &SecretName) -> Result<bool, LoginError> {
         let mut found = false;
         self.store
-            .change(|contents| {
+            .edit(|contents| {
                 if let Some(of_server) = contents.secrets.get_mut(&which.server) {
                     found = of_server.remove(&which.name).is_some();
                 }
                 contents.secrets.retain(|_, names| !names.is_empty());
-                if found { Changed::Yes } else { Changed::No }
+                if found { StoreChange::Yes } else { StoreChange::No }
             })
             .await?;
         Ok(found)
@@ -107,16 +107,16 @@ impl Secrets {
     }
 
     /// The values with the server's own secrets in place of references.
-    pub async fn filled(
+    pub async fn fill_references(
         &self,
         server: &ServerConfig,
         values: &BTreeMap<String, String>,
     ) -> Result<BTreeMap<String, String>, LoginError> {
-        if !values.values().any(|value| secret_reference::is_in(value)) {
+        if !values.values().any(|value| secret_reference::contains_reference(value)) {
             return Ok(values.clone());
         }
         let contents = self.store.read().await?;
-        let scope = scope_of(server);
+        let scope = secret_scope(server);
         let held = |name: &str| contents.secrets.get(&scope).and_then(|names| names.get(name));
         let missing = |name: &str| LoginError::NoSecret {
             server: server.id.to_string(),
@@ -124,12 +124,14 @@ impl Secrets {
         };
         let mut filled = BTreeMap::new();
         for (key, value) in values {
-            if let Some(name) = secret_reference::names(value).find(|name| held(name).is_none()) {
+            if let Some(name) =
+                secret_reference::secret_names(value).find(|name| held(name).is_none())
+            {
                 return Err(missing(name));
             }
             let secret = |name: &str| held(name).map(Secret::reveal).unwrap_or_default().to_owned();
             let value = secret_reference::fill(value, secret);
-            redact::remember([value.as_str()]);
+            redact::add_secrets([value.as_str()]);
             filled.insert(key.clone(), value);
         }
         Ok(filled)
@@ -159,21 +161,23 @@ mod tests {
             let places = Places {
                 user: (!project).then(|| file.clone()),
                 project: project.then(|| file.clone()),
-                ..Places::bare(state.clone())
+                ..Places::without_files(state.clone())
             };
             load(&places, &environment, &NoConsents).servers
         };
-        let secrets = Secrets::new(&state, &environment, &Settings::default());
-        let (user, project) = (of(false), of(true));
-        let which = SecretName { server: scope_of(&user["a"]), name: "TOKEN".to_owned() };
+        let secrets = SecretStore::new(&state, &environment, &Settings::default());
+        let user = of(false);
+        let project = of(true);
+        let which = SecretName { server: secret_scope(&user["a"]), name: "TOKEN".to_owned() };
         secrets.set(&which, Secret::new("hunter2hunter2")).await.unwrap();
         let filled = |server: &ServerConfig| {
             let env = match &server.transport {
                 switchboard_config::Transport::Stdio { env, .. } => env.clone(),
                 _ => unreachable!(),
             };
-            let (server, secrets) = (server.clone(), &secrets);
-            async move { secrets.filled(&server, &env).await }
+            let server = server.clone();
+            let secrets = &secrets;
+            async move { secrets.fill_references(&server, &env).await }
         };
         assert_eq!(filled(&user["a"]).await.unwrap()["T"], "a-hunter2hunter2");
         for other in [&user["b"], &project["a"]] {

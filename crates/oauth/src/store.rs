@@ -10,28 +10,28 @@ use std::{fs, io};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
-use switchboard_files::{hold, lock, replace};
+use switchboard_files::{acquire, lock, replace};
 use switchboard_text::Digest;
 
-use crate::client::Registered;
+use crate::client::RegisteredClient;
 use crate::error::LoginError;
-use crate::keys::Keys;
+use crate::keys::KeyProvider;
 use crate::secret::Secret;
-use crate::vault::{Key, Sealed};
+use crate::vault::{SealedText, SealingKey};
 
 /// How long another process may hold the store.
-const PATIENCE: Duration = Duration::from_secs(20);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long another process may take to renew a login.
-const RENEWAL: Duration = Duration::from_secs(60);
+const RENEWAL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Everything that is kept.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Contents {
+pub(crate) struct StoreContents {
     #[serde(default)]
-    pub logins: Vec<Kept>,
+    pub logins: Vec<LoginRecord>,
     /// Who we are, by the name of the authorization server.
     #[serde(default)]
-    pub clients: BTreeMap<String, Registered>,
+    pub clients: BTreeMap<String, RegisteredClient>,
     /// Secrets that entries refer to: server -> name -> secret.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub secrets: BTreeMap<String, BTreeMap<String, Secret>>,
@@ -39,14 +39,14 @@ pub(crate) struct Contents {
 
 /// One login.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct LoginRecord {
     pub server: String,
     pub url: String,
     pub resource: String,
     pub issuer: String,
     pub(crate) token_endpoint: String,
     pub(crate) revocation_endpoint: Option<String>,
-    pub client: Registered,
+    pub client: RegisteredClient,
     pub access: Secret,
     pub(crate) refresh: Option<Secret>,
     /// When the access token ends, in seconds since 1970.
@@ -63,7 +63,7 @@ pub(crate) struct Kept {
 /// What may be shown of a login.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "LoginHeld")]
-pub struct Held {
+pub struct StoredLogin {
     /// The server.
     pub server: String,
     /// Who gave the login.
@@ -78,10 +78,10 @@ pub struct Held {
     pub renewable: bool,
 }
 
-impl Kept {
+impl LoginRecord {
     /// What may be shown of it.
-    pub(crate) fn shown(&self) -> Held {
-        Held {
+    pub(crate) fn to_stored_login(&self) -> StoredLogin {
+        StoredLogin {
             server: self.server.clone(),
             issuer: self.issuer.clone(),
             scopes: self.granted.clone().unwrap_or_else(|| self.asked.clone()),
@@ -93,22 +93,22 @@ impl Kept {
 
 /// What a file looks like from outside; another stamp means another content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp(Option<(SystemTime, u64, u64)>);
+pub(crate) struct StoreStamp(Option<(SystemTime, u64, u64)>);
 
 /// The store.
-pub(crate) struct Store {
+pub(crate) struct SealedStore {
     folder: PathBuf,
-    keys: Keys,
-    read: Mutex<Option<(Stamp, Arc<Contents>)>>,
+    keys: KeyProvider,
+    read: Mutex<Option<(StoreStamp, Arc<StoreContents>)>>,
 }
 
-impl Store {
-    pub(crate) fn new(state: &Path, keys: Keys) -> Self {
+impl SealedStore {
+    pub(crate) fn new(state: &Path, keys: KeyProvider) -> Self {
         Self::in_folder(state.join("logins"), keys)
     }
 
     /// A store in a folder of its own.
-    pub(crate) fn in_folder(folder: PathBuf, keys: Keys) -> Self {
+    pub(crate) fn in_folder(folder: PathBuf, keys: KeyProvider) -> Self {
         Self { folder, keys, read: Mutex::default() }
     }
 
@@ -117,26 +117,26 @@ impl Store {
     }
 
     /// How the file looks at this moment.
-    pub(crate) fn stamp(&self) -> Stamp {
-        Stamp(
+    pub(crate) fn stamp(&self) -> StoreStamp {
+        StoreStamp(
             fs::metadata(self.file())
                 .ok()
-                .and_then(|file| Some((file.modified().ok()?, file.len(), number_of(&file)))),
+                .and_then(|file| Some((file.modified().ok()?, file.len(), inode(&file)))),
         )
     }
 
     /// Everything that is kept.
-    pub(crate) async fn read(&self) -> Result<Arc<Contents>, LoginError> {
+    pub(crate) async fn read(&self) -> Result<Arc<StoreContents>, LoginError> {
         let stamp = self.stamp();
         if let Some((read, contents)) = &*self.read.lock().unwrap_or_else(PoisonError::into_inner)
             && *read == stamp
         {
             return Ok(Arc::clone(contents));
         }
-        let contents = match self.sealed()? {
+        let contents = match self.read_sealed()? {
             None => Arc::default(),
             Some(sealed) => {
-                let key = self.keys.known(sealed.key, &sealed.salt).await?;
+                let key = self.keys.key_for_store(sealed.key, &sealed.salt).await?;
                 Arc::new(self.open(&key, &sealed)?)
             }
         };
@@ -147,47 +147,50 @@ impl Store {
 
     /// Makes sure that something can be kept, before anybody is asked for it.
     pub(crate) async fn prepare(&self) -> Result<(), LoginError> {
-        self.change(|_| Changed::No).await.map(drop)
+        self.edit(|_| StoreChange::No).await.map(drop)
     }
 
     /// Changes what is kept; nobody else does meanwhile.
-    pub(crate) async fn change(
+    pub(crate) async fn edit(
         &self,
-        change: impl FnOnce(&mut Contents) -> Changed + Send,
+        change: impl FnOnce(&mut StoreContents) -> StoreChange + Send,
     ) -> Result<(), LoginError> {
         create_private(&self.folder).map_err(|error| self.not_stored(&error))?;
         let lock = self.folder.join("store.lock");
-        let _alone = hold(&lock, PATIENCE).await.map_err(|error| self.not_stored(&error))?;
-        let (key, mut contents) = match self.sealed()? {
-            None => (self.keys.fresh().await?, Contents::default()),
+        let _alone = acquire(&lock, LOCK_TIMEOUT).await.map_err(|error| self.not_stored(&error))?;
+        let (key, mut contents) = match self.read_sealed()? {
+            None => (self.keys.key_for_new_store().await?, StoreContents::default()),
             Some(sealed) => {
-                let key = self.keys.known(sealed.key, &sealed.salt).await?;
+                let key = self.keys.key_for_store(sealed.key, &sealed.salt).await?;
                 let contents = self.open(&key, &sealed)?;
                 (key, contents)
             }
         };
-        if change(&mut contents) == Changed::No {
+        if change(&mut contents) == StoreChange::No {
             return Ok(());
         }
         self.write(&key, &contents)
     }
 
     /// Lets one process at a time renew a login.
-    pub(crate) async fn renewing(&self, kept: &Kept) -> Result<lock::Held, LoginError> {
-        let name = Digest::of("renewal").with(&kept.server).with(&kept.url).hex();
+    pub(crate) async fn lock_renewal(
+        &self,
+        kept: &LoginRecord,
+    ) -> Result<lock::FileLockGuard, LoginError> {
+        let name = Digest::new("renewal").with(&kept.server).with(&kept.url).hex();
         let lock = self.folder.join(format!("renew-{name}.lock"));
-        hold(&lock, RENEWAL).await.map_err(|error| self.not_stored(&error))
+        acquire(&lock, RENEWAL_TIMEOUT).await.map_err(|error| self.not_stored(&error))
     }
 
     /// Removes everything, readable or not.
-    pub(crate) fn forget(&self) -> Result<(), LoginError> {
+    pub(crate) fn remove_file(&self) -> Result<(), LoginError> {
         match fs::remove_file(self.file()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.not_stored(&error)),
             _ => Ok(()),
         }
     }
 
-    fn sealed(&self) -> Result<Option<Sealed>, LoginError> {
+    fn read_sealed(&self) -> Result<Option<SealedText>, LoginError> {
         let text = match fs::read(self.file()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             text => text.map_err(|error| self.unreadable(error.to_string()))?,
@@ -196,14 +199,14 @@ impl Store {
         sealed.map(Some).map_err(|_| self.unreadable("the file is damaged".to_owned()))
     }
 
-    fn open(&self, key: &Key, sealed: &Sealed) -> Result<Contents, LoginError> {
+    fn open(&self, key: &SealingKey, sealed: &SealedText) -> Result<StoreContents, LoginError> {
         let wrong = "the key is another one, or the file was changed";
         let text = key.open(sealed).ok_or_else(|| self.unreadable(wrong.to_owned()))?;
         serde_json::from_str(&text)
             .map_err(|_| self.unreadable("they are of another version".to_owned()))
     }
 
-    fn write(&self, key: &Key, contents: &Contents) -> Result<(), LoginError> {
+    fn write(&self, key: &SealingKey, contents: &StoreContents) -> Result<(), LoginError> {
         let text = serde_json::to_string(contents)
             .map_err(|error| self.not_stored(&io::Error::other(error)))?;
         let sealed = serde_json::to_vec_pretty(&key.seal(&text)?)
@@ -213,7 +216,7 @@ impl Store {
             let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
             file.write_all(&sealed)?;
             file.as_file().sync_all()?;
-            replace::put_in_place(file, &self.file())
+            replace::replace_file(file, &self.file())
         };
         replace().map_err(|error| self.not_stored(&error))
     }
@@ -229,7 +232,7 @@ impl Store {
 
 /// Whether something was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Changed {
+pub(crate) enum StoreChange {
     Yes,
     No,
 }
@@ -250,7 +253,7 @@ fn create_private(folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn number_of(file: &fs::Metadata) -> u64 {
+fn inode(file: &fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::ino(file)
 }
 

@@ -12,12 +12,12 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::logins::Logins;
-use crate::random::challenge_of;
-use crate::visitor::{Visiting, Visitor};
+use crate::random::pkce_challenge;
+use crate::visitor::{VisitFuture, Visitor};
 
 /// What the server does and what it has seen.
 #[derive(Default)]
-pub(crate) struct Site {
+pub(crate) struct TestSite {
     pub(crate) origin: String,
     /// How long tokens last.
     pub(crate) lasts: i64,
@@ -36,13 +36,13 @@ pub(crate) struct Site {
     count: u32,
 }
 
-pub(crate) type Shared = Arc<Mutex<Site>>;
+pub(crate) type SharedSite = Arc<Mutex<TestSite>>;
 
 /// Starts a server on a free port; it ends with the test's runtime.
-pub(crate) async fn start() -> Shared {
+pub(crate) async fn start() -> SharedSite {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
-    let site = Site { origin, lasts: 3_600, ..Site::default() };
+    let site = TestSite { origin, lasts: 3_600, ..TestSite::default() };
     let site = Arc::new(Mutex::new(site));
     let shared = Arc::clone(&site);
     tokio::spawn(async move {
@@ -54,13 +54,13 @@ pub(crate) async fn start() -> Shared {
 }
 
 /// A configured server at that site, and its logins in a folder.
-pub(crate) fn stage(site: &Shared, folder: &Path, oauth: Value) -> (Logins, ServerConfig) {
+pub(crate) fn stage(site: &SharedSite, folder: &Path, oauth: Value) -> (Logins, ServerConfig) {
     stage_with(site, folder, oauth, None)
 }
 
 /// The same with a visitor.
 pub(crate) fn stage_with(
-    site: &Shared,
+    site: &SharedSite,
     folder: &Path,
     oauth: Value,
     visitor: Option<Arc<dyn Visitor>>,
@@ -70,25 +70,25 @@ pub(crate) fn stage_with(
     let entry = json!({"mcpServers": {"it": {"url": url, "oauth": oauth}}});
     std::fs::write(&file, entry.to_string()).unwrap();
     let state = folder.join("state");
-    let places = Places { explicit: vec![file], ..Places::bare(state.clone()) };
+    let places = Places { explicit: vec![file], ..Places::without_files(state.clone()) };
     let variables = BTreeMap::from([("SWITCHBOARD_TOKEN_KEY".to_owned(), "a key".to_owned())]);
     let environment = Environment { variables, home: None, current_dir: folder.to_owned() };
     let mut config = load(&places, &environment, &NoConsents);
     let server = config.servers.remove("it").unwrap();
     let logins =
-        Logins::of_host(&state, &environment, &Settings::default(), visitor, Tasks::default());
+        Logins::for_host(&state, &environment, &Settings::default(), visitor, Tasks::default());
     (logins, server)
 }
 
 /// Agrees to everything, as a person with a browser would.
-pub(crate) struct Agreeable;
+pub(crate) struct ApprovingVisitor;
 
-impl Visitor for Agreeable {
+impl Visitor for ApprovingVisitor {
     fn redirect_uri(&self) -> String {
         "http://127.0.0.1:9/callback".to_owned()
     }
 
-    fn visit<'a>(&'a self, authorization_url: &'a str) -> Visiting<'a> {
+    fn visit<'a>(&'a self, authorization_url: &'a str) -> VisitFuture<'a> {
         Box::pin(async move { Ok(visit(authorization_url).await) })
     }
 }
@@ -102,7 +102,7 @@ pub(crate) async fn visit(page: &str) -> String {
     response.headers().get("location").unwrap().to_str().unwrap().to_owned()
 }
 
-async fn serve(mut stream: TcpStream, site: Shared) {
+async fn serve(mut stream: TcpStream, site: SharedSite) {
     let mut bytes = Vec::new();
     let mut chunk = [0; 4096];
     let (head, body) = loop {
@@ -131,10 +131,11 @@ async fn serve(mut stream: TcpStream, site: Shared) {
     stream.write_all(text.as_bytes()).await.ok();
 }
 
-impl Site {
+impl TestSite {
     fn answer(&mut self, head: &str, body: &str) -> (u16, String, String) {
         let mut words = head.split(' ');
-        let (method, target) = (words.next().unwrap(), words.next().unwrap());
+        let method = words.next().unwrap();
+        let target = words.next().unwrap();
         let url = Url::parse(&format!("{}{target}", self.origin)).unwrap();
         self.seen.push(format!("{method} {}", url.path()));
         let plain = String::new;
@@ -142,7 +143,7 @@ impl Site {
             "/.well-known/oauth-protected-resource/mcp" => {
                 let resource = format!("{}/mcp", self.origin);
                 let text = json!({"resource": resource, "authorization_servers": [self.origin]});
-                (200, plain(), self.laid_over("resource", text))
+                (200, plain(), self.with_overrides("resource", text))
             }
             "/.well-known/oauth-authorization-server" => {
                 let at = |path: &str| format!("{}{path}", self.origin);
@@ -156,18 +157,18 @@ impl Site {
                     "authorization_response_iss_parameter_supported": true,
                     "token_endpoint_auth_methods_supported": ["none", "client_secret_basic"],
                 });
-                (200, plain(), self.laid_over("issuer", text))
+                (200, plain(), self.with_overrides("issuer", text))
             }
             "/register" => (201, plain(), json!({"client_id": "it-is-us"}).to_string()),
             "/authorize" => self.agree(&url),
             "/token" => self.give(head, body),
             "/revoke" => (200, plain(), plain()),
-            "/mcp" => self.guarded(head),
+            "/mcp" => self.serve_protected(head),
             _ => (404, plain(), plain()),
         }
     }
 
-    fn laid_over(&self, name: &str, mut text: Value) -> String {
+    fn with_overrides(&self, name: &str, mut text: Value) -> String {
         if let Some(Value::Object(members)) = self.over.get(name) {
             for (name, value) in members {
                 text[name] = value.clone();
@@ -196,7 +197,7 @@ impl Site {
         let proof = head.lines().find_map(|line| line.strip_prefix("authorization: "));
         form.extend(proof.map(|proof| ("authorization".to_owned(), proof.to_owned())));
         let good = match form["grant_type"].as_str() {
-            "authorization_code" => challenge_of(&form["code_verifier"]) == self.challenge,
+            "authorization_code" => pkce_challenge(&form["code_verifier"]) == self.challenge,
             "refresh_token" => {
                 self.refreshes.remove(&form["refresh_token"]) && !self.refuses_refresh
             }
@@ -207,8 +208,8 @@ impl Site {
             return (400, String::new(), json!({"error": "invalid_grant"}).to_string());
         }
         self.count += 1;
-        let (access, refresh) =
-            (format!("access-{}", self.count), format!("refresh-{}", self.count));
+        let access = format!("access-{}", self.count);
+        let refresh = format!("refresh-{}", self.count);
         // A token that was renewed is over, as the strictest servers have it.
         self.valid.clear();
         self.valid.insert(access.clone(), self.scope.clone());
@@ -220,7 +221,7 @@ impl Site {
         (200, String::new(), text.to_string())
     }
 
-    fn guarded(&self, head: &str) -> (u16, String, String) {
+    fn serve_protected(&self, head: &str) -> (u16, String, String) {
         let token = head.lines().find_map(|line| line.strip_prefix("authorization: Bearer "));
         let scope = token.and_then(|token| self.valid.get(token));
         let challenge = |more: &str| {

@@ -13,7 +13,7 @@ use crate::random;
 use crate::secret::Secret;
 
 /// How often a key that a person chose is stirred, so that guessing it is slow.
-const ROUNDS: NonZeroU32 = match NonZeroU32::new(600_000) {
+const KDF_ROUNDS: NonZeroU32 = match NonZeroU32::new(600_000) {
     Some(rounds) => rounds,
     None => NonZeroU32::MAX,
 };
@@ -30,7 +30,7 @@ pub(crate) enum KeyKind {
 
 /// A sealed text as it lies in a file.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Sealed {
+pub(crate) struct SealedText {
     version: u32,
     pub(crate) key: KeyKind,
     pub(crate) salt: String,
@@ -40,22 +40,23 @@ pub(crate) struct Sealed {
 
 /// A key that fits one salt.
 #[derive(Clone)]
-pub(crate) struct Key {
+pub(crate) struct SealingKey {
     bytes: [u8; 32],
     pub(crate) kind: KeyKind,
     pub(crate) salt: String,
 }
 
-impl Key {
+impl SealingKey {
     /// Makes the key out of the secret. This takes a while.
     pub(crate) fn derive(secret: &Secret, kind: KeyKind, salt: &str) -> Self {
         let rounds = match kind {
-            KeyKind::Supplied => ROUNDS,
+            KeyKind::Supplied => KDF_ROUNDS,
             // It is random already.
             KeyKind::Keyring => NonZeroU32::MIN,
         };
         let mut bytes = [0; 32];
-        let (salt_bytes, secret) = (salt.as_bytes(), secret.reveal().as_bytes());
+        let salt_bytes = salt.as_bytes();
+        let secret = secret.reveal().as_bytes();
         pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, rounds, salt_bytes, secret, &mut bytes);
         Self { bytes, kind, salt: salt.to_owned() }
     }
@@ -66,7 +67,7 @@ impl Key {
     }
 
     /// Seals a text.
-    pub(crate) fn seal(&self, plain: &str) -> Result<Sealed, LoginError> {
+    pub(crate) fn seal(&self, plain: &str) -> Result<SealedText, LoginError> {
         let nonce = random::bytes::<12>()?;
         let mut text = plain.as_bytes().to_vec();
         let failed = || LoginError::NoKey { why: "the key cannot be used".to_owned() };
@@ -78,7 +79,7 @@ impl Key {
                 &mut text,
             )
             .map_err(|_| failed())?;
-        Ok(Sealed {
+        Ok(SealedText {
             version: 1,
             key: self.kind,
             salt: self.salt.clone(),
@@ -88,7 +89,7 @@ impl Key {
     }
 
     /// Opens a sealed text; `None` if the key is another one or the text was changed.
-    pub(crate) fn open(&self, sealed: &Sealed) -> Option<String> {
+    pub(crate) fn open(&self, sealed: &SealedText) -> Option<String> {
         let nonce: [u8; 12] = BASE64_STANDARD.decode(&sealed.nonce).ok()?.try_into().ok()?;
         let mut text = BASE64_STANDARD.decode(&sealed.sealed).ok()?;
         let opened = self
@@ -113,12 +114,12 @@ mod tests {
 
     #[test]
     fn only_the_same_key_opens_and_only_what_was_not_changed() {
-        let key = |secret: &str| Key::derive(&Secret::new(secret), KeyKind::Keyring, "salt");
+        let key = |secret: &str| SealingKey::derive(&Secret::new(secret), KeyKind::Keyring, "salt");
         let sealed = key("right").seal("hunter2").unwrap();
         assert!(!serde_json::to_string(&sealed).unwrap().contains("hunter2"));
         assert_eq!(key("right").open(&sealed).as_deref(), Some("hunter2"));
         assert_eq!(key("wrong").open(&sealed), None);
-        let other_salt = Sealed { salt: "pepper".to_owned(), ..sealed };
+        let other_salt = SealedText { salt: "pepper".to_owned(), ..sealed };
         assert_eq!(key("right").open(&other_salt), None);
         let mut changed = key("right").seal("hunter2").unwrap();
         changed.sealed = BASE64_STANDARD.encode([0; 23]);
@@ -127,8 +128,9 @@ mod tests {
 
     #[test]
     fn the_same_text_is_never_sealed_the_same_way() {
-        let key = Key::derive(&Secret::new("k"), KeyKind::Keyring, "salt");
-        let (one, other) = (key.seal("x").unwrap(), key.seal("x").unwrap());
+        let key = SealingKey::derive(&Secret::new("k"), KeyKind::Keyring, "salt");
+        let one = key.seal("x").unwrap();
+        let other = key.seal("x").unwrap();
         assert_ne!(one.sealed, other.sealed);
     }
 }

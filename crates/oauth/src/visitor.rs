@@ -3,7 +3,7 @@
 use std::pin::Pin;
 
 /// What a [`Visitor`] is doing.
-pub type Visiting<'a> = Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>>;
+pub type VisitFuture<'a> = Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>>;
 
 /// Logs in without a command, whenever a server asks for it. Nobody does by default.
 pub trait Visitor: Send + Sync {
@@ -11,5 +11,5 @@ pub trait Visitor: Send + Sync {
     fn redirect_uri(&self) -> String;
 
     /// Visits an authorization page and gives the address that its answer was sent to.
-    fn visit<'a>(&'a self, authorization_url: &'a str) -> Visiting<'a>;
+    fn visit<'a>(&'a self, authorization_url: &'a str) -> VisitFuture<'a>;
 }

@@ -5,17 +5,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use switchboard_rules::Policies;
 
 use crate::policy::Policy;
-use crate::session_tracker::Sessions;
+use crate::session_tracker::SessionTracker;
 
 /// The rules that are in force, and what they are asked with.
 #[derive(Debug, Default)]
-pub struct InForce {
+pub struct ActiveRules {
     ready: Mutex<Option<(Arc<Policies>, Arc<Policy>)>>,
     /// What each caller did so far.
-    pub sessions: Sessions,
+    pub sessions: SessionTracker,
 }
 
-impl InForce {
+impl ActiveRules {
     /// The policies as rules that can be asked.
     #[must_use]
     pub fn policy(&self, policies: &Arc<Policies>) -> Arc<Policy> {
@@ -25,7 +25,7 @@ impl InForce {
         {
             return Arc::clone(policy);
         }
-        let policy = Arc::new(Policy::of(policies));
+        let policy = Arc::new(Policy::new(policies));
         *ready = Some((Arc::clone(policies), Arc::clone(&policy)));
         policy
     }

@@ -3,16 +3,17 @@
 use std::fmt::Write as _;
 
 /// The address without needless encoding, dots and letter case, if that is another text.
-pub(crate) fn plain(address: &str) -> Option<String> {
+pub(crate) fn normalize(address: &str) -> Option<String> {
     let decoded = decode(address);
     let plain = match decoded.split_once("://") {
         Some((scheme, rest)) => {
             let (authority, path) =
                 rest.split_at_checked(rest.find('/').unwrap_or(rest.len())).unwrap_or((rest, ""));
-            let (scheme, authority) = (scheme.to_lowercase(), authority.to_lowercase());
-            format!("{scheme}://{authority}{}", without_dots(path))
+            let scheme = scheme.to_lowercase();
+            let authority = authority.to_lowercase();
+            format!("{scheme}://{authority}{}", remove_dot_segments(path))
         }
-        None => without_dots(&decoded),
+        None => remove_dot_segments(&decoded),
     };
     (plain != address).then_some(plain)
 }
@@ -46,7 +47,7 @@ fn decode(address: &str) -> String {
     text.replace('\\', "/")
 }
 
-fn without_dots(path: &str) -> String {
+fn remove_dot_segments(path: &str) -> String {
     if !path.split('/').any(|part| matches!(part, "." | "..")) && !path.contains("//") {
         return path.to_owned();
     }
@@ -67,7 +68,7 @@ fn without_dots(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use super::normalize;
 
     #[test]
     fn spellings_of_one_place_have_one_plain_form() {
@@ -86,7 +87,7 @@ mod tests {
             ("a/../b", Some("b")),
             ("100%", None),
         ] {
-            assert_eq!(plain(address).as_deref(), expected, "{address}");
+            assert_eq!(normalize(address).as_deref(), expected, "{address}");
         }
     }
 }

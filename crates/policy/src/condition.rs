@@ -7,37 +7,43 @@ use cel::objects::{Key, Map};
 use cel::{Context, Env, Value};
 use serde_json::Value as Json;
 use switchboard_core::TargetKind;
-use switchboard_rules::{Effect, Expression, SESSION_WITH_RESULTS};
-use switchboard_text::characters::{is_hidden, is_selector};
+use switchboard_rules::{Expression, RuleEffect, SESSION_WITH_RESULTS};
+use switchboard_text::characters::{is_hidden, is_variation_selector};
 
-use crate::facts::Facts;
+use crate::facts::PolicyFacts;
 use crate::functions;
-use crate::functions::Patterns;
-use crate::risk::risk_of;
+use crate::functions::RegexTable;
+use crate::risk::assess_risk;
 
-static LANGUAGE: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
+static CEL_ENV: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 
 /// The conditions of one call.
-pub(crate) struct Conditions<'a> {
-    facts: &'a Facts<'a>,
-    patterns: &'a Arc<Patterns>,
+pub(crate) struct ConditionEvaluator<'a> {
+    facts: &'a PolicyFacts<'a>,
+    patterns: &'a Arc<RegexTable>,
     /// What is sent.
-    sent: Spoken,
+    sent: CelContext,
     /// The arguments as they read, if that is something else; looked at when it is needed.
     plain: Option<Option<String>>,
-    read: Spoken,
+    read: CelContext,
 }
 
 /// What conditions speak of, as far as it was needed.
 #[derive(Default)]
-struct Spoken {
+struct CelContext {
     context: Option<Context<'static, 'static>>,
-    made: BTreeSet<&'static str>,
+    defined: BTreeSet<&'static str>,
 }
 
-impl<'a> Conditions<'a> {
-    pub(crate) fn of(facts: &'a Facts<'a>, patterns: &'a Arc<Patterns>) -> Self {
-        Self { facts, patterns, sent: Spoken::default(), plain: None, read: Spoken::default() }
+impl<'a> ConditionEvaluator<'a> {
+    pub(crate) fn new(facts: &'a PolicyFacts<'a>, patterns: &'a Arc<RegexTable>) -> Self {
+        Self {
+            facts,
+            patterns,
+            sent: CelContext::default(),
+            plain: None,
+            read: CelContext::default(),
+        }
     }
 
     /// Whether the condition of a rule with this effect holds. Arguments with characters that cannot
@@ -45,9 +51,13 @@ impl<'a> Conditions<'a> {
     ///
     /// # Errors
     /// When that cannot be said, such as for an argument that is missing or of another type.
-    pub(crate) fn hold(&mut self, expression: &Expression, effect: Effect) -> Result<bool, String> {
-        let holds = self.sent.hold(self.facts, expression, self.patterns)?;
-        let is_settled = holds != (effect == Effect::Allow);
+    pub(crate) fn holds(
+        &mut self,
+        expression: &Expression,
+        effect: RuleEffect,
+    ) -> Result<bool, String> {
+        let holds = self.sent.holds(self.facts, expression, self.patterns)?;
+        let is_settled = holds != (effect == RuleEffect::Allow);
         let looks_at_them =
             expression.variables().iter().any(|name| ["args", "risk"].contains(name));
         if is_settled || !looks_at_them {
@@ -55,28 +65,28 @@ impl<'a> Conditions<'a> {
         }
         let plain = self.plain.get_or_insert_with(|| without_hidden(self.facts.arguments));
         let Some(arguments) = plain else { return Ok(holds) };
-        self.read.hold(&Facts { arguments, ..*self.facts }, expression, self.patterns)
+        self.read.holds(&PolicyFacts { arguments, ..*self.facts }, expression, self.patterns)
     }
 }
 
-impl Spoken {
-    fn hold(
+impl CelContext {
+    fn holds(
         &mut self,
-        facts: &Facts<'_>,
+        facts: &PolicyFacts<'_>,
         expression: &Expression,
-        patterns: &Arc<Patterns>,
+        patterns: &Arc<RegexTable>,
     ) -> Result<bool, String> {
         let context = self.context.get_or_insert_with(|| {
-            let mut context = Context::with_env(Arc::clone(&LANGUAGE));
-            functions::add_to(&mut context, patterns);
+            let mut context = Context::with_env(Arc::clone(&CEL_ENV));
+            functions::register_functions(&mut context, patterns);
             context
         });
         for name in expression.variables() {
-            if self.made.insert(name) {
+            if self.defined.insert(name) {
                 let value = variable(facts, name)?;
                 if *name == SESSION_WITH_RESULTS {
                     // It has all that the one without them has, and is not replaced by that.
-                    self.made.insert("session");
+                    self.defined.insert("session");
                     context.add_variable_from_value("session", value);
                 } else {
                     context.add_variable_from_value(*name, value);
@@ -98,47 +108,49 @@ fn without_hidden(arguments: &str) -> Option<String> {
         return None;
     }
     let sent: Json = serde_json::from_str(arguments).ok()?;
-    let plain = plain(&sent);
+    let plain = strip_hidden(&sent);
     (plain != sent).then(|| plain.to_string())
 }
 
-fn plain(json: &Json) -> Json {
+fn strip_hidden(json: &Json) -> Json {
     let hides = |c: char| {
-        is_hidden(c) || is_selector(c) || c.is_control() && !matches!(c, '\n' | '\t' | '\r')
+        is_hidden(c)
+            || is_variation_selector(c)
+            || c.is_control() && !matches!(c, '\n' | '\t' | '\r')
     };
     let seen = |text: &str| text.chars().filter(|c| !hides(*c)).collect::<String>();
     match json {
         Json::String(text) => Json::String(seen(text)),
-        Json::Array(items) => items.iter().map(plain).collect(),
+        Json::Array(items) => items.iter().map(strip_hidden).collect(),
         Json::Object(members) => {
-            members.iter().map(|(name, value)| (seen(name), plain(value))).collect()
+            members.iter().map(|(name, value)| (seen(name), strip_hidden(value))).collect()
         }
         Json::Null | Json::Bool(_) | Json::Number(_) => json.clone(),
     }
 }
 
-fn variable(facts: &Facts<'_>, name: &str) -> Result<Value, String> {
+fn variable(facts: &PolicyFacts<'_>, name: &str) -> Result<Value, String> {
     Ok(match name {
         "args" => arguments(facts)?,
         "tool" => {
             let annotations = facts.annotations.text().map(serde_json::from_str::<Json>);
             let annotations = match annotations {
-                Some(Ok(value @ Json::Object(_))) => value_of(&value),
-                Some(_) | None => map([]),
+                Some(Ok(value @ Json::Object(_))) => to_cel_value(&value),
+                Some(_) | None => cel_map([]),
             };
-            map([
+            cel_map([
                 ("name", Value::from(facts.target.name.as_str())),
                 ("kind", Value::from(facts.target.kind.as_str())),
                 ("readOnly", Value::Bool(facts.read_only)),
                 ("annotations", annotations),
             ])
         }
-        "server" => map([
+        "server" => cel_map([
             ("name", Value::from(facts.target.server.as_str())),
             ("transport", Value::from(facts.transport)),
             ("trusted", Value::Bool(facts.trusted)),
         ]),
-        "caller" => map([
+        "caller" => cel_map([
             ("face", Value::from(facts.caller.face.to_string())),
             ("origin", Value::from(facts.caller.origin.to_string())),
             ("name", Value::from(facts.caller.name.as_str())),
@@ -146,8 +158,8 @@ fn variable(facts: &Facts<'_>, name: &str) -> Result<Value, String> {
         "session" | SESSION_WITH_RESULTS => {
             let reads: Vec<&str> = facts.session.reads.iter().map(AsRef::as_ref).collect();
             let number = |number: u64| Value::Int(i64::try_from(number).unwrap_or(i64::MAX));
-            let times = facts.session.times();
-            let times = times.map(|(server, times)| (key(server), number(times))).collect();
+            let times = facts.session.server_counts();
+            let times = times.map(|(server, times)| (cel_key(server), number(times))).collect();
             let mut members = vec![
                 ("reads", Value::from(reads)),
                 ("times", Value::Map(Map { map: Arc::new(times) })),
@@ -155,42 +167,45 @@ fn variable(facts: &Facts<'_>, name: &str) -> Result<Value, String> {
                 ("tainted", Value::Bool(facts.tainted_by().is_some())),
             ];
             if name == SESSION_WITH_RESULTS {
-                let times = facts.session.results.times();
+                let times = facts.session.results.counts();
                 let times = times.ok_or("more was read in this session than is kept count of")?;
-                let times = times.map(|(name, times)| (key(name), number(times)));
+                let times = times.map(|(name, times)| (cel_key(name), number(times)));
                 members.push(("results", Value::Map(Map { map: Arc::new(times.collect()) })));
             }
-            map(members)
+            cel_map(members)
         }
         "risk" => {
-            let risk = risk_of(facts);
-            map([("score", Value::Int(risk.score.into())), ("reasons", Value::from(risk.reasons))])
+            let risk = assess_risk(facts);
+            cel_map([
+                ("score", Value::Int(risk.score.into())),
+                ("reasons", Value::from(risk.reasons)),
+            ])
         }
         other => return Err(format!("there is no `{other}`")),
     })
 }
 
 /// Exactly what is sent: of a resource its address.
-fn arguments(facts: &Facts<'_>) -> Result<Value, String> {
+fn arguments(facts: &PolicyFacts<'_>) -> Result<Value, String> {
     if facts.target.kind == TargetKind::Resource {
-        return Ok(map([("uri", Value::from(facts.target.name.as_str()))]));
+        return Ok(cel_map([("uri", Value::from(facts.target.name.as_str()))]));
     }
     let parsed: Json = serde_json::from_str(facts.arguments)
         .map_err(|error| format!("the arguments cannot be read: {error}"))?;
-    Ok(value_of(&parsed))
+    Ok(to_cel_value(&parsed))
 }
 
-fn map<'n>(members: impl IntoIterator<Item = (&'n str, Value)>) -> Value {
-    let members = members.into_iter().map(|(name, value)| (key(name), value));
+fn cel_map<'n>(members: impl IntoIterator<Item = (&'n str, Value)>) -> Value {
+    let members = members.into_iter().map(|(name, value)| (cel_key(name), value));
     Value::Map(Map { map: Arc::new(members.collect()) })
 }
 
-fn key(name: &str) -> Key {
+fn cel_key(name: &str) -> Key {
     Key::String(Arc::new(name.to_owned()))
 }
 
 /// A JSON value as conditions see it: whole numbers are whole, others are not.
-fn value_of(json: &Json) -> Value {
+fn to_cel_value(json: &Json) -> Value {
     match json {
         Json::Null => Value::Null,
         Json::Bool(value) => Value::Bool(*value),
@@ -200,10 +215,10 @@ fn value_of(json: &Json) -> Value {
             (None, None) => number.as_f64().map_or(Value::Null, Value::Float),
         },
         Json::String(text) => Value::from(text.as_str()),
-        Json::Array(items) => Value::from(items.iter().map(value_of).collect::<Vec<_>>()),
+        Json::Array(items) => Value::from(items.iter().map(to_cel_value).collect::<Vec<_>>()),
         Json::Object(members) => {
             let members: HashMap<Key, Value> =
-                members.iter().map(|(name, value)| (key(name), value_of(value))).collect();
+                members.iter().map(|(name, value)| (cel_key(name), to_cel_value(value))).collect();
             Value::Map(Map { map: Arc::new(members) })
         }
     }

@@ -3,10 +3,10 @@
 use switchboard_catalog::ResolvedCall;
 use switchboard_core::{Caller, Outcome};
 
-use crate::facts::Facts;
+use crate::facts::PolicyFacts;
 use crate::permit::{PermittedCall, Question};
-use crate::risk::risk_of;
-use crate::rule_context::{Rules, Verdict};
+use crate::risk::assess_risk;
+use crate::rule_context::{RuleContext, Verdict};
 use crate::session_tracker::SessionFacts;
 
 /// What may happen with a call.
@@ -17,13 +17,13 @@ pub enum Decision {
     /// A person has to answer first.
     Asked(Question),
     /// It may not run.
-    Denied(Denied),
+    Denied(DenyReason),
 }
 
 /// Why a call may not run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not allowed: {by}")]
-pub struct Denied {
+pub struct DenyReason {
     /// The rule that said so.
     pub by: String,
     /// The reason in one word, for the record.
@@ -32,7 +32,7 @@ pub struct Denied {
 
 /// Who wants a call, and what they did before.
 #[derive(Clone, Copy, Debug)]
-pub struct Asking<'a> {
+pub struct CallContext<'a> {
     /// Who.
     pub caller: &'a Caller,
     /// What they did before.
@@ -40,27 +40,31 @@ pub struct Asking<'a> {
 }
 
 /// Decides what may happen with `call`.
-pub fn decide(call: ResolvedCall, asking: Asking<'_>, rules: Rules<'_>) -> Decision {
-    let facts = Facts::of(&call, asking.caller, asking.session);
+pub fn decide(call: ResolvedCall, asking: CallContext<'_>, rules: RuleContext<'_>) -> Decision {
+    let facts = PolicyFacts::new(&call, asking.caller, asking.session);
     match rules.verdict(&facts, call.server().config.as_deref()) {
         Verdict::Allow(by) => Decision::Permitted(PermittedCall::new(call, by)),
         Verdict::Ask(doubt) => {
-            let risk = risk_of(&facts);
+            let risk = assess_risk(&facts);
             Decision::Asked(Question::new(call, doubt, risk))
         }
-        Verdict::Deny(by) => Decision::Denied(Denied { by, word: "policy" }),
-        Verdict::ReadOnly(by) => Decision::Denied(Denied { by, word: Outcome::READ_ONLY }),
+        Verdict::Deny(by) => Decision::Denied(DenyReason { by, word: "policy" }),
+        Verdict::ReadOnly(by) => Decision::Denied(DenyReason { by, word: Outcome::READ_ONLY }),
     }
 }
 
 /// Why `call` may not run even if a person wants it to, if it may not: a person's answer comes after
 /// the question, and may come with other arguments.
 #[must_use]
-pub fn refusal(call: &ResolvedCall, asking: Asking<'_>, rules: Rules<'_>) -> Option<Denied> {
-    let facts = Facts::of(call, asking.caller, asking.session);
+pub fn refusal(
+    call: &ResolvedCall,
+    asking: CallContext<'_>,
+    rules: RuleContext<'_>,
+) -> Option<DenyReason> {
+    let facts = PolicyFacts::new(call, asking.caller, asking.session);
     match rules.verdict(&facts, call.server().config.as_deref()) {
         Verdict::Allow(_) | Verdict::Ask(_) => None,
-        Verdict::Deny(by) => Some(Denied { by, word: "policy" }),
-        Verdict::ReadOnly(by) => Some(Denied { by, word: Outcome::READ_ONLY }),
+        Verdict::Deny(by) => Some(DenyReason { by, word: "policy" }),
+        Verdict::ReadOnly(by) => Some(DenyReason { by, word: Outcome::READ_ONLY }),
     }
 }

@@ -2,30 +2,33 @@
 
 use switchboard_core::{Caller, Face, Origin, Target};
 use switchboard_document::ConfigError;
-use switchboard_rules::{Effect, Example, Policies, PolicyFile, RuleEntry};
+use switchboard_rules::{Example, Policies, PolicyFile, RuleEffect, RuleEntry};
 
-use crate::facts::{Annotations, Facts};
+use crate::facts::{AnnotationSource, PolicyFacts};
 use crate::policy::Policy;
 use crate::session_tracker::SessionFacts;
 
 /// What is wrong with the first example that does not hold.
 #[must_use]
-pub fn broken_example(policies: &Policies) -> Option<ConfigError> {
-    policies.files.iter().find_map(|file| file.rules.iter().find_map(|rule| broken(file, rule)))
+pub fn check_examples(policies: &Policies) -> Option<ConfigError> {
+    policies
+        .files
+        .iter()
+        .find_map(|file| file.rules.iter().find_map(|rule| check_rule_examples(file, rule)))
 }
 
 /// A call of which only an example is known, with all that facts borrow.
-pub struct Imagined {
+pub struct ExampleCall {
     target: Target,
     caller: Caller,
     session: SessionFacts,
     read_only: bool,
 }
 
-impl Imagined {
+impl ExampleCall {
     /// The call of an example.
     #[must_use]
-    pub fn of(example: &Example) -> Self {
+    pub fn new(example: &Example) -> Self {
         // The first slash: an example with a server that has slashes in its name is not told from
         // one with a target that has, and rules do not tell them apart either.
         let (server, name) = example.target.split_once('/').unwrap_or((&example.target, ""));
@@ -40,11 +43,13 @@ impl Imagined {
             Origin::Client => Face::Gateway,
         };
         let mut session = SessionFacts::default();
-        example.reads.iter().for_each(|server| session.read_untrusted(server));
+        example.reads.iter().for_each(|server| session.record_untrusted_read(server));
         for name in &example.results {
-            session.imagine(name, |server| example.reads.iter().any(|read| read == server));
+            session.assume_untrusted_read(name, |server| {
+                example.reads.iter().any(|read| read == server)
+            });
         }
-        let hints = Annotations::Text(&example.annotations).hints();
+        let hints = AnnotationSource::Text(&example.annotations).hints();
         let target = Target::new(example.kind, server, name);
         let is_tool = example.kind == switchboard_core::TargetKind::Tool;
         Self {
@@ -57,11 +62,11 @@ impl Imagined {
 
     /// What is known of it.
     #[must_use]
-    pub fn facts<'a>(&'a self, example: &'a Example) -> Facts<'a> {
-        Facts {
+    pub fn facts<'a>(&'a self, example: &'a Example) -> PolicyFacts<'a> {
+        PolicyFacts {
             target: &self.target,
             arguments: &example.arguments,
-            annotations: Annotations::Text(&example.annotations),
+            annotations: AnnotationSource::Text(&example.annotations),
             read_only: self.read_only,
             trusted: example.trusted,
             transport: "stdio",
@@ -71,12 +76,12 @@ impl Imagined {
     }
 }
 
-fn broken(file: &PolicyFile, rule: &RuleEntry) -> Option<ConfigError> {
+fn check_rule_examples(file: &PolicyFile, rule: &RuleEntry) -> Option<ConfigError> {
     if rule.covers.is_empty() && rule.leaves.is_empty() {
         return None;
     }
     // The rule alone, and as one that counts at every level.
-    let alone = RuleEntry { effect: Effect::Deny, ..rule.clone() };
+    let alone = RuleEntry { effect: RuleEffect::Deny, ..rule.clone() };
     let rules = vec![alone];
     let file_alone = PolicyFile {
         rules,
@@ -87,8 +92,8 @@ fn broken(file: &PolicyFile, rule: &RuleEntry) -> Option<ConfigError> {
         ask_always: None,
         ..file.clone()
     };
-    let policy = Policy::of(&Policies { files: vec![file_alone], broken: None });
-    let said = |example: &Example| policy.ruling(&Imagined::of(example).facts(example));
+    let policy = Policy::new(&Policies { files: vec![file_alone], broken: None });
+    let said = |example: &Example| policy.ruling(&ExampleCall::new(example).facts(example));
     let wrong = |example: &Example, what: &str| {
         ConfigError::new(file.file.clone(), format!("the rule {what}"))
             .at_place(example.line, example.column)

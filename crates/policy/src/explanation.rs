@@ -4,16 +4,16 @@ use switchboard_catalog::ResolvedCall;
 use switchboard_config::Config;
 use switchboard_core::{Caller, Risk};
 
-use crate::facts::Facts;
+use crate::facts::PolicyFacts;
 use crate::policy::Policy;
-use crate::risk::risk_of;
-use crate::rule_context::{Rules, Verdict};
+use crate::risk::assess_risk;
+use crate::rule_context::{RuleContext, Verdict};
 use crate::ruling::Ruling;
 use crate::session_tracker::SessionFacts;
 
 /// What would be decided about a call, and why.
 #[derive(Clone, Debug)]
-pub struct Explained {
+pub struct Explanation {
     /// What counts.
     pub verdict: Verdict,
     /// What each level says that says something, the strongest first.
@@ -22,22 +22,25 @@ pub struct Explained {
     pub risk: Risk,
 }
 
-impl Explained {
+impl Explanation {
     /// Decides a call by a configuration; nothing is called.
     #[must_use]
-    pub fn of(
+    pub fn new(
         config: &Config,
         call: &ResolvedCall,
         caller: &Caller,
         session: &SessionFacts,
     ) -> Self {
-        let policy = Policy::of(&config.policies);
-        let facts = Facts::of(call, caller, session);
-        let rules = Rules { policy: Some(&policy), ..Rules::of(&config.settings, &[]) };
+        let policy = Policy::new(&config.policies);
+        let facts = PolicyFacts::new(call, caller, session);
+        let rules = RuleContext {
+            policy: Some(&policy),
+            ..RuleContext::from_settings(&config.settings, &[])
+        };
         Self {
             verdict: rules.verdict(&facts, call.server().config.as_deref()),
             rulings: policy.rulings(&facts),
-            risk: risk_of(&facts),
+            risk: assess_risk(&facts),
         }
     }
 }

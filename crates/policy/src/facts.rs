@@ -2,20 +2,20 @@
 
 use serde::Deserialize;
 use switchboard_catalog::{ResolvedCall, Tool};
-use switchboard_config::{Layer, ServerConfig, Transport};
+use switchboard_config::{ConfigLayer, ServerConfig, Transport};
 use switchboard_core::{Caller, Target, TargetKind};
 
 use crate::session_tracker::SessionFacts;
 
 /// What is known of a call.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts<'a> {
+pub struct PolicyFacts<'a> {
     /// What is called.
     pub target: &'a Target,
     /// The arguments as they would be sent: the text of a JSON object.
     pub arguments: &'a str,
     /// What the server says about the tool.
-    pub annotations: Annotations<'a>,
+    pub annotations: AnnotationSource<'a>,
     /// Whether it is known to change nothing: by the operator, or by a server that is trusted.
     pub read_only: bool,
     /// Whether the server is trusted.
@@ -30,34 +30,35 @@ pub struct Facts<'a> {
 
 /// What a server says about a tool: the text of a JSON object, looked up when it is needed.
 #[derive(Clone, Copy, Debug)]
-pub enum Annotations<'a> {
+pub enum AnnotationSource<'a> {
     /// Nothing.
     None,
     /// This.
     Text(&'a str),
     /// What stands in the tool's definition.
-    Of(&'a Tool),
+    Tool(&'a Tool),
 }
 
 /// What a server says about a tool.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Hints {
+pub(crate) struct ToolHints {
     pub(crate) read_only_hint: Option<bool>,
     pub(crate) destructive_hint: Option<bool>,
     pub(crate) open_world_hint: Option<bool>,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> PolicyFacts<'a> {
     /// What is known of a call that was looked up.
     #[must_use]
-    pub fn of(call: &'a ResolvedCall, caller: &'a Caller, session: &'a SessionFacts) -> Self {
-        let (target, server) = (call.target(), call.server());
+    pub fn new(call: &'a ResolvedCall, caller: &'a Caller, session: &'a SessionFacts) -> Self {
+        let target = call.target();
+        let server = call.server();
         let tool = match target.kind {
             TargetKind::Tool => server.offers.tool(&target.name),
             TargetKind::Resource | TargetKind::Prompt => None,
         };
-        let annotations = tool.map_or(Annotations::None, Annotations::Of);
+        let annotations = tool.map_or(AnnotationSource::None, AnnotationSource::Tool);
         let config = server.config.as_deref();
         let trusted = config.is_some_and(is_trusted);
         Self {
@@ -66,7 +67,7 @@ impl<'a> Facts<'a> {
             annotations,
             read_only: is_read_only(target, config, annotations),
             trusted,
-            transport: config.map_or("unknown", transport),
+            transport: config.map_or("unknown", transport_word),
             caller,
             session,
         }
@@ -84,10 +85,10 @@ impl<'a> Facts<'a> {
         Self {
             target,
             arguments,
-            annotations: Annotations::None,
-            read_only: is_read_only(target, server, Annotations::None),
+            annotations: AnnotationSource::None,
+            read_only: is_read_only(target, server, AnnotationSource::None),
             trusted: server.is_some_and(is_trusted),
-            transport: server.map_or("unknown", transport),
+            transport: server.map_or("unknown", transport_word),
             caller,
             session,
         }
@@ -96,12 +97,12 @@ impl<'a> Facts<'a> {
     /// The same with what the server said about the tool.
     #[must_use]
     pub fn with_annotations(self, text: &'a str, server: Option<&ServerConfig>) -> Self {
-        let annotations = Annotations::Text(text);
+        let annotations = AnnotationSource::Text(text);
         Self { annotations, read_only: is_read_only(self.target, server, annotations), ..self }
     }
 
     /// What the server says about the tool.
-    pub(crate) fn hints(&self) -> Hints {
+    pub(crate) fn hints(&self) -> ToolHints {
         self.annotations.hints()
     }
 
@@ -118,18 +119,18 @@ pub fn is_trusted(server: &ServerConfig) -> bool {
     server.trusted || server.transport == Transport::Builtin
 }
 
-impl<'a> Annotations<'a> {
+impl<'a> AnnotationSource<'a> {
     /// The text, if there is one.
     #[must_use]
     pub fn text(self) -> Option<&'a str> {
         match self {
             Self::None => None,
             Self::Text(text) => Some(text),
-            Self::Of(tool) => tool.definition().annotations.map(serde_json::value::RawValue::get),
+            Self::Tool(tool) => tool.definition().annotations.map(serde_json::value::RawValue::get),
         }
     }
 
-    pub(crate) fn hints(self) -> Hints {
+    pub(crate) fn hints(self) -> ToolHints {
         self.text().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 }
@@ -139,19 +140,19 @@ impl<'a> Annotations<'a> {
 pub(crate) fn is_read_only(
     target: &Target,
     server: Option<&ServerConfig>,
-    annotations: Annotations<'_>,
+    annotations: AnnotationSource<'_>,
 ) -> bool {
     if target.kind != TargetKind::Tool {
         return true;
     }
     let Some(server) = server else { return false };
-    let by_operator = server.source.layer != Layer::Project
+    let by_operator = server.source.layer != ConfigLayer::Project
         && server.tools.get(&target.name).is_some_and(|tool| tool.read_only);
     by_operator || is_trusted(server) && annotations.hints().read_only_hint == Some(true)
 }
 
 /// How a server is reached, in one word.
-pub(crate) fn transport(server: &ServerConfig) -> &'static str {
+pub(crate) fn transport_word(server: &ServerConfig) -> &'static str {
     match server.transport {
         Transport::Builtin => "builtin",
         Transport::Stdio { .. } => "stdio",

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use cel::extractors::This;
 use cel::{Context, ExecutionError};
 use regex::Regex;
-use switchboard_net::{WebParts, check_host_pattern, host_fits};
+use switchboard_net::{UrlParts, check_host_pattern, host_matches};
 use switchboard_rules::{compile_at_call, path_in};
 
 /// The regular expressions that stand in conditions, by their text: compiled once, for all calls.
-pub(crate) type Patterns = HashMap<Box<str>, Regex>;
+pub(crate) type RegexTable = HashMap<Box<str>, Regex>;
 
 /// Gives a context the functions of conditions.
-pub(crate) fn add_to(context: &mut Context<'_, '_>, patterns: &Arc<Patterns>) {
+pub(crate) fn register_functions(context: &mut Context<'_, '_>, patterns: &Arc<RegexTable>) {
     let patterns = Arc::clone(patterns);
     // The names are ours alone, so none can be refused.
     context
@@ -43,8 +43,8 @@ pub(crate) fn add_to(context: &mut Context<'_, '_>, patterns: &Arc<Patterns>) {
 /// Whether an address leads to a host: a name, or `*.name` for all names below it.
 fn host_in(address: &str, pattern: &str) -> Result<bool, String> {
     check_host_pattern(pattern).map_err(|cause| format!("the pattern {cause}"))?;
-    let parts = WebParts::of(address)?;
-    Ok(host_fits(&parts.host, pattern))
+    let parts = UrlParts::parse(address)?;
+    Ok(host_matches(&parts.host, pattern))
 }
 
 #[cfg(test)]

@@ -5,28 +5,28 @@ use std::collections::HashSet;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 /// Fewer names than this are not worth looking for those that nobody has any more.
-const FEW: usize = 1_000;
+const MIN_SWEEP_NAMES: usize = 1_000;
 
-static ALL: LazyLock<Mutex<All>> = LazyLock::new(Mutex::default);
+static INTERNER: LazyLock<Mutex<NameInterner>> = LazyLock::new(Mutex::default);
 
 /// A name that is kept once, however many have it. As small as a pointer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct SharedName(Arc<Text>);
+pub(crate) struct InternedName(Arc<NameText>);
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Text(Box<str>);
+struct NameText(Box<str>);
 
 #[derive(Debug, Default)]
-struct All {
-    names: HashSet<SharedName>,
+struct NameInterner {
+    names: HashSet<InternedName>,
     /// How many were left when those that nobody had were last looked for.
     left: usize,
 }
 
-impl SharedName {
+impl InternedName {
     /// The name that everybody has, or a new one.
-    pub(crate) fn of(name: &str) -> Self {
-        ALL.lock().unwrap_or_else(PoisonError::into_inner).get(name)
+    pub(crate) fn intern(name: &str) -> Self {
+        INTERNER.lock().unwrap_or_else(PoisonError::into_inner).intern(name)
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -34,22 +34,22 @@ impl SharedName {
     }
 }
 
-impl Borrow<str> for SharedName {
+impl Borrow<str> for InternedName {
     fn borrow(&self) -> &str {
         self.as_str()
     }
 }
 
-impl All {
-    fn get(&mut self, name: &str) -> SharedName {
+impl NameInterner {
+    fn intern(&mut self, name: &str) -> InternedName {
         if let Some(known) = self.names.get(name) {
             return known.clone();
         }
-        if self.names.len() > FEW + 2 * self.left {
+        if self.names.len() > MIN_SWEEP_NAMES + 2 * self.left {
             self.names.retain(|name| Arc::strong_count(&name.0) > 1);
             self.left = self.names.len();
         }
-        let new = SharedName(Arc::new(Text(name.into())));
+        let new = InternedName(Arc::new(NameText(name.into())));
         self.names.insert(new.clone());
         new
     }
@@ -61,14 +61,15 @@ mod tests {
 
     #[test]
     fn names_are_kept_once_and_as_long_as_somebody_has_them() {
-        let mut all = All::default();
-        let kept: Vec<SharedName> = (0..FEW).map(|n| all.get(&n.to_string())).collect();
-        for number in 0..10 * FEW {
-            all.get(&format!("nobody's {number}"));
+        let mut all = NameInterner::default();
+        let kept: Vec<InternedName> =
+            (0..MIN_SWEEP_NAMES).map(|n| all.intern(&n.to_string())).collect();
+        for number in 0..10 * MIN_SWEEP_NAMES {
+            all.intern(&format!("nobody's {number}"));
         }
-        assert!(all.names.len() <= 4 * FEW, "{}", all.names.len());
+        assert!(all.names.len() <= 4 * MIN_SWEEP_NAMES, "{}", all.names.len());
         for (number, name) in kept.iter().enumerate() {
-            assert!(Arc::ptr_eq(&all.get(&number.to_string()).0, &name.0), "{number}");
+            assert!(Arc::ptr_eq(&all.intern(&number.to_string()).0, &name.0), "{number}");
         }
     }
 }

@@ -6,15 +6,15 @@ use switchboard_rules::Pattern;
 
 /// Patterns by the text before their first wildcard.
 #[derive(Debug, Default)]
-pub(crate) struct Index {
+pub(crate) struct PatternIndex {
     exact: HashMap<Box<str>, Vec<usize>>,
     by_start: HashMap<Box<str>, Vec<usize>>,
     /// The lengths of those starts: a name is looked up once for each of them.
     lengths: BTreeSet<usize>,
 }
 
-impl Index {
-    pub(crate) fn of<'a>(patterns: impl Iterator<Item = &'a Pattern>) -> Self {
+impl PatternIndex {
+    pub(crate) fn new<'a>(patterns: impl Iterator<Item = &'a Pattern>) -> Self {
         let mut index = Self::default();
         for (place, pattern) in patterns.enumerate() {
             for (start, is_exact) in pattern.starts() {
@@ -48,7 +48,7 @@ mod tests {
     use proptest::prelude::*;
     use switchboard_rules::Pattern;
 
-    use super::Index;
+    use super::PatternIndex;
 
     proptest! {
         #[test]
@@ -61,7 +61,7 @@ mod tests {
             target in "[ab*/]{1,3}",
         ) {
             let patterns: Vec<Pattern> = patterns.iter().map(|text| Pattern::new(text)).collect();
-            let found = Index::of(patterns.iter()).candidates(&format!("{server}/{target}"));
+            let found = PatternIndex::new(patterns.iter()).candidates(&format!("{server}/{target}"));
             for (place, pattern) in patterns.iter().enumerate() {
                 if pattern.covers(&server, &target) {
                     prop_assert!(found.contains(&place), "{pattern:?}");

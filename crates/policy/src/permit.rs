@@ -3,10 +3,10 @@
 use switchboard_catalog::ResolvedCall;
 use switchboard_core::{Answer, Risk};
 
-use crate::decide::Asking;
-use crate::facts::Facts;
-use crate::risk::risk_of;
-use crate::rule_context::{Doubt, EACH_TIME};
+use crate::decide::CallContext;
+use crate::facts::PolicyFacts;
+use crate::risk::assess_risk;
+use crate::rule_context::{ASKED_EACH_TIME, ReviewReason};
 
 /// A call that may run. Only policy makes one, so nothing runs without it.
 ///
@@ -32,14 +32,14 @@ pub struct PermittedCall {
 #[derive(Debug)]
 pub struct Question {
     call: ResolvedCall,
-    doubt: Doubt,
+    doubt: ReviewReason,
     risk: Risk,
     problem: Option<String>,
 }
 
 /// Why a person did not let a call run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rejected {
+pub struct UserRejection {
     /// What to do differently, in the person's words.
     pub feedback: Option<String>,
 }
@@ -65,9 +65,9 @@ impl PermittedCall {
 impl PermittedCall {
     /// Takes the permit back: a person has to agree first, for this reason.
     #[must_use]
-    pub fn doubted(self, why: String, asking: Asking<'_>) -> Question {
-        let risk = risk_of(&Facts::of(&self.call, asking.caller, asking.session));
-        Question::new(self.call, Doubt { why, anyway: Some(EACH_TIME) }, risk)
+    pub fn into_question(self, why: String, asking: CallContext<'_>) -> Question {
+        let risk = assess_risk(&PolicyFacts::new(&self.call, asking.caller, asking.session));
+        Question::new(self.call, ReviewReason { why, repeat_reason: Some(ASKED_EACH_TIME) }, risk)
     }
 
     /// Whether a person was asked about this very call.
@@ -76,19 +76,19 @@ impl PermittedCall {
         self.reviewed
     }
 
-    const fn reviewed(call: ResolvedCall, by: String) -> Self {
+    const fn new_reviewed(call: ResolvedCall, by: String) -> Self {
         Self { call, by, reviewed: true }
     }
 }
 
 impl Question {
-    pub(crate) const fn new(call: ResolvedCall, doubt: Doubt, risk: Risk) -> Self {
+    pub(crate) const fn new(call: ResolvedCall, doubt: ReviewReason, risk: Risk) -> Self {
         Self { call, doubt, risk, problem: None }
     }
 
     /// The same question once more, because the answer could not be used.
     #[must_use]
-    pub fn again(self, problem: String) -> Self {
+    pub fn ask_again(self, problem: String) -> Self {
         Self { problem: Some(problem), ..self }
     }
 
@@ -112,14 +112,14 @@ impl Question {
 
     /// Why it will be asked again all the same, whatever a person says for the future.
     #[must_use]
-    pub const fn asks_anyway(&self) -> Option<&'static str> {
-        self.doubt.anyway
+    pub const fn repeat_reason(&self) -> Option<&'static str> {
+        self.doubt.repeat_reason
     }
 
     /// Whether no earlier answer counts for it.
     #[must_use]
     pub fn is_asked_each_time(&self) -> bool {
-        self.doubt.anyway == Some(EACH_TIME)
+        self.doubt.repeat_reason == Some(ASKED_EACH_TIME)
     }
 
     /// How much harm it could do.
@@ -131,7 +131,7 @@ impl Question {
     /// Takes what the person said about this tool earlier in the session: nobody was asked about
     /// this very call.
     #[must_use]
-    pub fn answered_before(self) -> PermittedCall {
+    pub fn permit_from_earlier_answer(self) -> PermittedCall {
         PermittedCall::new(self.call, "a person, for this session".to_owned())
     }
 
@@ -140,30 +140,32 @@ impl Question {
     ///
     /// # Errors
     /// When it is another target.
-    pub fn answered_with(self, edited: ResolvedCall) -> Result<PermittedCall, Rejected> {
+    pub fn permit_edited(self, edited: ResolvedCall) -> Result<PermittedCall, UserRejection> {
         if edited.target() != self.call.target() {
-            return Err(Rejected { feedback: None });
+            return Err(UserRejection { feedback: None });
         }
-        Ok(PermittedCall::reviewed(edited, "a person, with other arguments".to_owned()))
+        Ok(PermittedCall::new_reviewed(edited, "a person, with other arguments".to_owned()))
     }
 
     /// Takes the person's answer.
     ///
     /// # Errors
     /// When the person does not want it to run.
-    pub fn answered(self, answer: Answer) -> Result<PermittedCall, Rejected> {
+    pub fn answer(self, answer: Answer) -> Result<PermittedCall, UserRejection> {
         match answer {
-            Answer::Run => Ok(PermittedCall::reviewed(self.call, "a person, this once".to_owned())),
+            Answer::Run => {
+                Ok(PermittedCall::new_reviewed(self.call, "a person, this once".to_owned()))
+            }
             // Arguments that nobody looked up cannot run; see `answered_with`.
-            Answer::RunWith(_) => Err(Rejected { feedback: None }),
+            Answer::RunWith(_) => Err(UserRejection { feedback: None }),
             Answer::Session => {
-                Ok(PermittedCall::reviewed(self.call, "a person, for this session".to_owned()))
+                Ok(PermittedCall::new_reviewed(self.call, "a person, for this session".to_owned()))
             }
             Answer::Always => {
-                Ok(PermittedCall::reviewed(self.call, "a person, from now on".to_owned()))
+                Ok(PermittedCall::new_reviewed(self.call, "a person, from now on".to_owned()))
             }
-            Answer::Skip => Err(Rejected { feedback: None }),
-            Answer::Reject(feedback) => Err(Rejected { feedback: Some(feedback) }),
+            Answer::Skip => Err(UserRejection { feedback: None }),
+            Answer::Reject(feedback) => Err(UserRejection { feedback: Some(feedback) }),
         }
     }
 }

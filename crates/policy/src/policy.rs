@@ -3,21 +3,23 @@
 use std::sync::Arc;
 
 use switchboard_core::{Target, TargetKind};
-use switchboard_rules::{Effect, Expression, Level, Pattern, Policies, PolicyFile, RuleEntry};
+use switchboard_rules::{
+    Expression, Pattern, Policies, PolicyFile, PolicyLevel, RuleEffect, RuleEntry,
+};
 
-use crate::condition::Conditions;
-use crate::facts::Facts;
-use crate::functions::Patterns;
-use crate::pattern_index::Index;
-use crate::ruling::{Cited, Ruling};
-use crate::spelling::Spelled;
+use crate::condition::ConditionEvaluator;
+use crate::facts::PolicyFacts;
+use crate::functions::RegexTable;
+use crate::pattern_index::PatternIndex;
+use crate::ruling::{Citation, Ruling};
+use crate::spelling::NormalizedTarget;
 use crate::{address, spelling};
 
 /// The rules of all levels.
 #[derive(Debug, Default)]
 pub struct Policy {
     levels: Vec<Rulebook>,
-    patterns: Arc<Patterns>,
+    patterns: Arc<RegexTable>,
 }
 
 /// The rules of one level.
@@ -25,10 +27,10 @@ pub struct Policy {
 struct Rulebook {
     file: PolicyFile,
     patterns: Vec<Pattern>,
-    index: Index,
+    index: PatternIndex,
     /// The same for other spellings of names, where a pattern comes out.
     spelled: Vec<Option<Pattern>>,
-    spelled_index: Index,
+    spelled_index: PatternIndex,
     /// Whether one of the patterns is not written in the plain spelling.
     has_odd: bool,
     allowed_tools: Vec<Pattern>,
@@ -37,32 +39,32 @@ struct Rulebook {
 impl Policy {
     /// Makes files ready.
     #[must_use]
-    pub fn of(policies: &Policies) -> Self {
+    pub fn new(policies: &Policies) -> Self {
         let rules = policies.files.iter().flat_map(|file| &file.rules);
         let written = rules.filter_map(|rule| rule.when.as_ref()).flat_map(Expression::patterns);
         let patterns = written.map(|pattern| (pattern.as_str().into(), pattern.clone())).collect();
         Self {
-            levels: policies.files.iter().cloned().map(Rulebook::of).collect(),
+            levels: policies.files.iter().cloned().map(Rulebook::new).collect(),
             patterns: Arc::new(patterns),
         }
     }
 
     /// What each level says that says something, the strongest first.
     #[must_use]
-    pub fn rulings(&self, facts: &Facts<'_>) -> Vec<Ruling> {
-        let mut conditions = Conditions::of(facts, &self.patterns);
+    pub fn rulings(&self, facts: &PolicyFacts<'_>) -> Vec<Ruling> {
+        let mut conditions = ConditionEvaluator::new(facts, &self.patterns);
         self.levels.iter().filter_map(|level| level.ruling(facts, &mut conditions)).collect()
     }
 
     /// The line that forbids a target whoever wants it and whatever the arguments are.
     #[must_use]
-    pub fn forbids(&self, target: &Target) -> Option<Cited> {
+    pub fn forbids(&self, target: &Target) -> Option<Citation> {
         self.levels.iter().find_map(|level| level.forbids(target))
     }
 
     /// What they say together: the strictest counts, so no level can widen what another allows.
     #[must_use]
-    pub fn ruling(&self, facts: &Facts<'_>) -> Option<Ruling> {
+    pub fn ruling(&self, facts: &PolicyFacts<'_>) -> Option<Ruling> {
         let mut strictest: Option<Ruling> = None;
         for ruling in self.rulings(facts) {
             if strictest.as_ref().is_none_or(|before| ruling.effect > before.effect) {
@@ -74,17 +76,22 @@ impl Policy {
 }
 
 impl Rulebook {
-    fn of(file: PolicyFile) -> Self {
+    fn new(file: PolicyFile) -> Self {
         let patterns: Vec<Pattern> =
             file.rules.iter().map(|rule| Pattern::new(&rule.target)).collect();
-        let index = Index::of(patterns.iter());
+        let index = PatternIndex::new(patterns.iter());
         // An `allow` is for the name as it is written.
-        let narrows = |rule: &&RuleEntry| rule.effect != Effect::Allow;
+        let narrows = |rule: &&RuleEntry| rule.effect != RuleEffect::Allow;
         let spelled: Vec<Option<Pattern>> = (file.rules.iter())
-            .map(|rule| Some(rule).filter(narrows).and_then(|rule| spelling::pattern(&rule.target)))
+            .map(|rule| {
+                Some(rule)
+                    .filter(narrows)
+                    .and_then(|rule| spelling::normalize_pattern(&rule.target))
+            })
             .collect();
         let nothing = Pattern::new("");
-        let spelled_index = Index::of(spelled.iter().map(|one| one.as_ref().unwrap_or(&nothing)));
+        let spelled_index =
+            PatternIndex::new(spelled.iter().map(|one| one.as_ref().unwrap_or(&nothing)));
         let is_odd = |(rule, spelled): (&RuleEntry, &Option<Pattern>)| {
             spelled.as_ref().is_some_and(|spelled| spelled.as_str() != rule.target)
         };
@@ -94,20 +101,26 @@ impl Rulebook {
         Self { file, patterns, index, spelled, spelled_index, has_odd, allowed_tools }
     }
 
-    fn ruling(&self, facts: &Facts<'_>, conditions: &mut Conditions<'_>) -> Option<Ruling> {
-        if let Some(ruling) = self.control(facts) {
+    fn ruling(
+        &self,
+        facts: &PolicyFacts<'_>,
+        conditions: &mut ConditionEvaluator<'_>,
+    ) -> Option<Ruling> {
+        if let Some(ruling) = self.control_ruling(facts) {
             return Some(ruling);
         }
-        let mut strictest =
-            self.file.ask_always.map(|line| self.say(Effect::Ask, "autoApprove: false", line));
-        for rule in self.covering(facts.target) {
-            let ruling = match rule.when.as_ref().map(|when| conditions.hold(when, rule.effect)) {
-                None | Some(Ok(true)) => self.say_rule(rule),
+        let mut strictest = self
+            .file
+            .ask_always
+            .map(|line| self.make_ruling(RuleEffect::Ask, "autoApprove: false", line));
+        for rule in self.covering_rules(facts.target) {
+            let ruling = match rule.when.as_ref().map(|when| conditions.holds(when, rule.effect)) {
+                None | Some(Ok(true)) => self.rule_ruling(rule),
                 Some(Ok(false)) => continue,
                 // A check that cannot run refuses.
                 Some(Err(problem)) => {
-                    let mut ruling = self.say_rule(rule);
-                    ruling.effect = Effect::Deny;
+                    let mut ruling = self.rule_ruling(rule);
+                    ruling.effect = RuleEffect::Deny;
                     ruling.by.why = Some(format!("whose `when` cannot be decided: {problem}"));
                     ruling
                 }
@@ -119,51 +132,54 @@ impl Rulebook {
         strictest
     }
 
-    fn forbids(&self, target: &Target) -> Option<Cited> {
-        if let Some(ruling) = self.switched_off(target) {
+    fn forbids(&self, target: &Target) -> Option<Citation> {
+        if let Some(ruling) = self.switch_ruling(target) {
             return Some(ruling.by);
         }
-        let outright = |rule: &&RuleEntry| rule.effect == Effect::Deny && rule.when.is_none();
-        let rule = self.covering(target).into_iter().find(outright)?;
-        Some(self.say_rule(rule).by)
+        let outright = |rule: &&RuleEntry| rule.effect == RuleEffect::Deny && rule.when.is_none();
+        let rule = self.covering_rules(target).into_iter().find(outright)?;
+        Some(self.rule_ruling(rule).by)
     }
 
     /// What holds for everything: switches and lists.
-    fn control(&self, facts: &Facts<'_>) -> Option<Ruling> {
-        if let Some(ruling) = self.switched_off(facts.target) {
+    fn control_ruling(&self, facts: &PolicyFacts<'_>) -> Option<Ruling> {
+        if let Some(ruling) = self.switch_ruling(facts.target) {
             return Some(ruling);
         }
         let line = self.file.read_only.filter(|_| !facts.read_only)?;
-        Some(Ruling { read_only: true, ..self.say(Effect::Deny, "readOnly: true", line) })
+        Some(Ruling {
+            read_only: true,
+            ..self.make_ruling(RuleEffect::Deny, "readOnly: true", line)
+        })
     }
 
-    fn switched_off(&self, target: &Target) -> Option<Ruling> {
+    fn switch_ruling(&self, target: &Target) -> Option<Ruling> {
         if let Some(line) = self.file.switched_off {
-            return Some(self.say(Effect::Deny, "controls.enabled: false", line));
+            return Some(self.make_ruling(RuleEffect::Deny, "controls.enabled: false", line));
         }
         if let Some((_, line)) = &self.file.allowed_tools
             && target.kind == TargetKind::Tool
             && !self.allowed_tools.iter().any(|tool| tool.covers(&target.server, &target.name))
         {
-            return Some(self.say(Effect::Deny, "controls.allowed_tools", *line));
+            return Some(self.make_ruling(RuleEffect::Deny, "controls.allowed_tools", *line));
         }
         None
     }
 
     /// The rules that cover what is called. An `allow` has to cover an address as it is and in its
     /// plain form; the others need only one of the two, or another spelling of the name.
-    fn covering(&self, target: &Target) -> Vec<&RuleEntry> {
+    fn covering_rules(&self, target: &Target) -> Vec<&RuleEntry> {
         let plain = match target.kind {
-            TargetKind::Resource => address::plain(&target.name),
+            TargetKind::Resource => address::normalize(&target.name),
             TargetKind::Tool | TargetKind::Prompt => None,
         };
-        let spelled = Spelled::of(target);
+        let spelled = NormalizedTarget::new(target);
         let spelled = Some(spelled).filter(|one| self.has_odd || one.differs(target));
         let mut places = self.index.candidates(&target.to_string());
         if let Some(plain) = &plain {
             places.extend(self.index.candidates(&format!("{}/{plain}", target.server)));
         }
-        if let Some(Spelled { server, name }) = &spelled {
+        if let Some(NormalizedTarget { server, name }) = &spelled {
             places.extend(self.spelled_index.candidates(&format!("{server}/{name}")));
         }
         if plain.is_some() || spelled.is_some() {
@@ -173,7 +189,8 @@ impl Rulebook {
         let counts = |place: usize| {
             let rule = self.file.rules.get(place)?;
             // Whoever wrote a project cannot agree to anything.
-            let counts = rule.effect != Effect::Allow || self.file.level != Level::Project;
+            let counts =
+                rule.effect != RuleEffect::Allow || self.file.level != PolicyLevel::Project;
             let is_kind = rule.kind.is_none_or(|kind| kind == target.kind);
             let is_meant = counts && is_kind;
             (is_meant && self.covers(place, target, (plain.as_deref(), spelled.as_ref())))
@@ -187,7 +204,7 @@ impl Rulebook {
         &self,
         place: usize,
         target: &Target,
-        (plain, spelled): (Option<&str>, Option<&Spelled<'_>>),
+        (plain, spelled): (Option<&str>, Option<&NormalizedTarget<'_>>),
     ) -> bool {
         let (Some(rule), Some(pattern)) = (self.file.rules.get(place), self.patterns.get(place))
         else {
@@ -195,7 +212,7 @@ impl Rulebook {
         };
         let raw = pattern.covers(&target.server, &target.name);
         let plain = plain.map(|plain| pattern.covers(&target.server, plain));
-        if rule.effect == Effect::Allow {
+        if rule.effect == RuleEffect::Allow {
             return raw && plain.unwrap_or(true);
         }
         let of_spelling = self.spelled.get(place).and_then(Option::as_ref).zip(spelled);
@@ -203,16 +220,16 @@ impl Rulebook {
             || of_spelling.is_some_and(|(pattern, one)| pattern.covers(&one.server, &one.name))
     }
 
-    fn say_rule(&self, rule: &RuleEntry) -> Ruling {
+    fn rule_ruling(&self, rule: &RuleEntry) -> Ruling {
         let text = match &rule.name {
             Some(name) => name.clone(),
             None => format!("{} {}", rule.effect.as_str(), rule.target),
         };
-        Ruling { tainted: rule.tainted, ..self.say(rule.effect, &text, rule.line) }
+        Ruling { tainted: rule.tainted, ..self.make_ruling(rule.effect, &text, rule.line) }
     }
 
-    fn say(&self, effect: Effect, rule: &str, line: usize) -> Ruling {
-        let by = Cited {
+    fn make_ruling(&self, effect: RuleEffect, rule: &str, line: usize) -> Ruling {
+        let by = Citation {
             level: self.file.level,
             rule: rule.to_owned(),
             why: None,

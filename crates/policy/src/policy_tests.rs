@@ -6,13 +6,13 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use switchboard_core::TargetKind;
-use switchboard_rules::{Effect, Example, Level, Policies, PolicyFile, policy_from_text};
+use switchboard_rules::{Example, Policies, PolicyFile, PolicyLevel, RuleEffect, policy_from_text};
 
 use super::Policy;
-use crate::examples::{Imagined, broken_example};
+use crate::examples::{ExampleCall, check_examples};
 use crate::ruling::Ruling;
 
-fn file(level: Level, policy: &Value) -> PolicyFile {
+fn file(level: PolicyLevel, policy: &Value) -> PolicyFile {
     let path: Arc<Path> = Path::new("policy.json").into();
     policy_from_text(level, &path, &policy.to_string()).unwrap()
 }
@@ -32,13 +32,13 @@ fn example(target: &str, arguments: &Value) -> Example {
     }
 }
 
-fn said(files: Vec<PolicyFile>, example: &Example) -> Option<Ruling> {
-    let policy = Policy::of(&Policies { files, broken: None });
-    policy.ruling(&Imagined::of(example).facts(example))
+fn ruling_for(files: Vec<PolicyFile>, example: &Example) -> Option<Ruling> {
+    let policy = Policy::new(&Policies { files, broken: None });
+    policy.ruling(&ExampleCall::new(example).facts(example))
 }
 
 fn check(policy: &Value, target: &str, arguments: &Value, expected: &str) {
-    let got = said(vec![file(Level::User, policy)], &example(target, arguments));
+    let got = ruling_for(vec![file(PolicyLevel::User, policy)], &example(target, arguments));
     let got = got.map_or("nothing", |ruling| ruling.effect.as_str());
     assert_eq!(got, expected, "{policy} {target} {arguments}");
 }
@@ -209,11 +209,11 @@ fn a_condition_that_cannot_be_decided_denies_whatever_the_rule_says() {
             let policy = json!({"rules": [{"effect": effect, "target": "*", "when": when}]});
             let path: Arc<Path> = Path::new("policy.json").into();
             // What can be seen to be wrong is not even read.
-            let Ok(file) = policy_from_text(Level::User, &path, &policy.to_string()) else {
+            let Ok(file) = policy_from_text(PolicyLevel::User, &path, &policy.to_string()) else {
                 continue;
             };
-            let got = said(vec![file], &example("files/write", &arguments));
-            assert_eq!(got.map(|ruling| ruling.effect), Some(Effect::Deny), "{effect} {when}");
+            let got = ruling_for(vec![file], &example("files/write", &arguments));
+            assert_eq!(got.map(|ruling| ruling.effect), Some(RuleEffect::Deny), "{effect} {when}");
         }
     }
 }
@@ -247,7 +247,7 @@ fn a_condition_speaks_of_tool_server_caller_session_and_risk() {
         example.annotations = r#"{"readOnlyHint":true}"#.to_owned();
         example.reads = vec!["web".to_owned()];
         example.results = ["web/get", "web/get", "mail/read"].map(str::to_owned).to_vec();
-        let ruling = said(vec![file(Level::User, &policy)], &example);
+        let ruling = ruling_for(vec![file(PolicyLevel::User, &policy)], &example);
         assert_eq!(ruling.is_some(), holds, "{when}: {ruling:?}");
         assert!(ruling.is_none_or(|ruling| ruling.by.why.is_none()), "{when}");
     }
@@ -261,18 +261,18 @@ fn conditions_about_results_are_asked_in_any_order_and_deny_once_there_were_too_
     for rules in [[&plain, &asks, &plain], [&asks, &plain, &asks]] {
         let policy = json!({ "rules": rules });
         let mut call = example("files/write", &json!({}));
-        assert_eq!(said(vec![file(Level::User, &policy)], &call), None);
+        assert_eq!(ruling_for(vec![file(PolicyLevel::User, &policy)], &call), None);
         call.results = vec!["web/get".to_owned()];
-        let ruling = said(vec![file(Level::User, &policy)], &call).unwrap();
-        assert_eq!((ruling.effect, ruling.by.why), (Effect::Deny, None));
+        let ruling = ruling_for(vec![file(PolicyLevel::User, &policy)], &call).unwrap();
+        assert_eq!((ruling.effect, ruling.by.why), (RuleEffect::Deny, None));
         call.results = (0..2_000).map(|number| format!("web/{number}")).collect();
-        let ruling = said(vec![file(Level::User, &policy)], &call).unwrap();
+        let ruling = ruling_for(vec![file(PolicyLevel::User, &policy)], &call).unwrap();
         assert!(ruling.by.why.unwrap().contains("more was read in this session"), "{policy}");
     }
     // Who does not ask is not concerned.
     let mut call = example("files/write", &json!({}));
     call.results = (0..2_000).map(|number| format!("web/{number}")).collect();
-    assert_eq!(said(vec![file(Level::User, &json!({"rules": [plain]}))], &call), None);
+    assert_eq!(ruling_for(vec![file(PolicyLevel::User, &json!({"rules": [plain]}))], &call), None);
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn an_address_is_denied_in_every_spelling_and_allowed_only_in_its_plain_one() {
     ] {
         let mut example = example(&format!("files/{uri}"), &json!({}));
         example.kind = TargetKind::Resource;
-        let got = said(vec![file(Level::User, &policy)], &example);
+        let got = ruling_for(vec![file(PolicyLevel::User, &policy)], &example);
         let got = got.map_or("nothing", |ruling| ruling.effect.as_str());
         assert_eq!(got, expected, "{uri}");
     }
@@ -311,25 +311,27 @@ fn controls_and_read_only_mode_hold_for_everything() {
     check(&json!({"controls": {"enabled": false}}), "files/read", &json!({}), "deny");
     check(&json!({"controls": {"enabled": true}}), "files/read", &json!({}), "nothing");
     check(&json!({"autoApprove": false}), "files/read", &json!({}), "ask");
-    let read_only = file(Level::Team, &json!({"readOnly": true}));
+    let read_only = file(PolicyLevel::Team, &json!({"readOnly": true}));
     let mut call = example("files/read", &json!({}));
     call.annotations = r#"{"readOnlyHint":true}"#.to_owned();
-    let refused = said(vec![read_only.clone()], &call).unwrap();
-    assert!(refused.read_only && refused.effect == Effect::Deny);
+    let refused = ruling_for(vec![read_only.clone()], &call).unwrap();
+    assert!(refused.read_only && refused.effect == RuleEffect::Deny);
     call.trusted = true;
-    assert_eq!(said(vec![read_only], &call), None);
+    assert_eq!(ruling_for(vec![read_only], &call), None);
 }
 
 #[test]
 fn a_rule_is_cited_with_its_level_and_place() {
     let policy = json!({"rules": [{"effect": "deny", "target": "a/b", "name": "no b"}]});
-    let ruling = said(vec![file(Level::Team, &policy)], &example("a/b", &json!({}))).unwrap();
+    let ruling =
+        ruling_for(vec![file(PolicyLevel::Team, &policy)], &example("a/b", &json!({}))).unwrap();
     assert_eq!(ruling.by.to_string(), "`no b` of the team policy (policy.json:1)");
 }
 
 #[test]
 fn an_example_that_does_not_hold_is_an_error_with_its_place() {
-    let policy = |rule: Value| Policies { files: vec![file(Level::User, &rule)], broken: None };
+    let policy =
+        |rule: Value| Policies { files: vec![file(PolicyLevel::User, &rule)], broken: None };
     let rule = |kind: &str, args: Value| {
         json!({"rules": [{
             "effect": "allow",
@@ -346,7 +348,7 @@ fn an_example_that_does_not_hold_is_an_error_with_its_place() {
         ("notMatch", json!({"amount": 3}), Some("the rule covers this example of `not_match`")),
         ("match", json!({}), Some("the rule cannot judge this example of `match`")),
     ] {
-        let problem = broken_example(&policy(rule(kind, args.clone())));
+        let problem = check_examples(&policy(rule(kind, args.clone())));
         match (problem, expected) {
             (None, None) => {}
             (Some(problem), Some(expected)) => {
@@ -362,18 +364,23 @@ fn an_example_that_does_not_hold_is_an_error_with_its_place() {
 fn ux_05_hidden_characters_in_arguments_hide_nothing_from_a_rule() {
     let policy = |effect: &str, when: &str| json!({"rules": [{"effect": effect, "target": "sh/run", "when": when}]});
     for (effect, when, command, expected) in [
-        ("deny", "args.command.contains('rm -rf')", "rm -rf /", Some(Effect::Deny)),
-        ("deny", "args.command.contains('rm -rf')", "r\u{200b}m -r\u{ad}f /", Some(Effect::Deny)),
-        ("ask", "args.command.startsWith('rm')", "\u{2060}rm", Some(Effect::Ask)),
+        ("deny", "args.command.contains('rm -rf')", "rm -rf /", Some(RuleEffect::Deny)),
+        (
+            "deny",
+            "args.command.contains('rm -rf')",
+            "r\u{200b}m -r\u{ad}f /",
+            Some(RuleEffect::Deny),
+        ),
+        ("ask", "args.command.startsWith('rm')", "\u{2060}rm", Some(RuleEffect::Ask)),
         ("deny", "args.command.contains('rm -rf')", "ls", None),
-        ("allow", "args.command == 'ls'", "ls", Some(Effect::Allow)),
+        ("allow", "args.command == 'ls'", "ls", Some(RuleEffect::Allow)),
         ("allow", "args.command == 'ls'", "l\u{200d}s", None),
         ("allow", "args.command != 'rm'", "r\u{200b}m", None),
         // What is sent counts as well: it is not the plain word.
-        ("deny", "args.command != 'ls'", "l\u{200b}s", Some(Effect::Deny)),
+        ("deny", "args.command != 'ls'", "l\u{200b}s", Some(RuleEffect::Deny)),
     ] {
         let call = example("sh/run", &json!({ "command": command }));
-        let said = said(vec![file(Level::User, &policy(effect, when))], &call);
+        let said = ruling_for(vec![file(PolicyLevel::User, &policy(effect, when))], &call);
         assert_eq!(said.map(|ruling| ruling.effect), expected, "{effect} {when} {command:?}");
     }
 }
@@ -414,10 +421,10 @@ fn any_policy() -> impl Strategy<Value = Value> {
 /// How far a call gets: further is less.
 fn strictness(said: Option<&Ruling>) -> u8 {
     match said.map(|ruling| ruling.effect) {
-        Some(Effect::Allow) => 0,
+        Some(RuleEffect::Allow) => 0,
         // Without a word a person is asked.
-        None | Some(Effect::Ask) => 1,
-        Some(Effect::Deny) => 2,
+        None | Some(RuleEffect::Ask) => 1,
+        Some(RuleEffect::Deny) => 2,
     }
 }
 
@@ -437,7 +444,7 @@ proptest! {
         let mut call = example(target, &json!({"n": number}));
         call.kind = kind;
         call.results.extend(has_read.then(|| "web/get".to_owned()));
-        let files: Vec<PolicyFile> = Level::ALL
+        let files: Vec<PolicyFile> = PolicyLevel::ALL
             .into_iter()
             .zip(&policies)
             .map(|(level, policy)| file(level, policy))
@@ -446,16 +453,17 @@ proptest! {
         for chosen in 0..16_usize {
             let of = |chosen: usize| {
                 let files = files.iter().enumerate().filter(|(at, _)| chosen & (1 << at) != 0);
-                said(files.map(|(_, file)| file.clone()).collect(), &call)
+                ruling_for(files.map(|(_, file)| file.clone()).collect(), &call)
             };
             let above = of(chosen);
             for below in (0..4).filter(|below| chosen >> below == 0) {
                 let both = of(chosen | 1 << below);
                 if above.is_some() {
-                    let (strict, stricter) = (strictness(above.as_ref()), strictness(both.as_ref()));
+                    let strict = strictness(above.as_ref());
+                    let stricter = strictness(both.as_ref());
                     prop_assert!(stricter >= strict, "{above:?} {both:?}");
                 }
-                let by_project = Level::ALL.get(below) == Some(&Level::Project);
+                let by_project = PolicyLevel::ALL.get(below) == Some(&PolicyLevel::Project);
                 prop_assert!(!by_project || strictness(both.as_ref()) >= strictness(above.as_ref()));
             }
         }

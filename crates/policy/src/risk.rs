@@ -2,26 +2,26 @@
 
 use serde_json::Value;
 use switchboard_core::{Risk, TargetKind};
-use switchboard_text::characters::reads_as;
+use switchboard_text::characters::mixed_script_reading;
 
-use crate::facts::Facts;
-use crate::risk_words::{Verb, looks_of, verb_of};
+use crate::facts::PolicyFacts;
+use crate::risk_words::{Verb, find_verb, inspect_argument};
 
 /// So much of the arguments is looked at, in texts.
-const MOST_TEXTS: usize = 1_000;
+const MAX_TEXTS: usize = 1_000;
 
 /// Weighs a call by what can be seen of it. What a server that is not trusted says about itself can
 /// only make it worse.
 #[must_use]
-pub fn risk_of(facts: &Facts<'_>) -> Risk {
-    let mut weighed = Weighed::default();
+pub fn assess_risk(facts: &PolicyFacts<'_>) -> Risk {
+    let mut weighed = RiskTally::default();
     let hints = facts.hints();
     match facts.target.kind {
         TargetKind::Resource | TargetKind::Prompt => weighed.add(5, "it reads"),
         TargetKind::Tool if facts.read_only => weighed.add(5, "it is known to change nothing"),
         TargetKind::Tool => {
             weighed.add(25, "it may change something");
-            match verb_of(&facts.target.name) {
+            match find_verb(&facts.target.name) {
                 Some((Verb::Run, word)) => weighed.add(30, &format!("its name says `{word}`")),
                 Some((Verb::Destroy, word)) => weighed.add(30, &format!("its name says `{word}`")),
                 Some((Verb::Send, word)) => weighed.add(20, &format!("its name says `{word}`")),
@@ -30,7 +30,7 @@ pub fn risk_of(facts: &Facts<'_>) -> Risk {
             }
         }
     }
-    if let Some(taken) = reads_as(&facts.target.name) {
+    if let Some(taken) = mixed_script_reading(&facts.target.name) {
         weighed.add(20, &format!("its name can be taken for `{taken}`: it mixes two alphabets"));
     }
     if hints.destructive_hint == Some(true) && hints.read_only_hint != Some(true) {
@@ -41,14 +41,14 @@ pub fn risk_of(facts: &Facts<'_>) -> Risk {
     }
     if facts.trusted {
         if !facts.read_only && hints.destructive_hint == Some(false) {
-            weighed.take(10, "a trusted server says that it destroys nothing");
+            weighed.subtract(10, "a trusted server says that it destroys nothing");
         }
     } else {
         weighed.add(10, "the server is not trusted");
     }
     if let Ok(arguments) = serde_json::from_str::<Value>(facts.arguments) {
         let mut looks = Vec::new();
-        look(&arguments, "", &mut looks, &mut MOST_TEXTS.clone());
+        inspect_texts(&arguments, "", &mut looks, &mut MAX_TEXTS.clone());
         for (weight, reason) in looks {
             weighed.add(weight, &reason);
         }
@@ -60,38 +60,38 @@ pub fn risk_of(facts: &Facts<'_>) -> Risk {
 }
 
 /// Goes through the texts of the arguments; each reason counts once.
-fn look(value: &Value, name: &str, looks: &mut Vec<(i32, String)>, left: &mut usize) {
+fn inspect_texts(value: &Value, name: &str, looks: &mut Vec<(i32, String)>, left: &mut usize) {
     match value {
         Value::String(text) => {
             let Some(fewer) = left.checked_sub(1) else { return };
             *left = fewer;
-            for (weight, reason) in looks_of(name, text) {
+            for (weight, reason) in inspect_argument(name, text) {
                 if !looks.iter().any(|(_, other)| *other == reason) {
                     looks.push((weight, reason));
                 }
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| look(item, name, looks, left)),
+        Value::Array(items) => items.iter().for_each(|item| inspect_texts(item, name, looks, left)),
         Value::Object(members) => {
-            members.iter().for_each(|(name, value)| look(value, name, looks, left));
+            members.iter().for_each(|(name, value)| inspect_texts(value, name, looks, left));
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
 #[derive(Default)]
-struct Weighed {
+struct RiskTally {
     sum: i32,
     reasons: Vec<(i32, String)>,
 }
 
-impl Weighed {
+impl RiskTally {
     fn add(&mut self, weight: i32, reason: &str) {
         self.sum += weight;
         self.reasons.push((weight, reason.to_owned()));
     }
 
-    fn take(&mut self, weight: i32, reason: &str) {
+    fn subtract(&mut self, weight: i32, reason: &str) {
         self.sum -= weight;
         self.reasons.push((-weight, reason.to_owned()));
     }

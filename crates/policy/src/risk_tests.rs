@@ -3,8 +3,8 @@
 use serde_json::json;
 use switchboard_core::{Caller, Risk, Target, TargetKind};
 
-use super::risk_of;
-use crate::facts::{Annotations, Facts};
+use super::assess_risk;
+use crate::facts::{AnnotationSource, PolicyFacts};
 use crate::session_tracker::SessionFacts;
 
 struct Case<'a> {
@@ -28,11 +28,11 @@ const PLAIN: Case<'static> = Case {
 fn risk(case: &Case<'_>) -> Risk {
     let target = Target::new(TargetKind::Tool, "files", case.tool);
     let mut session = SessionFacts::default();
-    case.reads.iter().for_each(|server| session.read_untrusted(server));
-    risk_of(&Facts {
+    case.reads.iter().for_each(|server| session.record_untrusted_read(server));
+    assess_risk(&PolicyFacts {
         target: &target,
         arguments: case.arguments,
-        annotations: case.annotations.map_or(Annotations::None, Annotations::Text),
+        annotations: case.annotations.map_or(AnnotationSource::None, AnnotationSource::Text),
         read_only: case.read_only,
         trusted: case.trusted,
         transport: "stdio",

@@ -1,6 +1,6 @@
 //! Words and shapes that tell what a tool does and what its arguments are.
 
-use switchboard_text::characters::reads_as;
+use switchboard_text::characters::mixed_script_reading;
 
 /// What the name of a tool says that it does, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +55,8 @@ const VERBS: [(Verb, &[&str]); 4] = [
 ];
 
 /// What a name says, and by which word.
-pub(crate) fn verb_of(name: &str) -> Option<(Verb, &'static str)> {
-    let words = words_of(name);
+pub(crate) fn find_verb(name: &str) -> Option<(Verb, &'static str)> {
+    let words = split_words(name);
     VERBS.iter().find_map(|(verb, known)| {
         let found = known.iter().find(|known| words.iter().any(|word| word == **known))?;
         Some((*verb, *found))
@@ -64,7 +64,7 @@ pub(crate) fn verb_of(name: &str) -> Option<(Verb, &'static str)> {
 }
 
 /// The words of a name: `deleteRepo`, `delete_repo` and `delete-repo` have the same two.
-fn words_of(name: &str) -> Vec<String> {
+fn split_words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before_is_lower = false;
     for character in name.chars() {
@@ -88,11 +88,11 @@ const SECRET_NAMES: [&str; 7] =
 const SECRET_STARTS: [&str; 9] =
     ["sk-", "ghp_", "github_pat_", "gho_", "xoxb-", "xoxp-", "AKIA", "eyJ", "-----BEGIN"];
 const COMMAND_NAMES: [&str; 6] = ["command", "cmd", "script", "code", "sql", "shell"];
-const TENDER_PATHS: [&str; 8] =
+const SENSITIVE_PATHS: [&str; 8] =
     ["/etc/", "/.ssh", "/.aws", "/.gnupg", "/.config/", "/proc/", "/root", ".env"];
 
 /// What an argument looks like, with its weight.
-pub(crate) fn looks_of(name: &str, text: &str) -> Vec<(i32, String)> {
+pub(crate) fn inspect_argument(name: &str, text: &str) -> Vec<(i32, String)> {
     let mut looks = Vec::new();
     let plain: String = name.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
     let begins = SECRET_STARTS.iter().any(|start| text.starts_with(start)) && text.len() >= 12;
@@ -104,14 +104,14 @@ pub(crate) fn looks_of(name: &str, text: &str) -> Vec<(i32, String)> {
     if COMMAND_NAMES.contains(&plain.as_str()) || is_shell {
         looks.push((15, format!("`{name}` looks like a command")));
     }
-    if let Some(taken) = reads_as(text) {
+    if let Some(taken) = mixed_script_reading(text) {
         looks.push((15, format!("`{name}` can be taken for `{taken}`: it mixes two alphabets")));
     }
     if text.contains("://") {
         looks.push((10, format!("`{name}` holds an address")));
     } else if text.starts_with(['/', '~']) || text.contains("../") || text.contains('\\') {
         let is_tender =
-            text.contains("..") || TENDER_PATHS.iter().any(|tender| text.contains(tender));
+            text.contains("..") || SENSITIVE_PATHS.iter().any(|tender| text.contains(tender));
         let weight = if is_tender { 20 } else { 5 };
         looks.push((weight, format!("`{name}` looks like a path")));
     }
@@ -136,7 +136,7 @@ mod tests {
             ("get_issue", None),
             ("", None),
         ] {
-            assert_eq!(verb_of(name), expected, "{name}");
+            assert_eq!(find_verb(name), expected, "{name}");
         }
     }
 }

@@ -8,10 +8,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use switchboard_config::{Environment, Places, ServerConfig};
 use switchboard_core::{Caller, Face, Origin, Target, TargetKind};
-use switchboard_rules::{Level, Pattern, Policies, PolicyFile, policy_from_text};
+use switchboard_rules::{Pattern, Policies, PolicyFile, PolicyLevel, policy_from_text};
 
-use super::{Rules, Verdict};
-use crate::facts::Facts;
+use super::{RuleContext, Verdict};
+use crate::facts::PolicyFacts;
 use crate::policy::Policy;
 use crate::session_tracker::SessionFacts;
 
@@ -23,12 +23,12 @@ fn server() -> ServerConfig {
         home: None,
         current_dir: folder.path().to_owned(),
     };
-    let places = Places::bare(folder.path().to_owned());
+    let places = Places::without_files(folder.path().to_owned());
     let config = switchboard_config::load(&places, &environment, &switchboard_config::NoConsents);
     config.servers.into_values().next().unwrap()
 }
 
-fn file(level: Level, effects: &[(&str, &str)]) -> PolicyFile {
+fn file(level: PolicyLevel, effects: &[(&str, &str)]) -> PolicyFile {
     let rules: Vec<Value> = effects
         .iter()
         .map(|(effect, target)| json!({"effect": effect, "target": target}))
@@ -70,26 +70,28 @@ proptest! {
         (for_this_run, tainted, flagged) in (any::<bool>(), any::<bool>(), any::<bool>()),
         name in prop_oneof![Just("x"), Just("y")],
     ) {
-        let files = Level::ALL.into_iter().zip(&levels).map(|(level, rules)| file(level, rules));
-        let policy = Policy::of(&Policies { files: files.collect(), broken: None });
+        let files = PolicyLevel::ALL.into_iter().zip(&levels).map(|(level, rules)| file(level, rules));
+        let policy = Policy::new(&Policies { files: files.collect(), broken: None });
         let mut server = server();
         server.auto_approve = if listed { BTreeSet::from([name.to_owned()]) } else { BTreeSet::new() };
         let allow = [Pattern::new("builtin/*")];
         let allow = if for_this_run { &allow[..] } else { &[] };
         let flagged = flagged.then_some("the scanner found something");
-        let rules = Rules {
+        let rules = RuleContext {
             auto_approve: switch, allow, always, policy: Some(&policy), taint: true, flagged,
         };
         let mut session = SessionFacts::default();
         if tainted {
-            session.read_untrusted("web");
+            session.record_untrusted_read("web");
         }
-        let (caller, target) = (caller(origin), Target::new(kind, "builtin", name));
-        let facts = Facts::without_definition(&target, "{}", Some(&server), &caller, &session);
+        let caller = caller(origin);
+        let target = Target::new(kind, "builtin", name);
+        let facts = PolicyFacts::without_definition(&target, "{}", Some(&server), &caller, &session);
         let any_says = |effect| levels.iter().any(|rules| says(rules, effect, name));
-        let (denies, asks) = (any_says("deny"), any_says("ask"));
+        let denies = any_says("deny");
+        let asks = any_says("ask");
         // Whoever wrote a project cannot agree to anything.
-        let of_people = Level::ALL.into_iter().zip(&levels).filter(|(level, _)| *level != Level::Project);
+        let of_people = PolicyLevel::ALL.into_iter().zip(&levels).filter(|(level, _)| *level != PolicyLevel::Project);
         let by_rule = of_people.into_iter().any(|(_, rules)| says(rules, "allow", name));
         let is_tool = kind == TargetKind::Tool;
         let by_list = switch && (listed || always || !is_tool);
@@ -107,7 +109,7 @@ proptest! {
             Verdict::Deny(_) => prop_assert!(denies),
             Verdict::ReadOnly(by) => prop_assert!(false, "{by}"),
         }
-        let alone = rules.verdict_alone(&facts);
+        let alone = rules.verdict_without_server(&facts);
         let may = matches!(alone, Verdict::Allow(_));
         prop_assert!(!may || origin == Origin::Person && !denies || by_rule && !asks && !denies);
         server.disabled = true;

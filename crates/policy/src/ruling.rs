@@ -4,15 +4,15 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use switchboard_rules::{Effect, Level};
+use switchboard_rules::{PolicyLevel, RuleEffect};
 
 /// What a level says to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ruling {
     /// What it says.
-    pub effect: Effect,
+    pub effect: RuleEffect,
     /// By which of its lines.
-    pub by: Cited,
+    pub by: Citation,
     /// Whether an `allow` holds also after something was read from a server that is not trusted.
     pub tainted: bool,
     /// Whether it is refused because only what changes nothing may run.
@@ -21,9 +21,9 @@ pub struct Ruling {
 
 /// A line of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cited {
+pub struct Citation {
     /// Who wrote it.
-    pub level: Level,
+    pub level: PolicyLevel,
     /// What it is called, or what it says.
     pub rule: String,
     /// Why it counts, where that needs saying.
@@ -34,7 +34,7 @@ pub struct Cited {
     pub line: usize,
 }
 
-impl fmt::Display for Cited {
+impl fmt::Display for Citation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { level, rule, why, file, line } = self;
         write!(formatter, "`{rule}` of the {} policy", level.as_str())?;

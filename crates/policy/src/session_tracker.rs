@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use foldhash::HashMap;
 use switchboard_core::{Caller, Origin};
 
-use crate::result_counts::Results;
+use crate::result_counts::ResultCounts;
 
 /// So many callers are remembered; whoever was not there for longest is forgotten first.
-const MOST: usize = 10_000;
+const MAX_SESSIONS: usize = 10_000;
 
 /// So many bytes of names of results are kept for all of them. Nobody is forgotten for it: whoever
 /// brings more has more results than are kept.
-const MOST_BYTES: usize = 64 * 1024 * 1024;
+const MAX_RESULT_BYTES: usize = 64 * 1024 * 1024;
 
 /// What a caller did so far. Copied for every call: what may be long is shared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct SessionFacts {
     /// Those of them that are not trusted.
     pub untrusted: Arc<BTreeSet<Arc<str>>>,
     /// What the results came from: the tools, resources and prompts.
-    pub results: Arc<Results>,
+    pub results: Arc<ResultCounts>,
 }
 
 impl SessionFacts {
@@ -40,7 +40,7 @@ impl SessionFacts {
     }
 
     /// How many calls went to each server, where any did.
-    pub fn times(&self) -> impl Iterator<Item = (&str, u64)> {
+    pub fn server_counts(&self) -> impl Iterator<Item = (&str, u64)> {
         let others = |(server, count): (&'_ Arc<str>, &u64)| {
             *count - u64::from(self.entered.as_ref() == Some(server))
         };
@@ -49,7 +49,7 @@ impl SessionFacts {
     }
 
     /// Takes in that something of a server is called.
-    pub fn count(&mut self, server: &str) {
+    pub fn count_call(&mut self, server: &str) {
         self.calls += 1;
         let counts = Arc::make_mut(&mut self.counts);
         match counts.get_mut(server) {
@@ -61,34 +61,34 @@ impl SessionFacts {
     /// Counts a call, and gives what was so before it.
     fn enter(&mut self, server: &str) -> Self {
         let calls = self.calls;
-        self.count(server);
+        self.count_call(server);
         let entered = self.counts.get_key_value(server).map(|(server, _)| Arc::clone(server));
         Self { calls, entered, ..self.clone() }
     }
 
     /// Takes in that a result came from a server.
-    pub fn read(&mut self, server: &str) {
+    pub fn record_read(&mut self, server: &str) {
         if !self.reads.contains(server) {
             Arc::make_mut(&mut self.reads).insert(server.into());
         }
     }
 
     /// Takes in that a result came from a server that is not trusted.
-    pub fn read_untrusted(&mut self, server: &str) {
-        self.read(server);
+    pub fn record_untrusted_read(&mut self, server: &str) {
+        self.record_read(server);
         if !self.untrusted.contains(server) {
             Arc::make_mut(&mut self.untrusted).insert(server.into());
         }
     }
 
     /// Takes in that a result came from a target of a server.
-    pub fn result(&mut self, server: &str, target: &str) {
+    pub fn record_result(&mut self, server: &str, target: &str) {
         Arc::make_mut(&mut self.results).add(server, target);
     }
 
     /// Takes in, as if it had been so, that something came from a server that is not trusted: from
     /// all of it, or from `server/target`. Where the name of a server ends, `is_server` knows.
-    pub fn imagine(&mut self, text: &str, is_server: impl Fn(&str) -> bool) {
+    pub fn assume_untrusted_read(&mut self, text: &str, is_server: impl Fn(&str) -> bool) {
         let known = |(at, _): (usize, &str)| {
             text.split_at_checked(at).filter(|(server, _)| is_server(server))
         };
@@ -96,9 +96,9 @@ impl SessionFacts {
         let halves = whole.or_else(|| text.rmatch_indices('/').find_map(known));
         let halves = halves.or_else(|| text.split_at_checked(text.find('/')?));
         let (server, target) = halves.unwrap_or((text, ""));
-        self.read_untrusted(server);
+        self.record_untrusted_read(server);
         if let Some(target) = target.strip_prefix('/') {
-            self.result(server, target);
+            self.record_result(server, target);
         }
     }
 }
@@ -115,7 +115,7 @@ pub struct SessionKey {
 impl SessionKey {
     /// The caller's.
     #[must_use]
-    pub fn of(caller: &Caller) -> Self {
+    pub fn for_caller(caller: &Caller) -> Self {
         let origin = match caller.origin {
             Origin::Person => "person",
             Origin::Model => "model",
@@ -124,20 +124,20 @@ impl SessionKey {
         // The references of a conversation begin with its name; who speaks in it may change.
         let reference = caller.reference.as_deref();
         match reference.and_then(|text| text.split_once('/')) {
-            Some((conversation, _)) => Self::of_conversation(conversation),
+            Some((conversation, _)) => Self::for_conversation(conversation),
             None => Self { origin, name: caller.name.clone(), conversation: None },
         }
     }
 
     /// That of somebody who proved to be this one.
     #[must_use]
-    pub fn of_proven(whoever: &str) -> Self {
+    pub fn for_verified(whoever: &str) -> Self {
         Self { origin: "proven", name: whoever.to_owned(), conversation: None }
     }
 
     /// That of everybody who speaks in a conversation.
     #[must_use]
-    pub fn of_conversation(name: &str) -> Self {
+    pub fn for_conversation(name: &str) -> Self {
         Self { origin: "", name: String::new(), conversation: Some(name.to_owned()) }
     }
 
@@ -150,12 +150,12 @@ impl SessionKey {
 
 /// What all callers did so far.
 #[derive(Debug, Default)]
-pub struct Sessions {
-    inner: Mutex<Inner>,
+pub struct SessionTracker {
+    inner: Mutex<SessionTable>,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct SessionTable {
     /// What is known, and when it was last changed.
     facts: HashMap<SessionKey, (u64, SessionFacts)>,
     clock: u64,
@@ -163,10 +163,10 @@ struct Inner {
     bytes: usize,
 }
 
-impl Sessions {
+impl SessionTracker {
     /// What a caller did so far, if it was ever here.
     #[must_use]
-    pub fn of(&self, key: &SessionKey) -> Option<SessionFacts> {
+    pub fn get(&self, key: &SessionKey) -> Option<SessionFacts> {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.facts.get(key).map(|(_, facts)| facts.clone())
     }
@@ -175,11 +175,11 @@ impl Sessions {
     /// the same time each sees another number.
     #[must_use]
     pub fn enter(&self, key: &SessionKey, server: &str) -> SessionFacts {
-        self.change(key, |facts| facts.enter(server))
+        self.update(key, |facts| facts.enter(server))
     }
 
     /// Changes what is known of a caller.
-    pub fn change<R>(&self, key: &SessionKey, change: impl FnOnce(&mut SessionFacts) -> R) -> R {
+    pub fn update<R>(&self, key: &SessionKey, change: impl FnOnce(&mut SessionFacts) -> R) -> R {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.clock += 1;
         let now = inner.clock;
@@ -188,34 +188,34 @@ impl Sessions {
             *changed_at = now;
             let others = others - facts.results.bytes();
             let changed = change(facts);
-            inner.bytes = within(others, facts);
+            inner.bytes = enforce_byte_limit(others, facts);
             return changed;
         }
         let mut facts = SessionFacts::default();
         let changed = change(&mut facts);
-        inner.bytes = within(others, &mut facts);
+        inner.bytes = enforce_byte_limit(others, &mut facts);
         inner.facts.insert(key.clone(), (now, facts));
-        inner.forget();
+        inner.evict_oldest();
         changed
     }
 }
 
 /// The bytes of all names, with those of a caller whose names go if there is no room for them.
-fn within(others: usize, facts: &mut SessionFacts) -> usize {
-    if others + facts.results.bytes() > MOST_BYTES {
-        Arc::make_mut(&mut facts.results).give_up();
+fn enforce_byte_limit(others: usize, facts: &mut SessionFacts) -> usize {
+    if others + facts.results.bytes() > MAX_RESULT_BYTES {
+        Arc::make_mut(&mut facts.results).overflow();
     }
     others + facts.results.bytes()
 }
 
-impl Inner {
+impl SessionTable {
     /// Keeps within bounds, a tenth at a time: looking for the oldest takes a while.
-    fn forget(&mut self) {
-        if self.facts.len() <= MOST {
+    fn evict_oldest(&mut self) {
+        if self.facts.len() <= MAX_SESSIONS {
             return;
         }
         let mut times: Vec<u64> = self.facts.values().map(|(changed_at, _)| *changed_at).collect();
-        let (_, last, _) = times.select_nth_unstable(MOST / 10);
+        let (_, last, _) = times.select_nth_unstable(MAX_SESSIONS / 10);
         let last = *last;
         self.facts.retain(|_, (changed_at, _)| *changed_at > last);
         self.bytes = self.facts.values().map(|(_, facts)| facts.results.bytes()).sum();
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_conversation_is_one_caller_whatever_its_model_is() {
-        let key = |name, reference| SessionKey::of(&caller(name, reference));
+        let key = |name, reference| SessionKey::for_caller(&caller(name, reference));
         assert_eq!(key("fast", Some("s1/2/0")), key("slow", Some("s1/7/1")));
         assert_ne!(key("fast", Some("s1/2/0")), key("fast", Some("s2/2/0")));
         assert_ne!(key("fast", None), key("slow", None));
@@ -243,35 +243,39 @@ mod tests {
 
     #[test]
     fn of_calls_at_the_same_time_each_sees_another_number() {
-        let sessions = Sessions::default();
-        let key = SessionKey::of(&caller("one", None));
+        let sessions = SessionTracker::default();
+        let key = SessionKey::for_caller(&caller("one", None));
         let seen: Vec<SessionFacts> =
             ["web", "web", "files"].map(|server| sessions.enter(&key, server)).into();
         let times = |facts: &SessionFacts| {
-            facts.times().map(|(server, times)| format!("{server}={times}")).collect::<Vec<_>>()
+            facts
+                .server_counts()
+                .map(|(server, times)| format!("{server}={times}"))
+                .collect::<Vec<_>>()
         };
         let before: Vec<_> = seen.iter().map(|facts| (facts.calls, times(facts))).collect();
         let web = |times: &str| vec![format!("web={times}")];
         assert_eq!(before, [(0, vec![]), (1, web("1")), (2, web("2"))]);
-        let now = sessions.of(&key).unwrap();
+        let now = sessions.get(&key).unwrap();
         assert_eq!((now.calls, times(&now)), (3, vec!["files=1".to_owned(), "web=2".to_owned()]));
     }
 
     #[test]
     fn the_names_of_all_callers_together_have_bounds() {
-        let sessions = Sessions::default();
-        let key = |number: usize| SessionKey::of(&caller(&number.to_string(), None));
+        let sessions = SessionTracker::default();
+        let key = |number: usize| SessionKey::for_caller(&caller(&number.to_string(), None));
         let name = "x".repeat(60 * 1024);
-        let fit = MOST_BYTES / (name.len() + 2);
+        let fit = MAX_RESULT_BYTES / (name.len() + 2);
         for number in 0..=fit {
-            sessions.change(&key(number), |facts| facts.result("a", &name));
+            sessions.update(&key(number), |facts| facts.record_result("a", &name));
         }
-        let is_known = |number: usize| sessions.of(&key(number)).unwrap().results.times().is_some();
+        let is_known =
+            |number: usize| sessions.get(&key(number)).unwrap().results.counts().is_some();
         assert!(is_known(0) && is_known(fit - 1) && !is_known(fit));
         // What others know stays, and taint does in any case.
-        sessions.change(&key(fit), |facts| facts.read_untrusted("a"));
-        assert_eq!(sessions.of(&key(fit)).unwrap().tainted_by("b"), Some("a"));
-        sessions.change(&key(0), |facts| facts.result("a", "small"));
+        sessions.update(&key(fit), |facts| facts.record_untrusted_read("a"));
+        assert_eq!(sessions.get(&key(fit)).unwrap().tainted_by("b"), Some("a"));
+        sessions.update(&key(0), |facts| facts.record_result("a", "small"));
         assert!(is_known(0));
     }
 
@@ -288,25 +292,28 @@ mod tests {
             ("web/https://h/x", "web", Some("web/https://h/x")),
         ] {
             let mut facts = SessionFacts::default();
-            facts.imagine(text, is_server);
+            facts.assume_untrusted_read(text, is_server);
             assert_eq!(facts.tainted_by(""), Some(server), "{text}");
-            let name = facts.results.times().unwrap().map(|(name, _)| name).next();
+            let name = facts.results.counts().unwrap().map(|(name, _)| name).next();
             assert_eq!(name, result, "{text}");
         }
     }
 
     #[test]
     fn who_was_not_there_for_longest_is_forgotten() {
-        let sessions = Sessions::default();
-        let key = |number: usize| SessionKey::of(&caller(&number.to_string(), None));
-        for number in 0..MOST {
-            sessions.change(&key(number), |facts| facts.calls += 1);
+        let sessions = SessionTracker::default();
+        let key = |number: usize| SessionKey::for_caller(&caller(&number.to_string(), None));
+        for number in 0..MAX_SESSIONS {
+            sessions.update(&key(number), |facts| facts.calls += 1);
         }
-        sessions.change(&key(0), |facts| facts.read_untrusted("web"));
-        sessions.change(&key(MOST), |facts| facts.calls += 1);
-        assert_eq!(sessions.of(&key(1)), None);
-        assert!(sessions.of(&key(MOST)).is_some() && sessions.of(&key(MOST - 1)).is_some());
-        let first = sessions.of(&key(0)).unwrap();
+        sessions.update(&key(0), |facts| facts.record_untrusted_read("web"));
+        sessions.update(&key(MAX_SESSIONS), |facts| facts.calls += 1);
+        assert_eq!(sessions.get(&key(1)), None);
+        assert!(
+            sessions.get(&key(MAX_SESSIONS)).is_some()
+                && sessions.get(&key(MAX_SESSIONS - 1)).is_some()
+        );
+        let first = sessions.get(&key(0)).unwrap();
         assert_eq!((first.calls, first.tainted_by("files")), (1, Some("web")));
         assert_eq!(first.tainted_by("web"), None);
     }

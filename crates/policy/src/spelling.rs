@@ -6,29 +6,29 @@ use std::borrow::Cow;
 
 use switchboard_core::{Target, TargetKind};
 use switchboard_rules::Pattern;
-use switchboard_text::characters::plain;
+use switchboard_text::characters::fold_char;
 
 use crate::address;
 
 /// So often is an address decoded that was encoded more than once.
-const ROUNDS: usize = 3;
+const MAX_DECODE_ROUNDS: usize = 3;
 
 /// Signs that stand for others in a pattern.
-const SPECIAL: [char; 9] = ['*', '?', '[', ']', '{', '}', ',', '\\', '/'];
+const PATTERN_CHARS: [char; 9] = ['*', '?', '[', ']', '{', '}', ',', '\\', '/'];
 
 /// A server and what is called there, as a reader or a server takes them.
-pub(crate) struct Spelled<'a> {
+pub(crate) struct NormalizedTarget<'a> {
     pub(crate) server: Cow<'a, str>,
     pub(crate) name: Cow<'a, str>,
 }
 
-impl<'a> Spelled<'a> {
-    pub(crate) fn of(target: &'a Target) -> Self {
+impl<'a> NormalizedTarget<'a> {
+    pub(crate) fn new(target: &'a Target) -> Self {
         let name = match target.kind {
-            TargetKind::Tool | TargetKind::Prompt => folded(&target.name),
-            TargetKind::Resource => Cow::Owned(place(&target.name)),
+            TargetKind::Tool | TargetKind::Prompt => fold_text(&target.name),
+            TargetKind::Resource => Cow::Owned(normalize_uri(&target.name)),
         };
-        Self { server: folded(&target.server), name }
+        Self { server: fold_text(&target.server), name }
     }
 
     /// Whether it is another text than what was written.
@@ -38,15 +38,15 @@ impl<'a> Spelled<'a> {
 }
 
 /// The pattern for such spellings; none where no pattern comes out.
-pub(crate) fn pattern(text: &str) -> Option<Pattern> {
+pub(crate) fn normalize_pattern(text: &str) -> Option<Pattern> {
     let mut written = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(sign) = rest.chars().next() {
         let codes = encoded_run(rest);
         let (taken, length) = match sign {
             '\\' => (rest.get(1..)?.chars().next().map(String::from)?, 1),
-            _ if codes > 0 => (decoded(rest.get(..codes)?), 0),
-            _ if SPECIAL.contains(&sign) => {
+            _ if codes > 0 => (percent_decode(rest.get(..codes)?), 0),
+            _ if PATTERN_CHARS.contains(&sign) => {
                 written.push(sign);
                 rest = rest.get(1..)?;
                 continue;
@@ -55,8 +55,8 @@ pub(crate) fn pattern(text: &str) -> Option<Pattern> {
         };
         rest = rest.get(length + if codes > 0 { codes } else { taken.len() }..)?;
         // What was encoded, taken as it is or in another dress is no wildcard.
-        for seen in taken.chars().filter_map(seen) {
-            if SPECIAL.contains(&seen) {
+        for seen in taken.chars().filter_map(fold_visible) {
+            if PATTERN_CHARS.contains(&seen) {
                 written.push('\\');
             }
             written.push(seen);
@@ -72,26 +72,26 @@ fn encoded_run(text: &str) -> usize {
 }
 
 /// The text as a reader sees it: no case, nothing hidden, letters in their plain dress.
-fn folded(text: &str) -> Cow<'_, str> {
+fn fold_text(text: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| matches!(byte, b'!'..=b'~') && !byte.is_ascii_uppercase();
     if text.bytes().all(is_plain) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.chars().filter_map(seen).collect())
+    Cow::Owned(text.chars().filter_map(fold_visible).collect())
 }
 
-fn seen(sign: char) -> Option<char> {
-    plain(sign).filter(|sign| !sign.is_whitespace())
+fn fold_visible(sign: char) -> Option<char> {
+    fold_char(sign).filter(|sign| !sign.is_whitespace())
 }
 
 /// The place that an address means, whatever way it is written.
-fn place(uri: &str) -> String {
-    let text = decoded(uri);
-    let text = address::plain(&text).unwrap_or(text);
-    let text = text.chars().filter_map(seen).collect::<String>();
+fn normalize_uri(uri: &str) -> String {
+    let text = percent_decode(uri);
+    let text = address::normalize(&text).unwrap_or(text);
+    let text = text.chars().filter_map(fold_visible).collect::<String>();
     let Some((scheme, rest)) = text.split_once(':') else { return text };
     if scheme == "file" {
-        return local(rest);
+        return normalize_file_uri(rest);
     }
     let Some(rest) = rest.strip_prefix("//") else { return text };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -107,7 +107,7 @@ fn place(uri: &str) -> String {
 }
 
 /// The address of a file: of this machine it has no host, and its root has one name.
-fn local(rest: &str) -> String {
+fn normalize_file_uri(rest: &str) -> String {
     let after = rest.strip_prefix("//").unwrap_or_default();
     let (host, below) = after.split_at_checked(after.find('/').unwrap_or(0)).unwrap_or_default();
     let (host, mut path) = match host {
@@ -127,10 +127,10 @@ fn local(rest: &str) -> String {
 }
 
 /// The text with everything decoded that was encoded as in addresses, also more than once.
-fn decoded(text: &str) -> String {
+fn percent_decode(text: &str) -> String {
     let mut text = text.to_owned();
-    for _ in 0..ROUNDS {
-        match decoded_once(&text) {
+    for _ in 0..MAX_DECODE_ROUNDS {
+        match percent_decode_once(&text) {
             Some(next) => text = next,
             None => break,
         }
@@ -139,7 +139,7 @@ fn decoded(text: &str) -> String {
 }
 
 /// Nothing where nothing is encoded, or what comes out is no text.
-fn decoded_once(text: &str) -> Option<String> {
+fn percent_decode_once(text: &str) -> Option<String> {
     let mut rest = text.as_bytes();
     let mut bytes = Vec::with_capacity(rest.len());
     while let Some((first, after)) = rest.split_first() {
@@ -182,10 +182,10 @@ mod tests {
             "file:///data/%2e%2e/etc/passwd",
             "file:\\\\\\etc\\passwd",
         ] {
-            assert_eq!(place(uri), "file:///etc/passwd", "{uri}");
+            assert_eq!(normalize_uri(uri), "file:///etc/passwd", "{uri}");
         }
         for uri in ["https://h.example/a", "HTTPS://H.example.:443/a", "https://u:p@h.example/a"] {
-            assert_eq!(place(uri), "https://h.example/a", "{uri}");
+            assert_eq!(normalize_uri(uri), "https://h.example/a", "{uri}");
         }
         for (uri, expected) in [
             ("memo:one", "memo:one"),
@@ -194,7 +194,7 @@ mod tests {
             ("file://other/x", "file://other/x"),
             ("file://other", "file://other"),
         ] {
-            assert_eq!(place(uri), expected, "{uri}");
+            assert_eq!(normalize_uri(uri), expected, "{uri}");
         }
     }
 
@@ -210,7 +210,7 @@ mod tests {
             ("a/\\*X", "a", "*x", true),
             ("a/{X,%41}", "a", "a", true),
         ] {
-            let pattern = pattern(text).unwrap();
+            let pattern = normalize_pattern(text).unwrap();
             assert_eq!(pattern.covers(server, name), expected, "{text} {server}/{name}");
         }
     }

@@ -5,50 +5,51 @@ use std::collections::{BTreeMap, BTreeSet};
 use switchboard_config::BUILTIN;
 use switchboard_core::TargetKind;
 use switchboard_document::ConfigError;
-use switchboard_rules::{AllowedServer, Effect, Level, Pattern, PolicyFile, RuleEntry};
+use switchboard_rules::{AllowedServer, Pattern, PolicyFile, PolicyLevel, RuleEffect, RuleEntry};
 use switchboard_text::suggestion;
 
 /// The names that servers offer, by server. A server about which nothing is known has no names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Offered(pub BTreeMap<String, Option<BTreeSet<String>>>);
+pub struct OfferedNames(pub BTreeMap<String, Option<BTreeSet<String>>>);
 
 /// What files say in vain, as warnings with their places. Without any server that is configured
 /// nothing is said about servers: then the file is looked at where it is written, not where it counts.
 #[must_use]
-pub fn idle_rules(files: &[PolicyFile], offered: &Offered) -> Vec<ConfigError> {
-    let denials: Vec<Denial<'_>> = files.iter().flat_map(denials).collect();
+pub fn unused_rules(files: &[PolicyFile], offered: &OfferedNames) -> Vec<ConfigError> {
+    let denials: Vec<DenyRule<'_>> = files.iter().flat_map(deny_rules).collect();
     let mut warnings = Vec::new();
     for file in files {
         for rule in &file.rules {
             let pattern = Pattern::new(&rule.target);
-            let what = Meant { key: "target", pattern: &pattern, kind: rule.kind };
-            let problem = uncounted(file, rule)
-                .or_else(|| what.in_vain(offered))
-                .or_else(|| shadowed(rule, &pattern, &denials));
-            warnings.extend(problem.map(|problem| problem.at(file, rule.line, rule.column)));
+            let what = RulePattern { key: "target", pattern: &pattern, kind: rule.kind };
+            let problem = ignored_allow(file, rule)
+                .or_else(|| what.find_unused(offered))
+                .or_else(|| shadowed_by_deny(rule, &pattern, &denials));
+            warnings
+                .extend(problem.map(|problem| problem.into_warning(file, rule.line, rule.column)));
         }
         if let Some((tools, line)) = &file.allowed_tools {
             for tool in tools {
                 let pattern = Pattern::new(tool);
                 let kind = Some(TargetKind::Tool);
-                let what = Meant { key: "allowed_tools", pattern: &pattern, kind };
-                let problem = what.in_vain(offered);
-                warnings.extend(problem.map(|problem| problem.at(file, *line, 1)));
+                let what = RulePattern { key: "allowed_tools", pattern: &pattern, kind };
+                let problem = what.find_unused(offered);
+                warnings.extend(problem.map(|problem| problem.into_warning(file, *line, 1)));
             }
         }
-        warnings.extend(literal_signs(file));
+        warnings.extend(literal_wildcards(file));
     }
     warnings
 }
 
 /// Something that is said in vain.
-struct Vain {
+struct UnusedRule {
     message: String,
     hint: Option<String>,
 }
 
-impl Vain {
-    fn at(self, file: &PolicyFile, line: usize, column: usize) -> ConfigError {
+impl UnusedRule {
+    fn into_warning(self, file: &PolicyFile, line: usize, column: usize) -> ConfigError {
         let warning = ConfigError::new(file.file.clone(), self.message).at_place(line, column);
         let warning = warning.warning();
         match self.hint {
@@ -59,15 +60,15 @@ impl Vain {
 }
 
 /// What a pattern is meant for.
-struct Meant<'a> {
+struct RulePattern<'a> {
     key: &'static str,
     pattern: &'a Pattern,
     kind: Option<TargetKind>,
 }
 
-impl Meant<'_> {
+impl RulePattern<'_> {
     /// Why nothing that is there is meant, if that is known.
-    fn in_vain(&self, offered: &Offered) -> Option<Vain> {
+    fn find_unused(&self, offered: &OfferedNames) -> Option<UnusedRule> {
         let text = self.pattern.as_str();
         let servers: Vec<&str> = offered.0.keys().map(String::as_str).collect();
         if servers.iter().all(|server| *server == BUILTIN) {
@@ -80,7 +81,7 @@ impl Meant<'_> {
             let near =
                 suggestion(of_server, &servers).map(|near| format!("did you mean `{near}`?"));
             let message = format!("`{}` `{text}` is of no server that is configured", self.key);
-            return Some(Vain { message, hint: near });
+            return Some(UnusedRule { message, hint: near });
         }
         // Of resources only families are known, and an address has a colon.
         let may_be_resource = match self.kind {
@@ -105,36 +106,40 @@ impl Meant<'_> {
             servers => format!("the {} servers that it is for", servers.len()),
         };
         let message = format!("`{}` `{text}` is nothing that {whose} offers", self.key);
-        Some(Vain { message, hint: near })
+        Some(UnusedRule { message, hint: near })
     }
 }
 
 /// Whoever wrote a project cannot agree to anything.
-fn uncounted(file: &PolicyFile, rule: &RuleEntry) -> Option<Vain> {
-    let is_vain = file.level == Level::Project && rule.effect == Effect::Allow;
-    is_vain.then(|| Vain {
+fn ignored_allow(file: &PolicyFile, rule: &RuleEntry) -> Option<UnusedRule> {
+    let is_vain = file.level == PolicyLevel::Project && rule.effect == RuleEffect::Allow;
+    is_vain.then(|| UnusedRule {
         message: format!("`allow` `{}` does not count in the file of a project", rule.target),
         hint: Some("write it into your own policy, or into the team's".to_owned()),
     })
 }
 
 /// A rule that denies something to everybody, whatever the arguments are.
-struct Denial<'a> {
+struct DenyRule<'a> {
     file: &'a PolicyFile,
     rule: &'a RuleEntry,
     pattern: Pattern,
 }
 
-fn denials(file: &PolicyFile) -> impl Iterator<Item = Denial<'_>> {
-    let outright = |rule: &&RuleEntry| rule.effect == Effect::Deny && rule.when.is_none();
+fn deny_rules(file: &PolicyFile) -> impl Iterator<Item = DenyRule<'_>> {
+    let outright = |rule: &&RuleEntry| rule.effect == RuleEffect::Deny && rule.when.is_none();
     let rules = file.rules.iter().filter(outright);
-    rules.map(move |rule| Denial { file, rule, pattern: Pattern::new(&rule.target) })
+    rules.map(move |rule| DenyRule { file, rule, pattern: Pattern::new(&rule.target) })
 }
 
 /// Why a rule never decides anything: what it is for is denied outright. Only plain cases are seen: the
 /// same pattern, one for everything, or one that covers the single name of the rule.
-fn shadowed(rule: &RuleEntry, pattern: &Pattern, denials: &[Denial<'_>]) -> Option<Vain> {
-    let covers = |denial: &&Denial<'_>| {
+fn shadowed_by_deny(
+    rule: &RuleEntry,
+    pattern: &Pattern,
+    denials: &[DenyRule<'_>],
+) -> Option<UnusedRule> {
+    let covers = |denial: &&DenyRule<'_>| {
         let is_of_kind = denial.rule.kind.is_none() || denial.rule.kind == rule.kind;
         let name = pattern.literal().and_then(|name| name.split_once('/'));
         let is_same = denial.rule.target == rule.target || denial.rule.target == "*";
@@ -142,18 +147,20 @@ fn shadowed(rule: &RuleEntry, pattern: &Pattern, denials: &[Denial<'_>]) -> Opti
         is_of_kind && (is_same || is_in) && !std::ptr::eq(denial.rule, rule)
     };
     // Of two that deny the same, the one with conditions is the one in vain.
-    let is_open = rule.effect != Effect::Deny || rule.when.is_some();
+    let is_open = rule.effect != RuleEffect::Deny || rule.when.is_some();
     let by = denials.iter().filter(|_| is_open).find(covers)?;
-    let (target, place, line) = (&by.rule.target, by.file.file.display(), by.rule.line);
+    let target = &by.rule.target;
+    let place = by.file.file.display();
+    let line = by.rule.line;
     let message = format!(
         "the rule for `{}` never decides: `{target}` is denied ({place}:{line})",
         rule.target
     );
-    Some(Vain { message, hint: None })
+    Some(UnusedRule { message, hint: None })
 }
 
 /// Signs in the list of allowed servers that are wildcards elsewhere.
-fn literal_signs(file: &PolicyFile) -> Vec<ConfigError> {
+fn literal_wildcards(file: &PolicyFile) -> Vec<ConfigError> {
     let Some(servers) = &file.servers else { return Vec::new() };
     let texts = servers.allowed.iter().flatten().map(|allowed| match allowed {
         AllowedServer::Command(text) => (text.clone(), &['?', '[', '{'][..]),
@@ -165,7 +172,7 @@ fn literal_signs(file: &PolicyFile) -> Vec<ConfigError> {
         .map(|(text, _)| {
             let message = format!("`{text}` is compared sign by sign but for `*`");
             let hint = Some("other wildcards are not known in lists of servers".to_owned());
-            Vain { message, hint }.at(file, servers.line, 1)
+            UnusedRule { message, hint }.into_warning(file, servers.line, 1)
         })
         .collect()
 }

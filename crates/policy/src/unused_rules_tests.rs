@@ -5,16 +5,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use switchboard_rules::{Level, PolicyFile, policy_from_text};
+use switchboard_rules::{PolicyFile, PolicyLevel, policy_from_text};
 
-use super::{Offered, idle_rules};
+use super::{OfferedNames, unused_rules};
 
-fn file(level: Level, policy: &Value) -> PolicyFile {
+fn file(level: PolicyLevel, policy: &Value) -> PolicyFile {
     let path: Arc<Path> = Path::new("p.json").into();
     policy_from_text(level, &path, &policy.to_string()).unwrap()
 }
 
-fn offered() -> Offered {
+fn sample_offers() -> OfferedNames {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let servers: BTreeMap<String, Option<BTreeSet<String>>> = BTreeMap::from([
         ("builtin".to_owned(), None),
@@ -22,11 +22,11 @@ fn offered() -> Offered {
         ("web".to_owned(), None),
         ("github.com/a/b".to_owned(), Some(names(&["create_issue"]))),
     ]);
-    Offered(servers)
+    OfferedNames(servers)
 }
 
-fn told(level: Level, policy: &Value) -> Vec<String> {
-    let warnings = idle_rules(&[file(level, policy)], &offered());
+fn warning_lines(level: PolicyLevel, policy: &Value) -> Vec<String> {
+    let warnings = unused_rules(&[file(level, policy)], &sample_offers());
     assert!(warnings.iter().all(|warning| !warning.is_error()));
     let hint = |hint: &Option<Box<str>>| hint.as_deref().unwrap_or("nothing").to_owned();
     warnings.iter().map(|one| format!("{}; {}", one.message, hint(&one.hint))).collect()
@@ -63,14 +63,14 @@ fn a_rule_about_what_is_not_there_is_told() {
         ),
     ] {
         let expected: Vec<String> = expected.iter().map(|text| (*text).to_owned()).collect();
-        assert_eq!(told(Level::User, &rule(target)), expected, "{target}");
+        assert_eq!(warning_lines(PolicyLevel::User, &rule(target)), expected, "{target}");
     }
-    let nothing = Offered(BTreeMap::from([("builtin".to_owned(), None)]));
-    assert_eq!(idle_rules(&[file(Level::User, &rule("fles/*"))], &nothing), []);
+    let nothing = OfferedNames(BTreeMap::from([("builtin".to_owned(), None)]));
+    assert_eq!(unused_rules(&[file(PolicyLevel::User, &rule("fles/*"))], &nothing), []);
     let tools =
         json!({"controls": {"allowed_tools": ["files:read_text", "files:raed_text", "echo"]}});
     assert_eq!(
-        told(Level::User, &tools),
+        warning_lines(PolicyLevel::User, &tools),
         [
             "`allowed_tools` `files/raed_text` is nothing that server `files` offers; did you mean `read_text`?"
         ]
@@ -92,10 +92,13 @@ fn a_rule_that_never_decides_is_told() {
             "the rule for `{target}` never decides: `files/write_*` is denied (p.json:1); nothing"
         )
     };
-    assert_eq!(told(Level::User, &rules), [never("files/write_text"), never("files/write_*")]);
+    assert_eq!(
+        warning_lines(PolicyLevel::User, &rules),
+        [never("files/write_text"), never("files/write_*")]
+    );
     let allow = json!({"rules": [{"effect": "allow", "target": "files/*"}]});
     assert_eq!(
-        told(Level::Project, &allow),
+        warning_lines(PolicyLevel::Project, &allow),
         [
             "`allow` `files/*` does not count in the file of a project; write it into your own policy, or into the team's"
         ]
@@ -110,7 +113,7 @@ fn wildcards_that_lists_of_servers_do_not_know_are_told() {
         {"url": "https://corp.example/x?y=*"},
     ]}});
     assert_eq!(
-        told(Level::User, &policy),
+        warning_lines(PolicyLevel::User, &policy),
         [
             "`npx -y {a,b}` is compared sign by sign but for `*`; other wildcards are not known in lists of servers"
         ]

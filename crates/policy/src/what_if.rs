@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use switchboard_config::Config;
 use switchboard_core::{Caller, Target};
-use switchboard_rules::{Effect, Policies};
+use switchboard_rules::{Policies, RuleEffect};
 
-use crate::facts::{Facts, is_trusted};
+use crate::facts::{PolicyFacts, is_trusted};
 use crate::policy::Policy;
-use crate::rule_context::Rules;
+use crate::rule_context::RuleContext;
 use crate::session_tracker::SessionFacts;
 
 /// A call of the past.
 #[derive(Clone, Debug)]
-pub struct Past {
+pub struct PastCall {
     /// What was called.
     pub target: Target,
     /// The text of the arguments that counted.
@@ -28,11 +28,11 @@ pub struct Past {
 
 /// What two policies say to one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compared {
+pub struct VerdictChange {
     /// What is decided today.
-    pub today: Effect,
+    pub today: RuleEffect,
     /// What would be decided then.
-    pub then: Effect,
+    pub then: RuleEffect,
     /// By what.
     pub by: String,
 }
@@ -42,52 +42,59 @@ pub struct Compared {
 pub fn what_if<'a>(
     config: &Config,
     changed: &Policies,
-    calls: impl IntoIterator<Item = &'a Past>,
-) -> Vec<Option<Compared>> {
-    let (today, changed) = (Policy::of(&config.policies), Policy::of(changed));
+    calls: impl IntoIterator<Item = &'a PastCall>,
+) -> Vec<Option<VerdictChange>> {
+    let today = Policy::new(&config.policies);
+    let changed = Policy::new(changed);
     let mut sessions: HashMap<String, SessionFacts> = HashMap::new();
-    let compare = |call: &Past| {
-        let session = sessions.entry(session_of(&call.caller)).or_default();
-        let (was, _) = decided(config, &today, call, session);
-        let (then, by) = decided(config, &changed, call, session);
+    let compare = |call: &PastCall| {
+        let session = sessions.entry(session_name(&call.caller)).or_default();
+        let (was, _) = decide_past(config, &today, call, session);
+        let (then, by) = decide_past(config, &changed, call, session);
         let server = call.target.server.as_str();
-        session.count(server);
+        session.count_call(server);
         if call.was_sent {
-            session.result(server, &call.target.name);
+            session.record_result(server, &call.target.name);
             match config.servers.get(server).is_some_and(is_trusted) {
-                true => session.read(server),
-                false => session.read_untrusted(server),
+                true => session.record_read(server),
+                false => session.record_untrusted_read(server),
             }
         }
-        (was != then).then_some(Compared { today: was, then, by })
+        (was != then).then_some(VerdictChange { today: was, then, by })
     };
     calls.into_iter().map(compare).collect()
 }
 
-fn decided(
+fn decide_past(
     config: &Config,
     policy: &Policy,
-    call: &Past,
+    call: &PastCall,
     session: &SessionFacts,
-) -> (Effect, String) {
+) -> (RuleEffect, String) {
     let server = config.servers.get(call.target.server.as_str());
-    let facts =
-        Facts::without_definition(&call.target, &call.arguments, server, &call.caller, session);
+    let facts = PolicyFacts::without_definition(
+        &call.target,
+        &call.arguments,
+        server,
+        &call.caller,
+        session,
+    );
     let facts = match &call.annotations {
         Some(text) => facts.with_annotations(text, server),
         None => facts,
     };
-    let rules = Rules { policy: Some(policy), ..Rules::of(&config.settings, &[]) };
+    let rules =
+        RuleContext { policy: Some(policy), ..RuleContext::from_settings(&config.settings, &[]) };
     let verdict = match server {
         Some(server) => rules.verdict(&facts, Some(server)),
-        None => rules.verdict_alone(&facts),
+        None => rules.verdict_without_server(&facts),
     };
-    let (effect, by) = verdict.told();
+    let (effect, by) = verdict.effect_and_reason();
     (effect, by.to_owned())
 }
 
 /// Which calls belong together.
-fn session_of(caller: &Caller) -> String {
+fn session_name(caller: &Caller) -> String {
     let conversation = caller.reference.as_deref().and_then(|text| text.split_once('/'));
     match conversation {
         Some((session, _)) => session.to_owned(),

@@ -13,7 +13,7 @@ pub enum Vision {
 
 /// What a model gets.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ForModel {
+pub struct ModelContent {
     /// The text.
     pub text: String,
     /// The pictures, for a model that can look at them.
@@ -43,11 +43,11 @@ impl Image {
 ///
 /// Structured content is given when there is no text, for else it repeats the text.
 #[must_use]
-pub fn for_model(reply: &Reply, vision: Vision) -> ForModel {
+pub fn for_model(reply: &Reply, vision: Vision) -> ModelContent {
     let mut images = Vec::new();
     let mut parts: Vec<String> = Vec::new();
     for item in &reply.items {
-        parts.extend(part(item, &mut images));
+        parts.extend(item_text(item, &mut images));
     }
     if !reply.items.iter().any(is_textual) {
         parts.extend(reply.structured.clone());
@@ -58,19 +58,19 @@ pub fn for_model(reply: &Reply, vision: Vision) -> ForModel {
     if reply.is_error {
         text.insert_str(0, "Error:\n");
     }
-    let hidden_removed = take_out_smuggled(&mut text);
+    let hidden_removed = strip_smuggled(&mut text);
     if text.is_empty() {
         text.push_str("(No response)");
     }
     if vision == Vision::No && !images.is_empty() {
-        text.push_str(&notice(images.len()));
+        text.push_str(&hidden_notice(images.len()));
         images.clear();
     }
-    ForModel { text, images, hidden_removed }
+    ModelContent { text, images, hidden_removed }
 }
 
 /// Takes out what carries text that a person does not see; tells how many characters there were.
-pub fn take_out_smuggled(text: &mut String) -> usize {
+pub fn strip_smuggled(text: &mut String) -> usize {
     let length = text.chars().count();
     text.retain(|c| !is_smuggled(c));
     length - text.chars().count()
@@ -84,7 +84,7 @@ const fn is_smuggled(c: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-fn part(item: &Item, images: &mut Vec<Image>) -> Option<String> {
+fn item_text(item: &Item, images: &mut Vec<Image>) -> Option<String> {
     match item {
         Item::Text(text) => Some(text.clone()),
         Item::Image { mime, data } => {
@@ -103,7 +103,7 @@ fn part(item: &Item, images: &mut Vec<Image>) -> Option<String> {
             Some(format!("[resource {uri}{colon}{}]", about.join(", ")))
         }
         Item::Message { role, content } => {
-            let said = part(content, images)?;
+            let said = item_text(content, images)?;
             Some(if role.is_empty() { said } else { format!("{role}: {said}") })
         }
         Item::Other { kind, raw } => {
@@ -123,7 +123,7 @@ fn is_textual(item: &Item) -> bool {
     }
 }
 
-fn notice(count: usize) -> String {
+fn hidden_notice(count: usize) -> String {
     let (images, they) = if count == 1 { ("1 image", "it") } else { ("images", "them") };
     let count = if count == 1 { String::new() } else { format!("{count} ") };
     format!(
@@ -136,12 +136,12 @@ fn notice(count: usize) -> String {
 mod tests {
     use super::*;
 
-    fn given(json: &str, vision: Vision) -> ForModel {
+    fn content_for(json: &str, vision: Vision) -> ModelContent {
         for_model(&Reply::from_json(json).unwrap(), vision)
     }
 
     fn text(json: &str) -> String {
-        given(json, Vision::Yes).text
+        content_for(json, Vision::Yes).text
     }
 
     #[test]
@@ -179,22 +179,22 @@ mod tests {
     fn pictures_go_beside_the_text_or_are_announced() {
         let image = r#"{"type":"image","data":"AAAA","mimeType":"image/png"}"#;
         let json = format!(r#"{{"content":["t",{image}]}}"#);
-        let seen = given(&json, Vision::Yes);
+        let seen = content_for(&json, Vision::Yes);
         assert_eq!(seen.text, "t");
         let urls: Vec<_> = seen.images.iter().map(Image::data_url).collect();
         assert_eq!(urls, ["data:image/png;base64,AAAA"]);
 
-        let unseen = given(&json, Vision::No);
+        let unseen = content_for(&json, Vision::No);
         assert_eq!(
             unseen,
-            ForModel {
+            ModelContent {
                 text: "t\n\n[The response also holds 1 image. The user can see it; you cannot, \
                        because this model does not take images.]"
                     .to_owned(),
-                ..ForModel::default()
+                ..ModelContent::default()
             }
         );
-        let two = given(&format!(r#"{{"content":[{image},{image}]}}"#), Vision::No);
+        let two = content_for(&format!(r#"{{"content":[{image},{image}]}}"#), Vision::No);
         assert!(two.text.starts_with("(No response)\n\n[The response also holds 2 images."));
     }
 
@@ -206,7 +206,7 @@ mod tests {
             {"type": "text", "text": format!("fine{hidden}")},
             {"type": "resource", "resource": {"uri": "a:b", "text": hidden}},
         ]});
-        let seen = given(&json.to_string(), Vision::Yes);
+        let seen = content_for(&json.to_string(), Vision::Yes);
         assert_eq!(seen.text, "fine\n\n{\n  \"text\": \"\",\n  \"uri\": \"a:b\"\n}");
         assert_eq!(seen.hidden_removed, 8);
     }

@@ -9,28 +9,29 @@ mod model;
 pub mod parse;
 pub mod prompt;
 
-pub use for_model::{ForModel, Image, Vision, for_model, take_out_smuggled};
+pub use for_model::{Image, ModelContent, Vision, for_model, strip_smuggled};
 pub use model::{
-    About, Answering, AskedCall, CallResult, CallWish, Calls, Checking, Delta, Kept, Message,
-    Model, ModelError, Request, Said, Stop, Trouble, Usage, Wishes,
+    CallMode, CallResult, ChatMessage, Model, ModelAnswer, ModelAnswerFuture, ModelCheckFuture,
+    ModelDelta, ModelError, ModelErrorKind, ModelInfo, ModelOptions, ModelRequest, ModelToolChoice,
+    RequestedCall, StopReason, TokenUsage, VendorMessage,
 };
+pub use parse::MessageParser;
 pub use parse::ParseError;
-pub use parse::Parser;
-pub use parse::{Arguments, read_arguments};
 pub use parse::{Assembler, NativeCall};
-pub use parse::{Dialect, ToolShape};
-pub use parse::{Mistakes, Repeats, Repetition, Streak};
-pub use parse::{Piece, WrittenCall, WrittenTarget};
-pub use prompt::Mode;
+pub use parse::{CallDialect, ToolShape};
+pub use parse::{MessagePiece, WrittenCall, WrittenTarget};
+pub use parse::{MistakeAction, MistakeCounter, RepeatDetector, Repetition};
+pub use parse::{ParsedArguments, read_arguments};
+pub use prompt::PromptMode;
 pub use prompt::StableOrder;
-pub use prompt::estimate;
+pub use prompt::estimate_tokens;
 pub use prompt::own_tools::{ACCESS_RESOURCE, READ_RESULT};
 pub use prompt::search_tools::{CALL_TOOL, DESCRIBE_TOOL, FIND_TOOLS};
 pub use prompt::section;
-pub use prompt::shown;
-pub use prompt::{CallForm, Options};
+pub use prompt::with_shown_servers;
+pub use prompt::{CallForm, PromptOptions};
 pub use prompt::{Definitions, Vendor, definitions};
+pub use prompt::{DetailLevel, FittedPrompt, fit, fit_native};
 pub use prompt::{IndexFile, index_places};
-pub use prompt::{Level, Plan, fit, fit_native};
 pub use prompt::{ShownServer, ShownTool};
-pub use prompt::{describe, sentence};
+pub use prompt::{describe_tool, tool_line};

@@ -18,26 +18,32 @@ use crate::prompt::{CallForm, Vendor};
 /// Dropping the future of [`Model::answer`] gives the question up.
 pub trait Model: Send + Sync {
     /// What is known of it.
-    fn about(&self) -> &About;
+    fn info(&self) -> &ModelInfo;
 
     /// Asks it, and tells `heard` what comes while it comes. If nobody listens there any more, the
     /// answer is still given whole at the end.
-    fn answer<'a>(&'a self, request: &'a Request, heard: &'a mpsc::Sender<Delta>) -> Answering<'a>;
+    fn answer<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        heard: &'a mpsc::Sender<ModelDelta>,
+    ) -> ModelAnswerFuture<'a>;
 
     /// Finds out whether it can be asked, as cheaply as the vendor allows: whether the address
     /// answers, the key is good and the model is there. Gives a sentence for a person.
-    fn check(&self) -> Checking<'_>;
+    fn check(&self) -> ModelCheckFuture<'_>;
 }
 
 /// An answer on its way.
-pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Said, ModelError>> + Send + 'a>>;
+pub type ModelAnswerFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<ModelAnswer, ModelError>> + Send + 'a>>;
 
 /// A check on its way.
-pub type Checking<'a> = Pin<Box<dyn Future<Output = Result<String, ModelError>> + Send + 'a>>;
+pub type ModelCheckFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<String, ModelError>> + Send + 'a>>;
 
 /// What is known of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct About {
+pub struct ModelInfo {
     /// The name of its profile.
     pub profile: String,
     /// The vendor, in one word; what it said is kept under this name.
@@ -45,7 +51,7 @@ pub struct About {
     /// The vendor's name for the model.
     pub model: String,
     /// How it calls tools.
-    pub calls: Calls,
+    pub calls: CallMode,
     /// Whether it can look at pictures.
     pub images: bool,
     /// How many tokens it can hold in mind.
@@ -54,7 +60,7 @@ pub struct About {
 
 /// How a model calls tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Calls {
+pub enum CallMode {
     /// Through the vendor's API, which is given tool definitions.
     Native(Vendor),
     /// In its text.
@@ -63,47 +69,47 @@ pub enum Calls {
 
 /// What a model is asked.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Request {
+pub struct ModelRequest {
     /// What it is told before everything else.
     pub system: String,
     /// What was said so far, oldest first.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ChatMessage>,
     /// Tool definitions in the vendor's form, as [`crate::prompt::Definitions::request_value`]
     /// gives them; null if there are none.
     pub tools: Value,
     /// How the answer is to be, where that is not left to the vendor.
-    pub wishes: Wishes,
+    pub options: ModelOptions,
 }
 
 /// How an answer is to be.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Wishes {
+pub struct ModelOptions {
     /// The most tokens that it may have.
-    pub most_tokens: Option<usize>,
+    pub max_tokens: Option<usize>,
     /// How daring it may be.
     pub temperature: Option<f64>,
     /// Texts that end it.
     pub stop: Vec<String>,
     /// Whether a tool is to be called.
-    pub call: CallWish,
+    pub tool_choice: ModelToolChoice,
 }
 
 /// Whether a tool is to be called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CallWish {
+pub enum ModelToolChoice {
     /// As the model likes.
     #[default]
-    Maybe,
+    Auto,
     /// At least one.
-    Must,
+    Required,
     /// None.
-    Never,
+    None,
 }
 
 /// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
-pub enum Message {
+pub enum ChatMessage {
     /// What a person said, or what stands for it.
     User {
         /// The words.
@@ -118,10 +124,10 @@ pub enum Message {
         text: String,
         /// The native calls it asked for; calls in text are part of the words.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        calls: Vec<AskedCall>,
+        calls: Vec<RequestedCall>,
         /// The message exactly as the vendor gave it, to be given back to the same vendor.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        kept: Option<Kept>,
+        kept: Option<VendorMessage>,
     },
     /// The results of the native calls of the message before, one for each.
     Results {
@@ -132,7 +138,7 @@ pub enum Message {
 
 /// A native call that a model asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AskedCall {
+pub struct RequestedCall {
     /// The vendor's name for the call, or ours where the vendor gives none.
     pub id: String,
     /// The tool's name as it was offered.
@@ -160,7 +166,7 @@ pub struct CallResult {
 
 /// A message in the vendor's own form: with signatures of thoughts and whatever else it wants back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct VendorMessage {
     /// Whose form it is; see [`About::provider`].
     pub provider: String,
     /// The message.
@@ -169,7 +175,7 @@ pub struct Kept {
 
 /// A part of an answer, as it comes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Delta {
+pub enum ModelDelta {
     /// Words for the person.
     Text(String),
     /// What the model thinks before it speaks.
@@ -180,7 +186,7 @@ pub enum Delta {
         name: String,
     },
     /// The vendor failed in the middle and is asked again: what came so far does not count.
-    Again {
+    Restarted {
         /// What went wrong.
         why: String,
     },
@@ -195,24 +201,24 @@ pub enum Delta {
 
 /// A whole answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Said {
+pub struct ModelAnswer {
     /// The words.
     pub text: String,
     /// The native calls, in order.
     pub calls: Vec<NativeCall>,
     /// Why it ended.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// What it cost; nothing where the vendor does not say.
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// The message in the vendor's own form, if that holds more than words and calls.
-    pub kept: Option<Value>,
+    pub vendor_message: Option<Value>,
 }
 
 /// Why an answer ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "ModelStop")]
-pub enum Stop {
+pub enum StopReason {
     /// Everything was said.
     End,
     /// Tools are to be called.
@@ -228,7 +234,7 @@ pub enum Stop {
 /// What an answer cost, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ModelUsage")]
-pub struct Usage {
+pub struct TokenUsage {
     /// What was read, with what came from a cache.
     pub input: u64,
     /// What was written.
@@ -243,7 +249,7 @@ pub struct Usage {
 #[error("{message}")]
 pub struct ModelError {
     /// What kind of trouble it is.
-    pub trouble: Trouble,
+    pub kind: ModelErrorKind,
     /// What happened, in one sentence.
     pub message: String,
     /// What to do about it.
@@ -254,7 +260,7 @@ pub struct ModelError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "ModelTrouble")]
-pub enum Trouble {
+pub enum ModelErrorKind {
     /// The key is missing or wrong.
     BadKey,
     /// There is no such model.
@@ -278,8 +284,8 @@ pub enum Trouble {
 impl ModelError {
     /// Trouble in one sentence.
     #[must_use]
-    pub fn new(trouble: Trouble, message: impl Into<String>) -> Self {
-        Self { trouble, message: message.into(), hint: None }
+    pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: None }
     }
 
     /// Adds what to do about it.
@@ -290,7 +296,7 @@ impl ModelError {
     }
 }
 
-impl Trouble {
+impl ModelErrorKind {
     /// The trouble in one word.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -308,7 +314,7 @@ impl Trouble {
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for ModelErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }

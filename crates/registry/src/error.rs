@@ -52,7 +52,7 @@ pub enum RegistryError {
         why: String,
     },
     /// It does not know the server.
-    #[error("the registry has no server `{name}`{}", of_version(.version.as_deref()))]
+    #[error("the registry has no server `{name}`{}", version_suffix(.version.as_deref()))]
     Unknown {
         /// The name of the server.
         name: String,
@@ -83,6 +83,6 @@ impl RegistryError {
     }
 }
 
-fn of_version(version: Option<&str>) -> String {
+fn version_suffix(version: Option<&str>) -> String {
     version.map(|version| format!(" of version `{version}`")).unwrap_or_default()
 }

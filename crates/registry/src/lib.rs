@@ -7,8 +7,8 @@
 
 pub mod bundle;
 pub mod client;
-pub mod known;
-pub mod offered;
+pub mod known_servers;
+pub mod offers;
 pub mod plan;
 pub mod server_json;
 

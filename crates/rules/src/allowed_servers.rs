@@ -1,6 +1,6 @@
 //! Which servers an organisation allows: commands and addresses with `*` in them.
 
-use switchboard_net::{WebParts, check_host_pattern, host_fits};
+use switchboard_net::{UrlParts, check_host_pattern, host_matches};
 
 /// Which servers may be there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl AllowedServers {
     /// Returns whether a server may be there. The built-in one always may: it is part of this
     /// program.
     #[must_use]
-    pub fn allow(&self, endpoint: &Endpoint<'_>) -> bool {
+    pub fn allows(&self, endpoint: &Endpoint<'_>) -> bool {
         if *endpoint == Endpoint::Builtin {
             return true;
         }
@@ -60,7 +60,7 @@ impl AllowedServers {
 impl AllowedServer {
     fn covers(&self, endpoint: &Endpoint<'_>) -> bool {
         match (self, endpoint) {
-            (Self::Command(pattern), Endpoint::Command(line)) => glob(pattern, line),
+            (Self::Command(pattern), Endpoint::Command(line)) => matches_glob(pattern, line),
             // Each address gets calls, so each has to be allowed.
             (Self::Url(pattern), Endpoint::Urls(urls)) => {
                 urls.iter().all(|url| pattern.covers(url))
@@ -99,7 +99,7 @@ impl UrlPattern {
     }
 
     fn covers(&self, url: &str) -> bool {
-        let Ok(parts) = WebParts::of(url) else { return false };
+        let Ok(parts) = UrlParts::parse(url) else { return false };
         let port = match (&self.port, parts.port) {
             (None, None) => true,
             (Some(pattern), _) if pattern == "*" => true,
@@ -115,10 +115,10 @@ impl UrlPattern {
         let path = match &self.path {
             None => true,
             Some(pattern) if pattern == "/*" => true,
-            Some(pattern) => !climbs(parts.rest) && glob(pattern, parts.rest),
+            Some(pattern) => !has_parent_segment(parts.rest) && matches_glob(pattern, parts.rest),
         };
         let scheme = self.scheme == "*" || self.scheme == parts.scheme;
-        scheme && port && path && host_fits(&parts.host, &self.host)
+        scheme && port && path && host_matches(&parts.host, &self.host)
     }
 }
 
@@ -131,14 +131,14 @@ impl std::fmt::Display for UrlPattern {
 }
 
 /// Whether a path leads upwards, in any spelling.
-fn climbs(path: &str) -> bool {
+fn has_parent_segment(path: &str) -> bool {
     let plain =
         path.to_ascii_lowercase().replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
     plain.split(['/', '?', '#']).any(|part| part == "..")
 }
 
 /// Whether a text fits a pattern in which `*` stands for any text, also for none.
-fn glob(pattern: &str, text: &str) -> bool {
+fn matches_glob(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = text.strip_prefix(first) else { return false };

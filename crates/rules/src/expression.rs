@@ -9,10 +9,10 @@ use regex::Regex;
 use crate::cel::condition_check::check;
 
 /// The longest condition, in bytes.
-const LONGEST: usize = 4_000;
+const MAX_BYTES: usize = 4_000;
 
 /// Without values that may be there or not: nothing that can be compared comes out of them.
-static LANGUAGE: LazyLock<Env> = LazyLock::new(|| Env::stdlib().with_optional_support(false));
+static CEL_ENV: LazyLock<Env> = LazyLock::new(|| Env::stdlib().with_optional_support(false));
 
 /// A condition that can be decided.
 #[derive(Clone)]
@@ -42,15 +42,15 @@ impl Expression {
     /// Compiles a text.
     pub(crate) fn compile(text: &str) -> Result<Self, BadExpression> {
         let bad = |offset, message: String| BadExpression { offset, message, hint: None };
-        if text.len() > LONGEST {
-            return Err(bad(0, format!("is longer than {LONGEST} bytes")));
+        if text.len() > MAX_BYTES {
+            return Err(bad(0, format!("is longer than {MAX_BYTES} bytes")));
         }
-        let program = LANGUAGE.compile(text).map_err(|errors| {
+        let program = CEL_ENV.compile(text).map_err(|errors| {
             let first = errors.errors.first();
             let message = first.map_or("cannot be read", |error| error.msg.as_str());
             let message = message.lines().next().unwrap_or_default().trim_end_matches('.');
             let position = first.map_or((1, 1), |error| error.pos);
-            let bad = bad(offset_of(text, position), format!("is no expression: {message}"));
+            let bad = bad(char_offset(text, position), format!("is no expression: {message}"));
             // Of a regular expression, for the most part.
             if text.contains('\\') {
                 bad.hint("write r'…' for a text with backslashes")
@@ -106,7 +106,7 @@ impl fmt::Debug for Expression {
 }
 
 /// Characters before a line and column, both counted from 1.
-fn offset_of(text: &str, (line, column): (isize, isize)) -> usize {
+fn char_offset(text: &str, (line, column): (isize, isize)) -> usize {
     let before = usize::try_from(line - 1).unwrap_or(0);
     let lines: usize =
         text.split_inclusive('\n').take(before).map(|line| line.chars().count()).sum();

@@ -4,24 +4,24 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 /// More alternatives than anybody writes by hand.
-const MOST_ALTERNATIVES: usize = 256;
+const MAX_ALTERNATIVES: usize = 256;
 
 /// A text without braces in which wildcards stand for others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Glob {
     /// What is between the stars; one part where there is none.
-    parts: Vec<Part>,
+    parts: Vec<GlobPart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum GlobPart {
     Text(Box<str>),
-    Signs(Vec<Sign>),
+    Signs(Vec<GlobChar>),
 }
 
 /// What stands for one character.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Sign {
+enum GlobChar {
     Is(char),
     Any,
     In { ranges: Vec<(char, char)>, is_negated: bool },
@@ -39,16 +39,16 @@ pub struct BadPattern {
     pub hint: &'static str,
 }
 
-const AS_IT_IS: &str = "a backslash before a sign takes it as it is: `\\[`, in JSON `\\\\[`";
+const ESCAPE_HINT: &str = "a backslash before a sign takes it as it is: `\\[`, in JSON `\\\\[`";
 
 impl BadPattern {
     pub(crate) const fn new(offset: usize, message: &'static str) -> Self {
-        Self { offset, message, hint: AS_IT_IS }
+        Self { offset, message, hint: ESCAPE_HINT }
     }
 }
 
 /// A text with every sign taken as it is.
-pub(crate) fn escaped(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.chars()
         .flat_map(|sign| is_special(sign).then_some('\\').into_iter().chain([sign]))
         .collect()
@@ -60,18 +60,21 @@ const fn is_special(sign: char) -> bool {
 
 /// The texts that braces stand for, one for each choice; a text without braces is one.
 pub(crate) fn alternatives(text: &str) -> Result<Vec<String>, BadPattern> {
-    choices(&mut Written::of(text), Depth::Outside)
+    expand_braces(&mut PatternCursor::new(text), BraceDepth::Outside)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Depth {
+enum BraceDepth {
     Outside,
     /// Inside braces that begin here.
     Inside(usize),
 }
 
 /// What is up to the end of the text, or of the braces.
-fn choices(signs: &mut Written<'_>, depth: Depth) -> Result<Vec<String>, BadPattern> {
+fn expand_braces(
+    signs: &mut PatternCursor<'_>,
+    depth: BraceDepth,
+) -> Result<Vec<String>, BadPattern> {
     let mut done: Vec<String> = Vec::new();
     let mut commas = 0;
     let mut current = vec![String::new()];
@@ -81,8 +84,8 @@ fn choices(signs: &mut Written<'_>, depth: Depth) -> Result<Vec<String>, BadPatt
     loop {
         let at = signs.passed;
         match (signs.next(), depth) {
-            (None, Depth::Outside) => return Ok(current),
-            (None, Depth::Inside(start)) => {
+            (None, BraceDepth::Outside) => return Ok(current),
+            (None, BraceDepth::Inside(start)) => {
                 return Err(BadPattern::new(start, "has a `{` without its `}`"));
             }
             (Some('\\'), _) => {
@@ -93,26 +96,26 @@ fn choices(signs: &mut Written<'_>, depth: Depth) -> Result<Vec<String>, BadPatt
             }
             (Some('['), _) => push(&mut current, &class_text(signs, at)?),
             (Some('{'), _) => {
-                let inner = choices(signs, Depth::Inside(at))?;
+                let inner = expand_braces(signs, BraceDepth::Inside(at))?;
                 let pairs = current
                     .iter()
                     .flat_map(|before| inner.iter().map(move |after| format!("{before}{after}")));
-                current = pairs.take(MOST_ALTERNATIVES + 1).collect();
-                if current.len() > MOST_ALTERNATIVES {
+                current = pairs.take(MAX_ALTERNATIVES + 1).collect();
+                if current.len() > MAX_ALTERNATIVES {
                     return Err(BadPattern::new(at, "stands for too many texts"));
                 }
             }
-            (Some('}'), Depth::Outside) => {
+            (Some('}'), BraceDepth::Outside) => {
                 return Err(BadPattern::new(at, "has a `}` without its `{`"));
             }
-            (Some('}'), Depth::Inside(start)) => {
+            (Some('}'), BraceDepth::Inside(start)) => {
                 if commas == 0 {
                     return Err(BadPattern::new(start, "has braces with nothing to choose from"));
                 }
                 done.append(&mut current);
                 return Ok(done);
             }
-            (Some(','), Depth::Inside(_)) => {
+            (Some(','), BraceDepth::Inside(_)) => {
                 commas += 1;
                 done.append(&mut current);
                 current = vec![String::new()];
@@ -123,7 +126,7 @@ fn choices(signs: &mut Written<'_>, depth: Depth) -> Result<Vec<String>, BadPatt
 }
 
 /// The text of `[…]`, whose bracket was passed at `start`.
-fn class_text(signs: &mut Written<'_>, start: usize) -> Result<String, BadPattern> {
+fn class_text(signs: &mut PatternCursor<'_>, start: usize) -> Result<String, BadPattern> {
     let unclosed = || BadPattern::new(start, "has a `[` without its `]`");
     let mut text = String::from("[");
     let mut is_first = true;
@@ -135,7 +138,7 @@ fn class_text(signs: &mut Written<'_>, start: usize) -> Result<String, BadPatter
             '!' | '^' if is_first && text.len() == 2 => continue,
             ']' if !is_first => {
                 let inside = text.strip_prefix('[').unwrap_or_default();
-                class(&mut Written::of(inside), 0)
+                parse_class(&mut PatternCursor::new(inside), 0)
                     .map_err(|bad| BadPattern { offset: start, ..bad })?;
                 return Ok(text);
             }
@@ -146,13 +149,13 @@ fn class_text(signs: &mut Written<'_>, start: usize) -> Result<String, BadPatter
 }
 
 /// The characters of a text, counted.
-struct Written<'a> {
+struct PatternCursor<'a> {
     signs: Peekable<Chars<'a>>,
     passed: usize,
 }
 
-impl<'a> Written<'a> {
-    fn of(text: &'a str) -> Self {
+impl<'a> PatternCursor<'a> {
+    fn new(text: &'a str) -> Self {
         Self { signs: text.chars().peekable(), passed: 0 }
     }
 
@@ -165,25 +168,26 @@ impl<'a> Written<'a> {
 impl Glob {
     /// Reads a text that has no braces any more.
     pub(crate) fn parse(text: &str) -> Result<Self, BadPattern> {
-        let mut signs = Written::of(text);
-        let (mut parts, mut part) = (Vec::new(), Vec::new());
+        let mut signs = PatternCursor::new(text);
+        let mut parts = Vec::new();
+        let mut part = Vec::new();
         loop {
             let at = signs.passed;
             let Some(sign) = signs.next() else { break };
             match sign {
-                '*' => parts.push(Part::of(std::mem::take(&mut part))),
-                '?' => part.push(Sign::Any),
-                '\\' => part.extend(signs.next().map(Sign::Is)),
-                '[' => part.push(class(&mut signs, at)?),
-                sign => part.push(Sign::Is(sign)),
+                '*' => parts.push(GlobPart::new(std::mem::take(&mut part))),
+                '?' => part.push(GlobChar::Any),
+                '\\' => part.extend(signs.next().map(GlobChar::Is)),
+                '[' => part.push(parse_class(&mut signs, at)?),
+                sign => part.push(GlobChar::Is(sign)),
             }
         }
-        parts.push(Part::of(part));
+        parts.push(GlobPart::new(part));
         Ok(Self { parts })
     }
 
     /// Whether a text is one of those that it stands for.
-    pub(crate) fn fits(&self, text: &str) -> bool {
+    pub(crate) fn matches(&self, text: &str) -> bool {
         let Some((first, others)) = self.parts.split_first() else { return false };
         let Some(mut rest) = first.strip_start(text) else { return false };
         // Without a star nothing may be left.
@@ -192,18 +196,18 @@ impl Glob {
             let Some(after) = part.find(rest) else { return false };
             rest = after;
         }
-        last.is_end(rest)
+        last.matches_end(rest)
     }
 
     /// The text that everything begins with that it stands for, and whether there is no more to it.
-    pub(crate) fn start(&self) -> (String, bool) {
+    pub(crate) fn literal_prefix(&self) -> (String, bool) {
         match self.parts.as_slice() {
-            [Part::Text(text)] => (text.to_string(), true),
-            [Part::Text(text), ..] => (text.to_string(), false),
-            [Part::Signs(signs), ..] => {
-                let sign = |sign: &Sign| match sign {
-                    Sign::Is(sign) => Some(*sign),
-                    Sign::Any | Sign::In { .. } => None,
+            [GlobPart::Text(text)] => (text.to_string(), true),
+            [GlobPart::Text(text), ..] => (text.to_string(), false),
+            [GlobPart::Signs(signs), ..] => {
+                let sign = |sign: &GlobChar| match sign {
+                    GlobChar::Is(sign) => Some(*sign),
+                    GlobChar::Any | GlobChar::In { .. } => None,
                 };
                 (signs.iter().map_while(sign).collect(), false)
             }
@@ -213,13 +217,13 @@ impl Glob {
 }
 
 /// Reads what is between brackets, the first of which was passed at `start`.
-fn class(signs: &mut Written<'_>, start: usize) -> Result<Sign, BadPattern> {
+fn parse_class(signs: &mut PatternCursor<'_>, start: usize) -> Result<GlobChar, BadPattern> {
     let unclosed = || BadPattern::new(start, "has a `[` without its `]`");
     let is_negated = signs.signs.next_if(|sign| matches!(sign, '!' | '^')).is_some();
     let mut ranges: Vec<(char, char)> = Vec::new();
     loop {
         let sign = match signs.next().ok_or_else(unclosed)? {
-            ']' if !ranges.is_empty() => return Ok(Sign::In { ranges, is_negated }),
+            ']' if !ranges.is_empty() => return Ok(GlobChar::In { ranges, is_negated }),
             '\\' => signs.next().ok_or_else(unclosed)?,
             sign => sign,
         };
@@ -240,13 +244,13 @@ fn class(signs: &mut Written<'_>, start: usize) -> Result<Sign, BadPattern> {
     }
 }
 
-impl Part {
-    fn of(signs: Vec<Sign>) -> Self {
+impl GlobPart {
+    fn new(signs: Vec<GlobChar>) -> Self {
         let text: Option<String> = signs
             .iter()
             .map(|sign| match sign {
-                Sign::Is(sign) => Some(*sign),
-                Sign::Any | Sign::In { .. } => None,
+                GlobChar::Is(sign) => Some(*sign),
+                GlobChar::Any | GlobChar::In { .. } => None,
             })
             .collect();
         text.map_or(Self::Signs(signs), |text| Self::Text(text.into()))
@@ -262,7 +266,7 @@ impl Part {
                 let mut rest = text.chars();
                 signs
                     .iter()
-                    .all(|sign| rest.next().is_some_and(|next| sign.fits(next)))
+                    .all(|sign| rest.next().is_some_and(|next| sign.matches(next)))
                     .then_some(rest.as_str())
             }
         }
@@ -279,19 +283,19 @@ impl Part {
         }
     }
 
-    fn is_end(&self, text: &str) -> bool {
+    fn matches_end(&self, text: &str) -> bool {
         match self {
             Self::Text(end) => end.is_empty() || text.ends_with(&**end),
             Self::Signs(signs) => {
                 let mut rest = text.chars().rev();
-                signs.iter().rev().all(|sign| rest.next().is_some_and(|next| sign.fits(next)))
+                signs.iter().rev().all(|sign| rest.next().is_some_and(|next| sign.matches(next)))
             }
         }
     }
 }
 
-impl Sign {
-    fn fits(&self, character: char) -> bool {
+impl GlobChar {
+    fn matches(&self, character: char) -> bool {
         match self {
             Self::Is(sign) => *sign == character,
             Self::Any => true,

@@ -3,7 +3,7 @@
 /// The author of rules or hooks, the strongest first: each may only narrow what those before it
 /// allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
+pub enum PolicyLevel {
     /// The organisation, for this machine.
     Enterprise,
     /// A team, by a path or an address in the settings.
@@ -14,7 +14,7 @@ pub enum Level {
     User,
 }
 
-impl Level {
+impl PolicyLevel {
     /// All levels, the strongest first.
     pub const ALL: [Self; 4] = [Self::Enterprise, Self::Team, Self::Project, Self::User];
 

@@ -1,6 +1,6 @@
 //! Whether a path is below a folder, by its parts and without looking at a disk.
 
-use switchboard_text::characters::{is_hidden, plain};
+use switchboard_text::characters::{fold_char, is_hidden};
 
 /// Whether a path is a folder or below it, whatever dots are in it. A path that cannot be compared
 /// without knowing the disk is an error, so that neither answer is taken for granted.
@@ -8,12 +8,13 @@ use switchboard_text::characters::{is_hidden, plain};
 /// # Errors
 /// When that cannot be said.
 pub fn path_in(path: &str, folder: &str) -> Result<bool, String> {
-    let (path, folder) = (parts(path)?, parts(folder)?);
+    let path = split_path(path)?;
+    let folder = split_path(folder)?;
     if path.0.is_some() != folder.0.is_some() {
         return Err("only one of the paths begins with a drive".to_owned());
     }
     let is_in = path.0 == folder.0 && path.1.starts_with(&folder.1);
-    let look = |parts: &[&str]| parts.iter().map(|part| look(part)).collect::<Vec<_>>();
+    let look = |parts: &[&str]| parts.iter().map(|part| fold_name(part)).collect::<Vec<_>>();
     if !is_in && path.0 == folder.0 && look(&path.1).starts_with(&look(&folder.1)) {
         return Err(
             "whether it is the same folder depends on the disk: only letter case, accents \
@@ -26,23 +27,23 @@ pub fn path_in(path: &str, folder: &str) -> Result<bool, String> {
 
 /// Whether a folder can be compared with paths at all.
 pub(crate) fn check_folder(folder: &str) -> Result<(), String> {
-    parts(folder).map(drop)
+    split_path(folder).map(drop)
 }
 
 /// A name as the least careful of all disks compares it.
-fn look(part: &str) -> String {
-    part.trim_end_matches(['.', ' ']).chars().filter_map(plain).collect()
+fn fold_name(part: &str) -> String {
+    part.trim_end_matches(['.', ' ']).chars().filter_map(fold_char).collect()
 }
 
 /// Signs that some programs read as dots or slashes.
-const LIKE_DOTS_AND_SLASHES: [char; 10] = [
+const DOT_SLASH_LOOKALIKES: [char; 10] = [
     '\u{2024}', '\u{2025}', '\u{2026}', '\u{2044}', '\u{2215}', '\u{29f8}', '\u{fe68}', '\u{ff0e}',
     '\u{ff0f}', '\u{ff3c}',
 ];
 
 /// The drive of an absolute path, if it has one, and the parts without dots.
-fn parts(path: &str) -> Result<(Option<char>, Vec<&str>), String> {
-    let (drive, inner) = drive_of(path);
+fn split_path(path: &str) -> Result<(Option<char>, Vec<&str>), String> {
+    let (drive, inner) = split_drive(path);
     let inner = match drive {
         Some(_) => inner,
         None => path
@@ -53,7 +54,7 @@ fn parts(path: &str) -> Result<(Option<char>, Vec<&str>), String> {
         return Err("the path contains a backslash or a NUL".to_owned());
     }
     let lower = path.to_ascii_lowercase();
-    if path.contains(LIKE_DOTS_AND_SLASHES) || path.contains(is_hidden) {
+    if path.contains(DOT_SLASH_LOOKALIKES) || path.contains(is_hidden) {
         return Err(
             "the path contains characters that look like dots, slashes or nothing".to_owned()
         );
@@ -69,7 +70,7 @@ fn parts(path: &str) -> Result<(Option<char>, Vec<&str>), String> {
             ".." => {
                 parts.pop();
             }
-            part if drive.is_some() && has_other_names(part) => {
+            part if drive.is_some() && has_windows_alias(part) => {
                 return Err(format!("`{part}` may be another name on a disk of Windows"));
             }
             part => parts.push(part),
@@ -86,7 +87,7 @@ fn parts(path: &str) -> Result<(Option<char>, Vec<&str>), String> {
 }
 
 /// The drive of a path such as `C:\work`, as a capital letter, and what follows it.
-fn drive_of(path: &str) -> (Option<char>, &str) {
+fn split_drive(path: &str) -> (Option<char>, &str) {
     let drive = path.split_once(':').filter(|(drive, inner)| {
         matches!(drive.as_bytes(), [letter] if letter.is_ascii_alphabetic())
             && inner.starts_with(['/', '\\'])
@@ -99,7 +100,7 @@ fn drive_of(path: &str) -> (Option<char>, &str) {
 
 /// Whether Windows may take the name for another one: dots and spaces at the end go, a colon begins
 /// a part of the file, and what has a tilde may be the short form of a longer name.
-fn has_other_names(name: &str) -> bool {
+fn has_windows_alias(name: &str) -> bool {
     name.ends_with(['.', ' ']) || name.contains([':', '~'])
 }
 

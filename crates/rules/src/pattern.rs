@@ -9,20 +9,20 @@ use crate::glob::{BadPattern, Glob};
 pub struct Pattern {
     text: String,
     /// One for each choice of its braces; without any it covers nothing.
-    forms: Vec<Form>,
+    forms: Vec<PatternForm>,
 }
 
 /// One of the texts that the braces of a pattern stand for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Form {
+struct PatternForm {
     /// What each name begins with that it covers, written as `server/target`.
     start: String,
     is_exact: bool,
-    reach: Reach,
+    reach: PatternReach,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Reach {
+enum PatternReach {
     Everything,
     /// What is before one of its slashes is the server, what is after it the target. So no star
     /// reaches from one into the other.
@@ -46,30 +46,30 @@ impl Pattern {
             check_address(text, text.get(..at).unwrap_or_default().chars().count())?;
         }
         let texts = glob::alternatives(text)?;
-        let forms = texts.iter().map(|form| Form::parse(form)).collect::<Result<_, _>>()?;
+        let forms = texts.iter().map(|form| PatternForm::parse(form)).collect::<Result<_, _>>()?;
         Ok(Self { text: text.to_owned(), forms })
     }
 
     /// A pattern for one target and no other.
     #[must_use]
     pub fn exactly(server: &str, target: &str) -> Self {
-        Self::new(&format!("{}/{}", glob::escaped(server), glob::escaped(target)))
+        Self::new(&format!("{}/{}", glob::escape(server), glob::escape(target)))
     }
 
     /// The text of a pattern for everything that a server offers.
     #[must_use]
-    pub fn text_of_server(server: &str) -> String {
-        format!("{}/*", glob::escaped(server))
+    pub fn server_text(server: &str) -> String {
+        format!("{}/*", glob::escape(server))
     }
 
     /// Whether the pattern covers a target of a server.
     #[must_use]
     pub fn covers(&self, server: &str, target: &str) -> bool {
         self.forms.iter().any(|form| match &form.reach {
-            Reach::Everything => true,
-            Reach::Halves(halves) => halves
-                .iter()
-                .any(|(of_server, of_target)| of_server.fits(server) && of_target.fits(target)),
+            PatternReach::Everything => true,
+            PatternReach::Halves(halves) => halves.iter().any(|(of_server, of_target)| {
+                of_server.matches(server) && of_target.matches(target)
+            }),
         })
     }
 
@@ -77,8 +77,10 @@ impl Pattern {
     #[must_use]
     pub fn reaches(&self, server: &str) -> bool {
         self.forms.iter().any(|form| match &form.reach {
-            Reach::Everything => true,
-            Reach::Halves(halves) => halves.iter().any(|(of_server, _)| of_server.fits(server)),
+            PatternReach::Everything => true,
+            PatternReach::Halves(halves) => {
+                halves.iter().any(|(of_server, _)| of_server.matches(server))
+            }
         })
     }
 
@@ -103,10 +105,14 @@ impl Pattern {
     }
 }
 
-impl Form {
+impl PatternForm {
     fn parse(text: &str) -> Result<Self, BadPattern> {
         if text == "*" {
-            return Ok(Self { start: String::new(), is_exact: false, reach: Reach::Everything });
+            return Ok(Self {
+                start: String::new(),
+                is_exact: false,
+                reach: PatternReach::Everything,
+            });
         }
         let slashes = slashes(text);
         if slashes.is_empty() {
@@ -127,15 +133,16 @@ impl Form {
             }
             halves.push((Glob::parse(server)?, Glob::parse(target)?));
         }
-        let (start, is_exact) = Glob::parse(text)?.start();
-        Ok(Self { start, is_exact, reach: Reach::Halves(halves) })
+        let (start, is_exact) = Glob::parse(text)?.literal_prefix();
+        Ok(Self { start, is_exact, reach: PatternReach::Halves(halves) })
     }
 }
 
 /// Where the slashes of a text are that divide it.
 fn slashes(text: &str) -> Vec<usize> {
     let mut found = Vec::new();
-    let (mut is_taken, mut is_in_class) = (false, false);
+    let mut is_taken = false;
+    let mut is_in_class = false;
     for (at, sign) in text.char_indices() {
         match sign {
             _ if is_taken => is_taken = false,

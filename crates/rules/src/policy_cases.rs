@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use switchboard_document::{ConfigError, Node, document};
 
-use crate::policy_file::{Effect, Example};
-use crate::rule_reader::{Nodes, blank, fill, is_single};
+use crate::policy_file::{Example, RuleEffect};
+use crate::rule_reader::{NodeReader, blank_example, fill_example, is_single};
 
 const KEYS: &[&str] = &[
     "target",
@@ -30,7 +30,7 @@ pub struct PolicyCase {
     /// The call.
     pub call: Example,
     /// What is expected.
-    pub expect: Effect,
+    pub expect: RuleEffect,
     /// By which rule, if that matters.
     pub rule: Option<String>,
 }
@@ -43,7 +43,7 @@ pub fn policy_cases_from_text(
     file: &Arc<Path>,
     text: &str,
 ) -> Result<Vec<PolicyCase>, ConfigError> {
-    let nodes = Nodes { file, source: text };
+    let nodes = NodeReader { file, source: text };
     let root = document::parse(text)
         .map_err(|syntax| nodes.error(syntax.at, syntax.message).hint(syntax.hint))?
         .ok_or_else(|| ConfigError::new(Arc::clone(file), "the file is empty"))?;
@@ -56,16 +56,18 @@ pub fn policy_cases_from_text(
     Ok(cases)
 }
 
-fn case(nodes: &Nodes<'_>, node: &Node) -> Result<PolicyCase, ConfigError> {
-    let mut call = Example { line: node.at.line, column: node.at.column, ..blank() };
-    fill(nodes, node, KEYS, &mut call)?;
+fn case(nodes: &NodeReader<'_>, node: &Node) -> Result<PolicyCase, ConfigError> {
+    let mut call = Example { line: node.at.line, column: node.at.column, ..blank_example() };
+    fill_example(nodes, node, KEYS, &mut call)?;
     if !is_single(&call.target) {
         let error = nodes.error(node.at, "the case names no `target`".to_owned());
         return Err(error.hint("add `\"target\": \"server/tool\"`"));
     }
-    let effects =
-        [Effect::Allow, Effect::Ask, Effect::Deny].map(|effect| (effect.as_str(), effect));
-    let (mut name, mut expect, mut rule) = (None, None, None);
+    let effects = [RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny]
+        .map(|effect| (effect.as_str(), effect));
+    let mut name = None;
+    let mut expect = None;
+    let mut rule = None;
     for (key, _, node) in nodes.members(node, "a case", KEYS)? {
         match key.as_str() {
             "name" => name = Some(nodes.text(node, &key)?.to_owned()),

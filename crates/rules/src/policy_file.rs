@@ -7,13 +7,13 @@ use switchboard_core::TargetKind;
 
 use crate::allowed_servers::AllowedServers;
 use crate::expression::Expression;
-use crate::level::Level;
+use crate::level::PolicyLevel;
 
 /// The file of one level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyFile {
     /// Who wrote it.
-    pub level: Level,
+    pub level: PolicyLevel,
     /// Where it is.
     pub file: Arc<Path>,
     /// Its rules, in the order of the file.
@@ -34,7 +34,7 @@ pub struct PolicyFile {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleEntry {
     /// What it says.
-    pub effect: Effect,
+    pub effect: RuleEffect,
     /// Of what: a pattern over `server/target`.
     pub target: String,
     /// Of which kind of thing; of all without one.
@@ -57,7 +57,7 @@ pub struct RuleEntry {
 
 /// What a rule says; the stricter one is the greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Effect {
+pub enum RuleEffect {
     /// It may run.
     Allow,
     /// A person decides.
@@ -91,7 +91,7 @@ pub struct Example {
     pub column: usize,
 }
 
-impl Effect {
+impl RuleEffect {
     /// The effect in one word.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -115,7 +115,7 @@ pub struct Policies {
 impl Policies {
     /// Returns a message for each file of `earlier` that is gone: the person who removed it may not
     /// expect its rules to be off.
-    pub fn without(&self, earlier: &Self) -> Vec<String> {
+    pub fn removed_files(&self, earlier: &Self) -> Vec<String> {
         let is_there = |file: &PolicyFile| self.files.iter().any(|one| one.file == file.file);
         let gone = earlier.files.iter().filter(|file| !is_there(file) && self.broken.is_none());
         let words = |file: &PolicyFile| {

@@ -4,21 +4,21 @@ use std::path::Path;
 use std::sync::Arc;
 
 use switchboard_core::TargetKind;
-use switchboard_document::{ConfigError, Node, Position, Value, document, nested_position};
-use switchboard_text::shown;
+use switchboard_document::{ConfigError, Node, NodeValue, Position, document, nested_position};
+use switchboard_text::sanitize;
 
 use crate::allowed_servers::{AllowedServer, AllowedServers, UrlPattern};
 use crate::expression::Expression;
 use crate::glob::{BadPattern, alternatives};
-use crate::level::Level;
+use crate::level::PolicyLevel;
 use crate::pattern::{Pattern, check_address};
-use crate::policy_file::{Effect, PolicyFile, RuleEntry};
-use crate::rule_reader::{Nodes, example};
+use crate::policy_file::{PolicyFile, RuleEffect, RuleEntry};
+use crate::rule_reader::{NodeReader, example};
 use crate::team;
 use crate::team::Team;
 
 /// More rules than anybody reads.
-const MOST_RULES: usize = 20_000;
+const MAX_RULES: usize = 20_000;
 
 const TOP_KEYS: &[&str] = &["rules", "servers", "controls", "read_only", "auto_approve", "team"];
 const RULE_KEYS: &[&str] =
@@ -30,15 +30,15 @@ const KINDS: &[(&str, TargetKind)] = &[
     ("resource", TargetKind::Resource),
     ("prompt", TargetKind::Prompt),
 ];
-const EFFECTS: &[(&str, Effect)] =
-    &[("allow", Effect::Allow), ("ask", Effect::Ask), ("deny", Effect::Deny)];
+const EFFECTS: &[(&str, RuleEffect)] =
+    &[("allow", RuleEffect::Allow), ("ask", RuleEffect::Ask), ("deny", RuleEffect::Deny)];
 
 /// Reads a text as if it were the file of a level.
 ///
 /// # Errors
 /// When something is wrong in it.
 pub fn policy_from_text(
-    level: Level,
+    level: PolicyLevel,
     file: &Arc<Path>,
     text: &str,
 ) -> Result<PolicyFile, ConfigError> {
@@ -47,17 +47,17 @@ pub fn policy_from_text(
 
 /// Reads the text of one level's file, and what it says of the team's files.
 pub fn read(
-    level: Level,
+    level: PolicyLevel,
     file: &Arc<Path>,
     text: &str,
 ) -> Result<(PolicyFile, Option<Team>), ConfigError> {
-    let nodes = Nodes { file, source: text };
-    let mut policy = empty(level, file);
+    let nodes = NodeReader { file, source: text };
+    let mut policy = empty_policy(level, file);
     let root = document::parse(text)
         .map_err(|syntax| nodes.error(syntax.at, syntax.message).hint(syntax.hint))?;
     let Some(root) = root else { return Ok((policy, None)) };
-    if let Some((path, at)) = root.duplicate() {
-        return Err(nodes.error(at, format!("`{}` is given twice", shown(&path))));
+    if let Some((path, at)) = root.find_duplicate() {
+        return Err(nodes.error(at, format!("`{}` is given twice", sanitize(&path))));
     }
     let mut team = None;
     for (name, at, node) in nodes.members(&root, "the file", TOP_KEYS)? {
@@ -67,14 +67,14 @@ pub fn read(
             "controls" => controls(&nodes, node, &mut policy)?,
             "read_only" => policy.read_only = nodes.flag(node, &name)?.then_some(at.line),
             "auto_approve" => policy.ask_always = (!nodes.flag(node, &name)?).then_some(at.line),
-            _ if level == Level::Enterprise => team = Some(team::read(&nodes, node)?),
+            _ if level == PolicyLevel::Enterprise => team = Some(team::read(&nodes, node)?),
             _ => return Err(nodes.error(at, "only the organisation's file can name a team".into())),
         }
     }
     Ok((policy, team))
 }
 
-fn empty(level: Level, file: &Arc<Path>) -> PolicyFile {
+fn empty_policy(level: PolicyLevel, file: &Arc<Path>) -> PolicyFile {
     PolicyFile {
         level,
         file: Arc::clone(file),
@@ -87,19 +87,20 @@ fn empty(level: Level, file: &Arc<Path>) -> PolicyFile {
     }
 }
 
-fn rules(nodes: &Nodes<'_>, node: &Node) -> Result<Vec<RuleEntry>, ConfigError> {
+fn rules(nodes: &NodeReader<'_>, node: &Node) -> Result<Vec<RuleEntry>, ConfigError> {
     let list = nodes.list(node, "rules")?;
-    if list.len() > MOST_RULES {
-        return Err(nodes.error(node.at, format!("has more than {MOST_RULES} rules")));
+    if list.len() > MAX_RULES {
+        return Err(nodes.error(node.at, format!("has more than {MAX_RULES} rules")));
     }
     list.iter().map(|node| rule(nodes, node)).collect()
 }
 
-fn rule(nodes: &Nodes<'_>, node: &Node) -> Result<RuleEntry, ConfigError> {
+fn rule(nodes: &NodeReader<'_>, node: &Node) -> Result<RuleEntry, ConfigError> {
     let Position { line, column } = node.at;
-    let (mut effect, mut target) = (None, None);
+    let mut effect = None;
+    let mut target = None;
     let mut rule = RuleEntry {
-        effect: Effect::Deny,
+        effect: RuleEffect::Deny,
         target: String::new(),
         kind: None,
         when: None,
@@ -142,11 +143,11 @@ fn rule(nodes: &Nodes<'_>, node: &Node) -> Result<RuleEntry, ConfigError> {
     Ok(rule)
 }
 
-fn when(nodes: &Nodes<'_>, node: &Node) -> Result<Expression, ConfigError> {
+fn when(nodes: &NodeReader<'_>, node: &Node) -> Result<Expression, ConfigError> {
     let text = nodes.text(node, "when")?;
     Expression::compile(text).map_err(|bad| {
-        let at = nested_position::place(nodes.source, node.at, bad.offset);
-        let error = nodes.error(at, format!("`when` {}", shown(&bad.message)));
+        let at = nested_position::nested_position(nodes.source, node.at, bad.offset);
+        let error = nodes.error(at, format!("`when` {}", sanitize(&bad.message)));
         match bad.hint {
             Some(hint) => error.hint(hint),
             None => error,
@@ -154,7 +155,11 @@ fn when(nodes: &Nodes<'_>, node: &Node) -> Result<Expression, ConfigError> {
     })
 }
 
-fn servers(nodes: &Nodes<'_>, at: Position, node: &Node) -> Result<AllowedServers, ConfigError> {
+fn servers(
+    nodes: &NodeReader<'_>,
+    at: Position,
+    node: &Node,
+) -> Result<AllowedServers, ConfigError> {
     let mut servers = AllowedServers { line: at.line, ..AllowedServers::default() };
     for (name, at, node) in nodes.members(node, "servers", SERVER_KEYS)? {
         if name == "disable_all" {
@@ -171,7 +176,7 @@ fn servers(nodes: &Nodes<'_>, at: Position, node: &Node) -> Result<AllowedServer
     Ok(servers)
 }
 
-fn allowed_server(nodes: &Nodes<'_>, node: &Node) -> Result<AllowedServer, ConfigError> {
+fn allowed_server(nodes: &NodeReader<'_>, node: &Node) -> Result<AllowedServer, ConfigError> {
     let members = nodes.members(node, "an allowed server", &["command", "url", "server_url"])?;
     let [(name, _, value)] = members.as_slice() else {
         return Err(nodes.error(node.at, "an allowed server has either `command` or `url`".into()));
@@ -184,7 +189,11 @@ fn allowed_server(nodes: &Nodes<'_>, node: &Node) -> Result<AllowedServer, Confi
     UrlPattern::parse(text).map(AllowedServer::Url).map_err(wrong)
 }
 
-fn controls(nodes: &Nodes<'_>, node: &Node, policy: &mut PolicyFile) -> Result<(), ConfigError> {
+fn controls(
+    nodes: &NodeReader<'_>,
+    node: &Node,
+    policy: &mut PolicyFile,
+) -> Result<(), ConfigError> {
     for (name, at, node) in nodes.members(node, "controls", CONTROL_KEYS)? {
         if name == "enabled" {
             policy.switched_off = (!nodes.flag(node, &name)?).then_some(at.line);
@@ -200,7 +209,11 @@ fn controls(nodes: &Nodes<'_>, node: &Node, policy: &mut PolicyFile) -> Result<(
 
 /// A tool of any server, `server:tool` as other products write it, or `server/tool`: one pattern for
 /// each choice of its braces, which may be around a colon.
-fn tool_patterns(nodes: &Nodes<'_>, node: &Node, key: &str) -> Result<Vec<String>, ConfigError> {
+fn tool_patterns(
+    nodes: &NodeReader<'_>,
+    node: &Node,
+    key: &str,
+) -> Result<Vec<String>, ConfigError> {
     let text = nodes.pattern(node, key)?;
     let bad = |bad: BadPattern| nodes.bad_pattern(node, key, &BadPattern { offset: 0, ..bad });
     let texts = alternatives(text.as_str()).map_err(bad)?.into_iter();
@@ -213,9 +226,13 @@ fn tool_patterns(nodes: &Nodes<'_>, node: &Node, key: &str) -> Result<Vec<String
 }
 
 /// The JSON text of a node, in a form that does not depend on layout.
-pub(crate) fn json_of(nodes: &Nodes<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
+pub(crate) fn to_json_text(
+    nodes: &NodeReader<'_>,
+    node: &Node,
+    key: &str,
+) -> Result<String, ConfigError> {
     match &node.value {
-        Value::Object(_) => Ok(node.compact()),
+        NodeValue::Object(_) => Ok(node.to_compact_json()),
         _ => Err(nodes.error(node.at, format!("`{key}` must be an object, not {}", node.kind()))),
     }
 }

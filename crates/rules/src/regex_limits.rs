@@ -3,7 +3,7 @@
 use regex::{Regex, RegexBuilder};
 
 /// The most memory that an expression may take that a call brings along, in bytes.
-const SIZE_AT_A_CALL: usize = 1 << 20;
+const MAX_CALL_REGEX_BYTES: usize = 1 << 20;
 
 /// Why a text is no regular expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(crate) struct BadRegex {
 
 /// Compiles the text of a condition.
 pub(crate) fn compile(text: &str) -> Result<Regex, BadRegex> {
-    Regex::new(text).map_err(|error| bad(&error))
+    Regex::new(text).map_err(|error| bad_regex(&error))
 }
 
 /// Compiles a text that is known only at a call.
@@ -22,11 +22,13 @@ pub(crate) fn compile(text: &str) -> Result<Regex, BadRegex> {
 /// # Errors
 /// When it is no regular expression, or a very large one.
 pub fn compile_at_call(text: &str) -> Result<Regex, String> {
-    let built = RegexBuilder::new(text).size_limit(SIZE_AT_A_CALL).build();
-    built.map_err(|error| format!("`{text}` is no regular expression: {}", bad(&error).message))
+    let built = RegexBuilder::new(text).size_limit(MAX_CALL_REGEX_BYTES).build();
+    built.map_err(|error| {
+        format!("`{text}` is no regular expression: {}", bad_regex(&error).message)
+    })
 }
 
-fn bad(error: &regex::Error) -> BadRegex {
+fn bad_regex(error: &regex::Error) -> BadRegex {
     let told = error.to_string();
     // The last of several lines says what; those before it draw the place.
     let line = told.lines().last().unwrap_or_default();

@@ -4,35 +4,35 @@ use std::path::Path;
 use std::sync::Arc;
 
 use switchboard_core::TargetKind;
-use switchboard_document::{ConfigError, Node, Position, Wrong, choose, nested_position};
-use switchboard_text::{is_visible, shown, suggestion};
+use switchboard_document::{ConfigError, Node, Position, TypeMismatch, choose, nested_position};
+use switchboard_text::{is_visible, sanitize, suggestion};
 
 use crate::glob::BadPattern;
 use crate::pattern::Pattern;
 use crate::policy_file::{Example, RuleEntry};
-use crate::policy_read::json_of;
+use crate::policy_read::to_json_text;
 
 /// A member: its name with `_` between words, where it is, what it is.
-pub(crate) type Named<'n> = (String, Position, &'n Node);
+pub(crate) type NamedMember<'n> = (String, Position, &'n Node);
 
 const EXAMPLE_KEYS: &[&str] =
     &["target", "kind", "args", "caller", "annotations", "trusted", "reads", "results"];
 
 /// Reads the nodes of one file.
-pub struct Nodes<'a> {
+pub struct NodeReader<'a> {
     /// The file the nodes came from, for errors.
     pub file: &'a Arc<Path>,
     /// The whole text of it.
     pub source: &'a str,
 }
 
-impl Nodes<'_> {
+impl NodeReader<'_> {
     pub(crate) fn error(&self, at: Position, message: String) -> ConfigError {
         ConfigError::new(Arc::clone(self.file), message).at(at)
     }
 
-    fn wrong(&self, node: &Node, key: &str, wrong: Wrong) -> ConfigError {
-        let error = self.error(node.at, format!("`{}` {}", shown(key), wrong.predicate));
+    fn mismatch_error(&self, node: &Node, key: &str, wrong: TypeMismatch) -> ConfigError {
+        let error = self.error(node.at, format!("`{}` {}", sanitize(key), wrong.predicate));
         match wrong.hint {
             Some(hint) => error.hint(hint),
             None => error,
@@ -45,16 +45,16 @@ impl Nodes<'_> {
         node: &'n Node,
         what: &str,
         known: &[&'static str],
-    ) -> Result<Vec<Named<'n>>, ConfigError> {
+    ) -> Result<Vec<NamedMember<'n>>, ConfigError> {
         let members = node
             .members()
             .map_err(|wrong| self.error(node.at, format!("{what} {}", wrong.predicate)))?;
-        let mut named: Vec<Named<'n>> = Vec::new();
+        let mut named: Vec<NamedMember<'n>> = Vec::new();
         for member in members {
-            let name = snake(&member.name);
+            let name = to_snake_case(&member.name);
             if !known.contains(&name.as_str()) {
                 let error =
-                    self.error(member.at, format!("`{}` is not known", shown(&member.name)));
+                    self.error(member.at, format!("`{}` is not known", sanitize(&member.name)));
                 return Err(match suggestion(&name, known) {
                     Some(near) => error.hint(format!("did you mean `{near}`?")),
                     None => error.hint(format!("{what} has `{}`", known.join("`, `"))),
@@ -69,7 +69,7 @@ impl Nodes<'_> {
     }
 
     pub(crate) fn list<'n>(&self, node: &'n Node, key: &str) -> Result<&'n [Node], ConfigError> {
-        node.list("a list").map_err(|wrong| self.wrong(node, key, wrong))
+        node.list("a list").map_err(|wrong| self.mismatch_error(node, key, wrong))
     }
 
     fn texts(&self, node: &Node, key: &str) -> Result<Vec<String>, ConfigError> {
@@ -78,11 +78,11 @@ impl Nodes<'_> {
     }
 
     pub(crate) fn text<'n>(&self, node: &'n Node, key: &str) -> Result<&'n str, ConfigError> {
-        node.text().map_err(|wrong| self.wrong(node, key, wrong))
+        node.text().map_err(|wrong| self.mismatch_error(node, key, wrong))
     }
 
     pub(crate) fn flag(&self, node: &Node, key: &str) -> Result<bool, ConfigError> {
-        node.flag().map_err(|wrong| self.wrong(node, key, wrong))
+        node.flag().map_err(|wrong| self.mismatch_error(node, key, wrong))
     }
 
     pub(crate) fn choice<T: Copy>(
@@ -91,7 +91,8 @@ impl Nodes<'_> {
         key: &str,
         choices: &[(&str, T)],
     ) -> Result<T, ConfigError> {
-        choose(self.text(node, key)?, choices).map_err(|wrong| self.wrong(node, key, wrong))
+        choose(self.text(node, key)?, choices)
+            .map_err(|wrong| self.mismatch_error(node, key, wrong))
     }
 
     /// A name or a pattern, without what nobody can see.
@@ -121,7 +122,7 @@ impl Nodes<'_> {
     pub(crate) fn bad_pattern(&self, node: &Node, key: &str, bad: &BadPattern) -> ConfigError {
         let at = match bad.offset {
             0 => node.at,
-            offset => nested_position::place(self.source, node.at, offset),
+            offset => nested_position::nested_position(self.source, node.at, offset),
         };
         self.error(at, format!("`{key}` {bad}")).hint(bad.hint)
     }
@@ -129,7 +130,7 @@ impl Nodes<'_> {
 
 /// A call as an example, of the target of `rule` where it names no other.
 pub(crate) fn example(
-    nodes: &Nodes<'_>,
+    nodes: &NodeReader<'_>,
     node: &Node,
     rule: &RuleEntry,
 ) -> Result<Example, ConfigError> {
@@ -138,9 +139,9 @@ pub(crate) fn example(
         kind: rule.kind.unwrap_or(TargetKind::Tool),
         line: node.at.line,
         column: node.at.column,
-        ..blank()
+        ..blank_example()
     };
-    fill(nodes, node, EXAMPLE_KEYS, &mut example)?;
+    fill_example(nodes, node, EXAMPLE_KEYS, &mut example)?;
     if !is_single(&example.target) {
         let error = nodes.error(node.at, "the example names no single `target`".into());
         return Err(error.hint("add `\"target\": \"server/tool\"`"));
@@ -155,7 +156,7 @@ pub(crate) fn is_single(target: &str) -> bool {
 }
 
 /// An example that says nothing yet.
-pub(crate) fn blank() -> Example {
+pub(crate) fn blank_example() -> Example {
     Example {
         target: String::new(),
         kind: TargetKind::Tool,
@@ -171,8 +172,8 @@ pub(crate) fn blank() -> Example {
 }
 
 /// Fills an example from an object; names of `known` that are none of an example are skipped.
-pub(crate) fn fill(
-    nodes: &Nodes<'_>,
+pub(crate) fn fill_example(
+    nodes: &NodeReader<'_>,
     node: &Node,
     known: &[&'static str],
     example: &mut Example,
@@ -183,8 +184,8 @@ pub(crate) fn fill(
         match name.as_str() {
             "target" => nodes.name(node, &name)?.clone_into(&mut example.target),
             "kind" => example.kind = nodes.choice(node, &name, &kinds)?,
-            "args" => example.arguments = json_of(nodes, node, &name)?,
-            "annotations" => example.annotations = json_of(nodes, node, &name)?,
+            "args" => example.arguments = to_json_text(nodes, node, &name)?,
+            "annotations" => example.annotations = to_json_text(nodes, node, &name)?,
             "trusted" => example.trusted = nodes.flag(node, &name)?,
             "caller" => {
                 let callers = [("person", "person"), ("model", "model"), ("client", "client")];
@@ -194,7 +195,7 @@ pub(crate) fn fill(
             "results" => {
                 example.results = nodes.texts(node, &name)?;
                 if let Some(name) = example.results.iter().find(|name| !is_single(name)) {
-                    let message = format!("`{}` is no `server/target`", shown(name));
+                    let message = format!("`{}` is no `server/target`", sanitize(name));
                     return Err(nodes.error(node.at, message));
                 }
             }
@@ -205,7 +206,7 @@ pub(crate) fn fill(
 }
 
 /// `camelCase` as `snake_case`.
-fn snake(name: &str) -> String {
+fn to_snake_case(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for character in name.chars() {
         if character.is_ascii_uppercase() && !text.is_empty() {

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use switchboard_document::{ConfigError, Node};
-use switchboard_net::WebParts;
+use switchboard_net::UrlParts;
 
-use crate::rule_reader::Nodes;
+use crate::rule_reader::NodeReader;
 
 /// Where the files of a team are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Team {
 }
 
 /// Reads `{"policy": {"path" or "url", "sha256"}, "hooks": {…}}`.
-pub fn read(nodes: &Nodes<'_>, node: &Node) -> Result<Team, ConfigError> {
+pub fn read(nodes: &NodeReader<'_>, node: &Node) -> Result<Team, ConfigError> {
     let mut team = Team::default();
     for (name, _, node) in nodes.members(node, "team", &["policy", "hooks"])? {
         let file = Some(read_file(nodes, node)?);
@@ -59,8 +59,9 @@ pub fn read(nodes: &Nodes<'_>, node: &Node) -> Result<Team, ConfigError> {
     Ok(team)
 }
 
-fn read_file(nodes: &Nodes<'_>, node: &Node) -> Result<TeamFile, ConfigError> {
-    let (mut place, mut sha256) = (None, None);
+fn read_file(nodes: &NodeReader<'_>, node: &Node) -> Result<TeamFile, ConfigError> {
+    let mut place = None;
+    let mut sha256 = None;
     for (name, at, node) in nodes.members(node, "a team's file", &["path", "url", "sha256"])? {
         let text = nodes.text(node, &name)?;
         match name.as_str() {
@@ -79,7 +80,7 @@ fn read_file(nodes: &Nodes<'_>, node: &Node) -> Result<TeamFile, ConfigError> {
                 place = Some(TeamPlace::Path(folder.join(text)));
             }
             _ => {
-                WebParts::of(text).map_err(|cause| nodes.error(at, cause.to_owned()))?;
+                UrlParts::parse(text).map_err(|cause| nodes.error(at, cause.to_owned()))?;
                 if !text.starts_with("https://") && !text.starts_with("http://") {
                     return Err(nodes.error(at, "`url` is neither http nor https".to_owned()));
                 }

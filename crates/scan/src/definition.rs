@@ -3,11 +3,11 @@
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-use switchboard_text::characters::is_other_spelling;
+use switchboard_text::characters::is_noncanonical;
 
-use crate::finding::{Finding, Sign};
+use crate::finding::{Indicator, ScanFinding};
 use crate::header_secrets::secret_headers;
-use crate::judge::Found;
+use crate::judge::FindingSet;
 
 /// What a definition describes.
 #[derive(
@@ -15,7 +15,7 @@ use crate::judge::Found;
 )]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "DefinitionKind")]
-pub enum Kind {
+pub enum DefinitionKind {
     /// A tool.
     Tool,
     /// A resource.
@@ -28,7 +28,7 @@ pub enum Kind {
     Instructions,
 }
 
-impl Kind {
+impl DefinitionKind {
     /// The word for it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -46,80 +46,89 @@ impl Kind {
 ///
 /// A text that is no JSON is looked at as it stands.
 #[must_use]
-pub fn scan_definition(kind: Kind, raw: &str) -> Vec<Finding> {
-    let mut walk = Walk { kind, found: Found::default(), path: Vec::new(), short: String::new() };
+pub fn scan_definition(kind: DefinitionKind, raw: &str) -> Vec<ScanFinding> {
+    let mut walk = DefinitionWalk {
+        kind,
+        found: FindingSet::default(),
+        path: Vec::new(),
+        short: String::new(),
+    };
     let mut reader = serde_json::Deserializer::from_str(raw);
-    if Strings(&mut walk).deserialize(&mut reader).is_err() {
-        walk.found.text(&String::new, raw);
+    if StringVisitor(&mut walk).deserialize(&mut reader).is_err() {
+        walk.found.scan(&String::new, raw);
     }
-    walk.found.apart(&walk.short);
-    if kind == Kind::Tool && raw.contains("x-mcp-header") {
+    walk.found.scan_fragments(&walk.short);
+    if kind == DefinitionKind::Tool && raw.contains("x-mcp-header") {
         for (place, name) in secret_headers(raw) {
-            walk.found.add(Sign::new("secret_in_header", 6, 0), &place, &name);
+            walk.found.add(Indicator::new("secret_in_header", 6, 0), &place, &name);
         }
     }
-    walk.found.findings()
+    walk.found.into_sorted()
 }
 
-struct Walk {
-    kind: Kind,
-    found: Found,
-    path: Vec<Step>,
+struct DefinitionWalk {
+    kind: DefinitionKind,
+    found: FindingSet,
+    path: Vec<PathStep>,
     /// All short strings one after the other: an order may be cut into pieces.
     short: String,
 }
 
 /// Longer strings say something by themselves.
-const SHORT: usize = 48;
+const MAX_SHORT_LEN: usize = 48;
 /// So much of the short strings is looked at.
-const LONGEST: usize = 64 * 1024;
+const MAX_FRAGMENTS_LEN: usize = 64 * 1024;
 /// Words of schemas, which stand between all others.
-const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
+const SCHEMA_TYPES: [&str; 7] =
+    ["string", "number", "integer", "boolean", "object", "array", "null"];
 
-enum Step {
+enum PathStep {
     Key(String),
     Number(usize),
 }
 
-impl Walk {
-    fn text(&mut self, text: &str) {
+impl DefinitionWalk {
+    fn scan_string(&mut self, text: &str) {
         let Self { kind, found, path, short } = self;
-        if text.len() <= SHORT && short.len() < LONGEST && !TYPES.contains(&text) {
+        if text.len() <= MAX_SHORT_LEN
+            && short.len() < MAX_FRAGMENTS_LEN
+            && !SCHEMA_TYPES.contains(&text)
+        {
             short.push_str(text);
             short.push(' ');
         }
-        found.text(&|| pointer(path), text);
-        let is_called_by = matches!(kind, Kind::Tool | Kind::Prompt);
-        if let [Step::Key(key)] = path.as_slice()
+        found.scan(&|| pointer(path), text);
+        let is_called_by = matches!(kind, DefinitionKind::Tool | DefinitionKind::Prompt);
+        if let [PathStep::Key(key)] = path.as_slice()
             && key == "name"
             && is_called_by
-            && let Some(at) = text.find(is_other_spelling)
+            && let Some(at) = text.find(is_noncanonical)
         {
             // Rules and people know the same name in its usual spelling.
-            found.add(Sign::new("odd_spelling", 6, at), "/name", text);
+            found.add(Indicator::new("odd_spelling", 6, at), "/name", text);
         }
     }
 
     /// The key that was read last is text as well.
-    fn key(&mut self) {
+    fn scan_key(&mut self) {
         let Self { found, path, .. } = self;
-        if let Some(Step::Key(key)) = path.last() {
-            found.text(&|| pointer(path), key);
+        if let Some(PathStep::Key(key)) = path.last() {
+            found.scan(&|| pointer(path), key);
         }
     }
 }
 
-fn pointer(path: &[Step]) -> String {
+fn pointer(path: &[PathStep]) -> String {
     path.iter().fold(String::new(), |pointer, step| match step {
-        Step::Key(key) => format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1")),
-        Step::Number(number) => format!("{pointer}/{number}"),
+        PathStep::Key(key) => format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1")),
+        PathStep::Number(number) => format!("{pointer}/{number}"),
     })
 }
 
 /// Reads a value of any shape and looks at its strings; a key that is given twice is read twice.
-struct Strings<'a>(&'a mut Walk);
+struct StringVisitor<'a>(&'a mut DefinitionWalk);
 
-impl<'de> DeserializeSeed<'de> for Strings<'_> {
+impl<'de> DeserializeSeed<'de> for StringVisitor<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -127,7 +136,7 @@ impl<'de> DeserializeSeed<'de> for Strings<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Strings<'_> {
+impl<'de> Visitor<'de> for StringVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -135,15 +144,15 @@ impl<'de> Visitor<'de> for Strings<'_> {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<(), E> {
-        self.0.text(text);
+        self.0.scan_string(text);
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
         while let Some(key) = members.next_key::<String>()? {
-            self.0.path.push(Step::Key(key));
-            self.0.key();
-            members.next_value_seed(Strings(self.0))?;
+            self.0.path.push(PathStep::Key(key));
+            self.0.scan_key();
+            members.next_value_seed(StringVisitor(self.0))?;
             self.0.path.pop();
         }
         Ok(())
@@ -151,8 +160,8 @@ impl<'de> Visitor<'de> for Strings<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<(), A::Error> {
         for number in 0.. {
-            self.0.path.push(Step::Number(number));
-            let more = values.next_element_seed(Strings(self.0))?;
+            self.0.path.push(PathStep::Number(number));
+            let more = values.next_element_seed(StringVisitor(self.0))?;
             self.0.path.pop();
             if more.is_none() {
                 break;

@@ -4,19 +4,19 @@ use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use crate::alphabets::alphabets;
-use crate::escapes::codes;
-use crate::numbers::numbers;
+use crate::alphabets::decode_alphabets;
+use crate::escapes::decode_escapes;
+use crate::numbers::decode_numbers;
 
 /// Shorter runs are words, names and numbers.
-const SHORTEST: usize = 16;
+const MIN_RUN_LEN: usize = 16;
 /// Shorter rows of words are rows of words.
-const SHORTEST_PIECES: usize = 24;
+const MIN_SPLIT_LEN: usize = 24;
 /// Shorter runs are not read from their end.
-const SHORTEST_REVERSED: usize = 24;
+const MIN_REVERSED_LEN: usize = 24;
 /// Something that was written in another way.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Decoded {
+pub(crate) struct DecodedText {
     /// Where it begins.
     pub(crate) at: usize,
     /// What it says.
@@ -26,33 +26,33 @@ pub(crate) struct Decoded {
 }
 
 /// Everything in a text that says something in another writing.
-pub(crate) fn decoded(text: &str) -> Vec<Decoded> {
+pub(crate) fn decode_all(text: &str) -> Vec<DecodedText> {
     let mut found = Vec::new();
-    runs(text, &mut found);
-    pieces(text, &mut found);
-    numbers(text, &mut found);
-    alphabets(text, &mut found);
-    found.extend(codes(text));
+    decode_runs(text, &mut found);
+    decode_split_runs(text, &mut found);
+    decode_numbers(text, &mut found);
+    decode_alphabets(text, &mut found);
+    found.extend(decode_escapes(text));
     found
 }
 
-const fn in_run(c: char) -> bool {
+const fn is_run_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '_' | '-' | '=')
 }
 
-fn runs(text: &str, found: &mut Vec<Decoded>) {
+fn decode_runs(text: &str, found: &mut Vec<DecodedText>) {
     let mut rest = text;
     let mut offset = 0;
-    while let Some(start) = rest.find(in_run) {
+    while let Some(start) = rest.find(is_run_char) {
         let run = rest.get(start..).unwrap_or_default();
-        let end = run.find(|c| !in_run(c)).unwrap_or(run.len());
+        let end = run.find(|c| !is_run_char(c)).unwrap_or(run.len());
         let Some((run, after)) = run.split_at_checked(end) else { return };
-        if run.len() >= SHORTEST
-            && let Some(said) = said(run)
+        if run.len() >= MIN_RUN_LEN
+            && let Some(said) = decode_run(run)
         {
             let at = offset + start;
             let media = text.get(..at).is_some_and(|before| before.ends_with("base64,"));
-            found.push(Decoded { at, text: said, hides: !media });
+            found.push(DecodedText { at, text: said, hides: !media });
         }
         offset += start + end;
         rest = after;
@@ -60,23 +60,26 @@ fn runs(text: &str, found: &mut Vec<Decoded>) {
 }
 
 /// Words of one length in a row, and what they say when they are put together.
-fn pieces(text: &str, found: &mut Vec<Decoded>) {
-    let (mut together, mut length, mut count, mut start) = (String::new(), 0, 0_usize, 0);
+fn decode_split_runs(text: &str, found: &mut Vec<DecodedText>) {
+    let mut together = String::new();
+    let mut length = 0;
+    let mut count = 0_usize;
+    let mut start = 0;
     let mut end = |together: &mut String, count: &mut usize, at: usize| {
         let whole = std::mem::take(together);
-        if std::mem::take(count) > 1 && whole.len() >= SHORTEST_PIECES {
-            found.extend(said(&whole).map(|text| Decoded { at, text, hides: true }));
+        if std::mem::take(count) > 1 && whole.len() >= MIN_SPLIT_LEN {
+            found.extend(decode_run(&whole).map(|text| DecodedText { at, text, hides: true }));
         }
     };
     for word in text.split_whitespace() {
-        let fits = word.len() >= 4 && word.chars().all(in_run);
+        let fits = word.len() >= 4 && word.chars().all(is_run_char);
         if fits && count > 0 && word.len() == length {
             together.push_str(word);
             count += 1;
             continue;
         }
         // The last piece may be shorter.
-        if count > 0 && word.len() < length && word.chars().all(in_run) {
+        if count > 0 && word.len() < length && word.chars().all(is_run_char) {
             together.push_str(word);
             count += 1;
             end(&mut together, &mut count, start);
@@ -93,26 +96,29 @@ fn pieces(text: &str, found: &mut Vec<Decoded>) {
 }
 
 /// What a run of letters and digits says, in the first writing in which it says something.
-fn said(run: &str) -> Option<String> {
+fn decode_run(run: &str) -> Option<String> {
     let digits = run.strip_prefix("0x").or_else(|| run.strip_prefix("0X")).unwrap_or(run);
-    if let Some(said) = from_hex(digits).or_else(|| from_base32(run)).or_else(|| from_base64(run)) {
+    if let Some(said) =
+        decode_hex(digits).or_else(|| decode_base32(run)).or_else(|| decode_base64(run))
+    {
         return Some(said);
     }
     // Seven bits for letters of sixteen.
-    if let Some(said) = run.strip_prefix('+').and_then(|it| from_base64(it.trim_end_matches('-'))) {
+    if let Some(said) = run.strip_prefix('+').and_then(|it| decode_base64(it.trim_end_matches('-')))
+    {
         return Some(said);
     }
     // Names are long, too, but no name reads like a sentence from its end.
-    let long = run.len() >= SHORTEST_REVERSED && run.bytes().any(|byte| byte.is_ascii_uppercase());
+    let long = run.len() >= MIN_REVERSED_LEN && run.bytes().any(|byte| byte.is_ascii_uppercase());
     if !long {
         return None;
     }
     let reversed: String = run.chars().rev().collect();
-    from_base64(reversed.trim_start_matches('='))
+    decode_base64(reversed.trim_start_matches('='))
 }
 
-fn from_hex(run: &str) -> Option<String> {
-    if run.len() < SHORTEST || !run.len().is_multiple_of(2) {
+fn decode_hex(run: &str) -> Option<String> {
+    if run.len() < MIN_RUN_LEN || !run.len().is_multiple_of(2) {
         return None;
     }
     if !run.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -121,13 +127,14 @@ fn from_hex(run: &str) -> Option<String> {
     let pairs = run.as_bytes().chunks_exact(2);
     let bytes: Option<Vec<u8>> =
         pairs.map(|pair| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok()).collect();
-    prose(bytes?)
+    readable_text(bytes?)
 }
 
-fn from_base32(run: &str) -> Option<String> {
+fn decode_base32(run: &str) -> Option<String> {
     let digits = run.trim_end_matches('=');
     let mut bytes = Vec::with_capacity(digits.len());
-    let (mut bits, mut held) = (0_u32, 0_u32);
+    let mut bits = 0_u32;
+    let mut held = 0_u32;
     for byte in digits.bytes() {
         let value = match byte {
             b'A'..=b'Z' => byte - b'A',
@@ -140,26 +147,26 @@ fn from_base32(run: &str) -> Option<String> {
             bytes.extend(u8::try_from((bits >> held) & 0xff));
         }
     }
-    prose(bytes)
+    readable_text(bytes)
 }
 
-fn from_base64(run: &str) -> Option<String> {
+fn decode_base64(run: &str) -> Option<String> {
     let config = GeneralPurposeConfig::new()
         .with_decode_allow_trailing_bits(true)
         .with_decode_padding_mode(DecodePaddingMode::Indifferent);
     let alphabet = if run.contains(['-', '_']) { URL_SAFE } else { STANDARD };
     let digits = run.trim_end_matches('=');
-    if digits.len() < SHORTEST {
+    if digits.len() < MIN_RUN_LEN {
         return None;
     }
     // A last lone digit stands for nothing.
     let whole = if digits.len() % 4 == 1 { digits.len() - 1 } else { digits.len() };
-    GeneralPurpose::new(&alphabet, config).decode(digits.get(..whole)?).ok().and_then(prose)
+    GeneralPurpose::new(&alphabet, config).decode(digits.get(..whole)?).ok().and_then(readable_text)
 }
 
 /// The bytes as text, if they read like one.
-pub(crate) fn prose(bytes: Vec<u8>) -> Option<String> {
-    let text = match wide(&bytes) {
+pub(crate) fn readable_text(bytes: Vec<u8>) -> Option<String> {
+    let text = match decode_utf16(&bytes) {
         Some(text) => text,
         None => String::from_utf8(bytes).ok()?,
     };
@@ -167,15 +174,15 @@ pub(crate) fn prose(bytes: Vec<u8>) -> Option<String> {
     let letters = text.chars().filter(|c| c.is_alphabetic() || *c == ' ').count();
     let printable = text.chars().all(|c| !c.is_control() || c.is_whitespace());
     let reads = printable && total >= 8 && letters * 10 >= total * 7;
-    let again = total >= SHORTEST
+    let again = total >= MIN_RUN_LEN
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=_-".contains(&byte));
     (again || reads && text.contains([' ', '/'])).then_some(text)
 }
 
 /// Two bytes for each letter, one of them empty.
-fn wide(bytes: &[u8]) -> Option<String> {
+fn decode_utf16(bytes: &[u8]) -> Option<String> {
     let empty = |odd: usize| bytes.iter().skip(odd).step_by(2).all(|byte| *byte == 0);
-    let first = match (bytes.len() >= SHORTEST, empty(1), empty(0)) {
+    let first = match (bytes.len() >= MIN_RUN_LEN, empty(1), empty(0)) {
         (true, true, false) => 0,
         (true, false, true) => 1,
         _ => return None,
@@ -200,7 +207,7 @@ mod tests {
             ("&#105;gnore &lt;b&gt;", "ignore <b>"),
             ("\\x69gn\\u006fre", "ignore"),
         ] {
-            let texts: Vec<String> = decoded(text).into_iter().map(|found| found.text).collect();
+            let texts: Vec<String> = decode_all(text).into_iter().map(|found| found.text).collect();
             assert!(texts.iter().any(|text| text == expected), "{text}: {texts:?}");
         }
     }
@@ -215,7 +222,7 @@ mod tests {
             "100% of the text",
             "AT&T",
         ] {
-            assert_eq!(decoded(text), [], "{text}");
+            assert_eq!(decode_all(text), [], "{text}");
         }
     }
 }

@@ -1,24 +1,26 @@
 //! Characters that are written as codes: `%41`, `&#65;`, `\x41`, `\101`, `\u0041`, `\u{41}`, `=41`.
 
-use crate::encoded::Decoded;
+use crate::encoded::DecodedText;
 
 /// So many letters written as codes that need none are hidden on purpose.
-const CODED_LETTERS: usize = 4;
+const MIN_CODED_LETTERS: usize = 4;
 
 /// The text with codes put back, if there was any.
-pub(crate) fn codes(text: &str) -> Option<Decoded> {
+pub(crate) fn decode_escapes(text: &str) -> Option<DecodedText> {
     // A sign of equality before two digits is a code only among others.
-    let quoted = has_quoted(text);
+    let quoted = has_quoted_printable(text);
     let starts = |c: char| matches!(c, '%' | '&' | '\\') || quoted && c == '=';
     if !text.contains(starts) {
         return None;
     }
     let mut plain = String::with_capacity(text.len());
-    let (mut rest, mut letters, mut first) = (text, 0, None);
+    let mut rest = text;
+    let mut letters = 0;
+    let mut first = None;
     while let Some(at) = rest.find(starts) {
         let (before, code) = rest.split_at_checked(at)?;
         plain.push_str(before);
-        if let Some((c, length)) = code_at(code) {
+        if let Some((c, length)) = decode_code(code) {
             first.get_or_insert(text.len() - code.len());
             letters += usize::from(c.is_ascii_alphabetic());
             plain.push(c);
@@ -29,11 +31,11 @@ pub(crate) fn codes(text: &str) -> Option<Decoded> {
         }
     }
     plain.push_str(rest);
-    Some(Decoded { at: first?, text: plain, hides: letters >= CODED_LETTERS })
+    Some(DecodedText { at: first?, text: plain, hides: letters >= MIN_CODED_LETTERS })
 }
 
 /// Whether codes of the kind `=41` follow each other.
-fn has_quoted(text: &str) -> bool {
+fn has_quoted_printable(text: &str) -> bool {
     let code = |part: &[u8]| match part {
         [sign, one, two] => *sign == b'=' && one.is_ascii_hexdigit() && two.is_ascii_hexdigit(),
         _ => false,
@@ -42,7 +44,7 @@ fn has_quoted(text: &str) -> bool {
 }
 
 /// The character that a code at the beginning stands for, and how long the code is.
-fn code_at(code: &str) -> Option<(char, usize)> {
+fn decode_code(code: &str) -> Option<(char, usize)> {
     let number = |from: usize, to: usize, radix: u32| {
         let digits = code.get(from..to)?;
         let all = digits.bytes().all(|byte| char::from(byte).is_digit(radix));
@@ -60,12 +62,12 @@ fn code_at(code: &str) -> Option<(char, usize)> {
         [b'\\', b'u', ..] => Some((number(2, 6, 16)?, 6)),
         [b'\\', b'U', ..] => Some((number(2, 10, 16)?, 10)),
         [b'\\', b'0'..=b'1', ..] => Some((number(1, 4, 8).filter(seen)?, 4)),
-        [b'&', ..] => entity(code),
+        [b'&', ..] => decode_entity(code),
         _ => None,
     }
 }
 
-fn entity(code: &str) -> Option<(char, usize)> {
+fn decode_entity(code: &str) -> Option<(char, usize)> {
     for (name, c) in
         [("lt", '<'), ("gt", '>'), ("amp", '&'), ("quot", '"'), ("apos", '\''), ("nbsp", ' ')]
     {

@@ -2,18 +2,18 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use switchboard_text::shown_text;
+use switchboard_text::excerpt_text;
 
 /// From so many points on a finding is put to a person.
-pub(crate) const ASK: u32 = 5;
+pub(crate) const ASK_POINTS: u32 = 5;
 /// From so many points on what was scanned is held.
-pub(crate) const BLOCK: u32 = 10;
+pub(crate) const BLOCK_POINTS: u32 = 10;
 /// From so many points on nothing of who said it is used: several strong signs stand together.
-const GROSS: u32 = 20;
+const CLEAR_ATTACK_POINTS: u32 = 20;
 /// The longest excerpt, in characters.
-const EXCERPT: usize = 160;
+const MAX_EXCERPT_CHARS: usize = 160;
 /// So many bytes before the place are shown with it.
-const BEFORE: usize = 24;
+const EXCERPT_LEAD_BYTES: usize = 24;
 
 /// How serious a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
@@ -38,10 +38,10 @@ impl Severity {
         }
     }
 
-    pub(crate) const fn of(points: u32) -> Self {
+    pub(crate) const fn from_points(points: u32) -> Self {
         match points {
-            BLOCK.. => Self::Block,
-            ASK.. => Self::Ask,
+            BLOCK_POINTS.. => Self::Block,
+            ASK_POINTS.. => Self::Ask,
             _ => Self::Inform,
         }
     }
@@ -50,7 +50,7 @@ impl Severity {
 /// One thing that was found in a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "ScanFinding")]
-pub struct Finding {
+pub struct ScanFinding {
     /// The rule that found it.
     pub rule: &'static str,
     /// How serious it is by itself.
@@ -71,21 +71,23 @@ pub struct Finding {
 ///
 /// Several small things weigh as much as a large one.
 #[must_use]
-pub fn verdict<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Option<Severity> {
+pub fn overall_severity<'a>(
+    findings: impl IntoIterator<Item = &'a ScanFinding>,
+) -> Option<Severity> {
     let points = findings.into_iter().map(|finding| finding.points);
-    points.reduce(u32::saturating_add).map(Severity::of)
+    points.reduce(u32::saturating_add).map(Severity::from_points)
 }
 
 /// Whether so much was found together that nobody says it by mistake.
 #[must_use]
-pub fn is_gross<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> bool {
+pub fn is_clear_attack<'a>(findings: impl IntoIterator<Item = &'a ScanFinding>) -> bool {
     let points = findings.into_iter().map(|finding| finding.points);
-    points.fold(0, u32::saturating_add) >= GROSS
+    points.fold(0, u32::saturating_add) >= CLEAR_ATTACK_POINTS
 }
 
 /// Something that speaks against a text, before it is known what else there is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sign {
+pub(crate) struct Indicator {
     pub rule: &'static str,
     pub points: u32,
     /// Where it begins in the text.
@@ -93,25 +95,25 @@ pub(crate) struct Sign {
     pub decoded: Option<String>,
 }
 
-impl Sign {
+impl Indicator {
     pub(crate) const fn new(rule: &'static str, points: u32, at: usize) -> Self {
         Self { rule, points, at, decoded: None }
     }
 
-    pub(crate) fn finding(self, place: &str, text: &str) -> Finding {
-        Finding {
+    pub(crate) fn into_finding(self, place: &str, text: &str) -> ScanFinding {
+        ScanFinding {
             rule: self.rule,
-            severity: Severity::of(self.points),
+            severity: Severity::from_points(self.points),
             points: self.points,
             place: place.to_owned(),
-            excerpt: around(text, self.at),
-            decoded: self.decoded.map(|decoded| shown_text(&decoded, EXCERPT)),
+            excerpt: excerpt_around(text, self.at),
+            decoded: self.decoded.map(|decoded| excerpt_text(&decoded, MAX_EXCERPT_CHARS)),
         }
     }
 }
 
-fn around(text: &str, at: usize) -> String {
-    let from = text.floor_char_boundary(at.saturating_sub(BEFORE));
-    let shown = shown_text(text.get(from..).unwrap_or(text), EXCERPT);
+fn excerpt_around(text: &str, at: usize) -> String {
+    let from = text.floor_char_boundary(at.saturating_sub(EXCERPT_LEAD_BYTES));
+    let shown = excerpt_text(text.get(from..).unwrap_or(text), MAX_EXCERPT_CHARS);
     if from == 0 { shown } else { format!("…{shown}") }
 }

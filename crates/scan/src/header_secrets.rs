@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Words that a secret's name holds.
-const SECRETS: [&str; 16] = [
+const SECRET_WORDS: [&str; 16] = [
     "apikey",
     "api_key",
     "token",
@@ -30,7 +30,7 @@ pub fn secret_headers(definition: &str) -> Vec<(String, String)> {
     if let Ok(definition) = serde_json::from_str::<Value>(definition)
         && let Some(schema) = definition.get("inputSchema")
     {
-        look("/inputSchema", schema, &mut found);
+        collect_secret_headers("/inputSchema", schema, &mut found);
     }
     found
 }
@@ -39,10 +39,10 @@ pub fn secret_headers(definition: &str) -> Vec<(String, String)> {
 #[must_use]
 pub(crate) fn is_secret_name(name: &str) -> bool {
     let name = name.to_lowercase().replace(['-', ' ', '.'], "_");
-    SECRETS.iter().any(|secret| name.contains(secret)) || name == "auth" || name == "key"
+    SECRET_WORDS.iter().any(|secret| name.contains(secret)) || name == "auth" || name == "key"
 }
 
-fn look(place: &str, schema: &Value, found: &mut Vec<(String, String)>) {
+fn collect_secret_headers(place: &str, schema: &Value, found: &mut Vec<(String, String)>) {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
     for (name, property) in properties {
         let place = format!("{place}/properties/{}", name.replace('~', "~0").replace('/', "~1"));
@@ -51,6 +51,6 @@ fn look(place: &str, schema: &Value, found: &mut Vec<(String, String)>) {
         {
             found.push((place.clone(), name.clone()));
         }
-        look(&place, property, found);
+        collect_secret_headers(&place, property, found);
     }
 }

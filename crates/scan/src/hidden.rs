@@ -1,46 +1,49 @@
 //! Signs that lie in the characters themselves: what cannot be seen, reorders, or looks like others.
 
-use switchboard_text::characters::{is_hidden, is_mixed, is_selector, plain, tag_letter};
+use switchboard_text::characters::{
+    fold_char, is_hidden, is_mixed_script, is_variation_selector, tag_letter,
+};
 
-use crate::finding::Sign;
+use crate::finding::Indicator;
 
 /// So many invisible characters in a row can only be a message.
-const LONG_RUN: usize = 8;
+const MIN_INVISIBLE_RUN: usize = 8;
 /// So many empty lines push what follows out of sight.
-const EMPTY_LINES: usize = 30;
+const MIN_EMPTY_LINES: usize = 30;
 /// So many spaces do the same in one line.
-const SPACES: usize = 300;
+const MIN_SPACES: usize = 300;
 /// The regions whose flags are written with tag characters after a black flag.
-const FLAGS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
+const FLAG_REGIONS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
 /// So many invisible characters of several kinds are a message, however they are spread.
-const SPREAD: u32 = 16;
+const MIN_SPREAD_INVISIBLE: u32 = 16;
 
 /// What speaks against the characters of a text.
-pub(crate) fn signs(text: &str, signs: &mut Vec<Sign>) {
-    padding(text, signs);
+pub(crate) fn find_indicators(text: &str, signs: &mut Vec<Indicator>) {
+    find_padding(text, signs);
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r')) {
         return;
     }
-    controls(text, signs);
+    find_controls(text, signs);
     if !text.is_ascii() {
-        tags(text, signs);
-        selectors(text, signs);
-        reordering(text, signs);
-        invisible(text, signs);
-        mixed_alphabets(text, signs);
+        find_tags(text, signs);
+        find_selectors(text, signs);
+        find_reordering(text, signs);
+        find_invisible(text, signs);
+        find_mixed_scripts(text, signs);
     }
 }
 
-fn controls(text: &str, signs: &mut Vec<Sign>) {
+fn find_controls(text: &str, signs: &mut Vec<Indicator>) {
     let odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t' | '\r');
     if let Some(at) = text.find(odd) {
         let points = if text.contains(['\u{1b}', '\u{9b}', '\u{9d}']) { 6 } else { 5 };
-        signs.push(Sign::new("control_characters", points, at));
+        signs.push(Indicator::new("control_characters", points, at));
     }
 }
 
-fn tags(text: &str, signs: &mut Vec<Sign>) {
-    let (mut letters, mut start) = (String::new(), None);
+fn find_tags(text: &str, signs: &mut Vec<Indicator>) {
+    let mut letters = String::new();
+    let mut start = None;
     let mut rest = text;
     while let Some(begin) = rest.find(|c| tag_letter(c).is_some()) {
         let (before, tags) = rest.split_at_checked(begin).unwrap_or((rest, ""));
@@ -49,7 +52,7 @@ fn tags(text: &str, signs: &mut Vec<Sign>) {
         let said: String = tags.chars().filter_map(tag_letter).collect();
         let is_flag = before.ends_with('\u{1f3f4}')
             && after.starts_with('\u{e007f}')
-            && FLAGS.contains(&said.as_str());
+            && FLAG_REGIONS.contains(&said.as_str());
         if !is_flag {
             start.get_or_insert(text.len() - after.len() - tags.len());
             letters.push_str(&said);
@@ -58,15 +61,17 @@ fn tags(text: &str, signs: &mut Vec<Sign>) {
     }
     if let Some(at) = start {
         let decoded = Some(letters);
-        signs.push(Sign { decoded, ..Sign::new("hidden_tags", 10, at) });
+        signs.push(Indicator { decoded, ..Indicator::new("hidden_tags", 10, at) });
     }
 }
 
 /// Selectors after a selector carry bytes: the first 16 stand for 0 to 15, the others for 16 on.
-fn selectors(text: &str, signs: &mut Vec<Sign>) {
-    let (mut bytes, mut start, mut before) = (Vec::new(), None, ' ');
+fn find_selectors(text: &str, signs: &mut Vec<Indicator>) {
+    let mut bytes = Vec::new();
+    let mut start = None;
+    let mut before = ' ';
     for (at, c) in text.char_indices() {
-        if is_selector(c) && (is_selector(before) || c >= '\u{e0100}') {
+        if is_variation_selector(c) && (is_variation_selector(before) || c >= '\u{e0100}') {
             start.get_or_insert(at);
             let code = u32::from(c);
             let byte = if code < 0xe0100 { code - 0xfe00 } else { code - 0xe0100 + 16 };
@@ -77,31 +82,35 @@ fn selectors(text: &str, signs: &mut Vec<Sign>) {
     // One of them after an ideograph chooses a variant of it.
     if let Some(at) = start.filter(|_| bytes.len() > 1) {
         let decoded = Some(String::from_utf8_lossy(&bytes).into_owned());
-        signs.push(Sign { decoded, ..Sign::new("hidden_selectors", 10, at) });
+        signs.push(Indicator { decoded, ..Indicator::new("hidden_selectors", 10, at) });
     }
 }
 
-fn reordering(text: &str, signs: &mut Vec<Sign>) {
+fn find_reordering(text: &str, signs: &mut Vec<Indicator>) {
     if let Some(at) = text.find(['\u{202d}', '\u{202e}']) {
-        signs.push(Sign::new("reordered_text", 10, at));
+        signs.push(Indicator::new("reordered_text", 10, at));
     } else if let Some(at) =
         text.find(|c| matches!(c, '\u{202a}'..='\u{202c}' | '\u{2066}'..='\u{2069}'))
     {
         let right_to_left =
             text.chars().any(|c| matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fefc}'));
-        signs.push(Sign::new("reordered_text", if right_to_left { 1 } else { 5 }, at));
+        signs.push(Indicator::new("reordered_text", if right_to_left { 1 } else { 5 }, at));
     }
 }
 
-fn invisible(text: &str, signs: &mut Vec<Sign>) {
-    let (mut run, mut longest, mut inside) = (0, 0, None);
-    let (mut before, mut last_seen) = (' ', ' ');
-    let (mut total, mut kinds) = (0_u32, 0_u32);
+fn find_invisible(text: &str, signs: &mut Vec<Indicator>) {
+    let mut run = 0;
+    let mut longest = 0;
+    let mut inside = None;
+    let mut before = ' ';
+    let mut last_seen = ' ';
+    let mut total = 0_u32;
+    let mut kinds = 0_u32;
     for (at, c) in text.char_indices() {
-        let counts = is_hidden(c) && tag_letter(c).is_none() && !is_selector(c);
+        let counts = is_hidden(c) && tag_letter(c).is_none() && !is_variation_selector(c);
         run = if counts { run + 1 } else { 0 };
         longest = longest.max(run);
-        if let Some(kind) = carrier(c) {
+        if let Some(kind) = carrier_bit(c) {
             total += 1;
             kinds |= 1 << kind;
         }
@@ -118,18 +127,18 @@ fn invisible(text: &str, signs: &mut Vec<Sign>) {
         }
         before = c;
     }
-    if longest >= LONG_RUN || total >= SPREAD && kinds.count_ones() > 1 {
-        signs.push(Sign::new("invisible_message", 10, text.find(is_hidden).unwrap_or(0)));
+    if longest >= MIN_INVISIBLE_RUN || total >= MIN_SPREAD_INVISIBLE && kinds.count_ones() > 1 {
+        signs.push(Indicator::new("invisible_message", 10, text.find(is_hidden).unwrap_or(0)));
     } else if let Some(at) = inside {
         let points =
             if text.contains(['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}']) { 5 } else { 2 };
-        signs.push(Sign::new("invisible_characters", points, at));
+        signs.push(Indicator::new("invisible_characters", points, at));
     }
 }
 
 /// Which of the characters it is that messages are written with bit by bit; scripts need none or
 /// one kind of them.
-const fn carrier(c: char) -> Option<u32> {
+const fn carrier_bit(c: char) -> Option<u32> {
     match c {
         '\u{200b}' => Some(0),
         '\u{200c}' => Some(1),
@@ -145,29 +154,30 @@ const fn carrier(c: char) -> Option<u32> {
 }
 
 /// A word that mixes Latin letters with their twins of another alphabet.
-fn mixed_alphabets(text: &str, signs: &mut Vec<Sign>) {
+fn find_mixed_scripts(text: &str, signs: &mut Vec<Indicator>) {
     for word in text.split(|c: char| !c.is_alphanumeric()) {
-        if is_mixed(word) {
+        if is_mixed_script(word) {
             let at = word.as_ptr().addr().saturating_sub(text.as_ptr().addr());
-            let decoded = Some(word.chars().filter_map(plain).collect());
-            signs.push(Sign { decoded, ..Sign::new("lookalike_letters", 6, at) });
+            let decoded = Some(word.chars().filter_map(fold_char).collect());
+            signs.push(Indicator { decoded, ..Indicator::new("lookalike_letters", 6, at) });
             return;
         }
     }
 }
 
-fn padding(text: &str, signs: &mut Vec<Sign>) {
-    if text.len() < EMPTY_LINES {
+fn find_padding(text: &str, signs: &mut Vec<Indicator>) {
+    if text.len() < MIN_EMPTY_LINES {
         return;
     }
-    let (mut spaces, mut lines) = (0, 0);
+    let mut spaces = 0;
+    let mut lines = 0;
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             b'\n' => lines += 1,
             b' ' | b'\t' | b'\r' => {}
             _ => {
-                if lines >= EMPTY_LINES || spaces >= SPACES {
-                    signs.push(Sign::new("pushed_out_of_sight", 5, at));
+                if lines >= MIN_EMPTY_LINES || spaces >= MIN_SPACES {
+                    signs.push(Indicator::new("pushed_out_of_sight", 5, at));
                     return;
                 }
                 (spaces, lines) = (0, 0);

@@ -22,9 +22,9 @@ mod transforms;
 mod unspaced;
 mod word_sets;
 
-pub use definition::{Kind, scan_definition};
-pub use finding::{Finding, Severity, is_gross, verdict};
+pub use definition::{DefinitionKind, scan_definition};
+pub use finding::{ScanFinding, Severity, is_clear_attack, overall_severity};
 pub use header_secrets::secret_headers;
 pub use judge::scan_text;
 pub use provenance::provenance;
-pub use shadow::{Names, Words, references};
+pub use shadow::{DefinitionWords, KnownNames, find_shadowing};

@@ -1,11 +1,11 @@
 //! Signs that lie in markup: tags that look like those of a conversation, and text that is not shown.
 
-use switchboard_text::characters::plain;
+use switchboard_text::characters::fold_char;
 
-use crate::finding::Sign;
+use crate::finding::Indicator;
 
 /// Names of tags by which a text claims a weight or a speaker that it does not have.
-const SPEAKERS: [&str; 26] = [
+const SPEAKER_TAGS: [&str; 26] = [
     "important",
     "system",
     "instruction",
@@ -35,7 +35,7 @@ const SPEAKERS: [&str; 26] = [
 ];
 
 /// What only the templates of models hold.
-const TEMPLATES: [&str; 12] = [
+const CHAT_TEMPLATE_MARKERS: [&str; 12] = [
     "<|im_start|>",
     "<|im_end|>",
     "<|system|>",
@@ -51,11 +51,11 @@ const TEMPLATES: [&str; 12] = [
 ];
 
 /// Markup that a page does not show.
-const UNSHOWN: [&str; 5] =
+const HIDDEN_MARKUP: [&str; 5] =
     ["<!--", "display:none", "display: none", "visibility:hidden", "font-size:0"];
 
 /// Beginnings of lines by which a text plays another speaker.
-const TURNS: [&str; 8] = [
+const SPEAKER_PREFIXES: [&str; 8] = [
     "system:",
     "### system",
     "### instruction",
@@ -67,34 +67,34 @@ const TURNS: [&str; 8] = [
 ];
 
 /// What speaks against the markup of a text.
-pub(crate) fn signs(text: &str, signs: &mut Vec<Sign>) {
+pub(crate) fn find_indicators(text: &str, signs: &mut Vec<Indicator>) {
     if !text.contains(['<', '[', ':', '＜', '‹', '#', '{', '&']) {
         return;
     }
-    let folded: String = text.chars().filter_map(plain).collect();
+    let folded: String = text.chars().filter_map(fold_char).collect();
     let has = |parts: &[&str]| parts.iter().find_map(|part| folded.find(part));
-    if let Some(at) = has(&TEMPLATES) {
-        signs.push(Sign::new("template_tokens", 10, at.min(text.len())));
+    if let Some(at) = has(&CHAT_TEMPLATE_MARKERS) {
+        signs.push(Indicator::new("template_tokens", 10, at.min(text.len())));
     }
-    if let Some(at) = tag(&folded) {
-        signs.push(Sign::new("speaking_tag", 6, at.min(text.len())));
+    if let Some(at) = find_speaker_tag(&folded) {
+        signs.push(Indicator::new("speaking_tag", 6, at.min(text.len())));
     }
-    if let Some(at) = has(&UNSHOWN) {
-        signs.push(Sign::new("unshown_markup", 4, at.min(text.len())));
+    if let Some(at) = has(&HIDDEN_MARKUP) {
+        signs.push(Indicator::new("unshown_markup", 4, at.min(text.len())));
     }
-    if let Some(at) = picture(&folded) {
-        signs.push(Sign::new("telling_picture", 3, at.min(text.len())));
+    if let Some(at) = find_image_request(&folded) {
+        signs.push(Indicator::new("telling_picture", 3, at.min(text.len())));
     }
-    let turn = TURNS.iter().find_map(|turn| {
+    let turn = SPEAKER_PREFIXES.iter().find_map(|turn| {
         folded.match_indices(turn).map(|(at, _)| at).find(|at| begins_line(&folded, *at))
     });
     if let Some(at) = turn {
-        signs.push(Sign::new("another_speaker", 5, at.min(text.len())));
+        signs.push(Indicator::new("another_speaker", 5, at.min(text.len())));
     }
 }
 
 /// Where a picture is asked for by an address that carries something along.
-fn picture(text: &str) -> Option<usize> {
+fn find_image_request(text: &str) -> Option<usize> {
     text.match_indices("](http").map(|(at, _)| at).find(|at| {
         let address = text.get(at + 2..).unwrap_or_default();
         let end = address.find([')', ' ', '\n']).unwrap_or(address.len());
@@ -115,7 +115,7 @@ fn begins_line(text: &str, at: usize) -> bool {
 }
 
 /// Where a tag begins that has one of the names: `<IMPORTANT>`, `[ system ]`, `{{admin}}`.
-fn tag(text: &str) -> Option<usize> {
+fn find_speaker_tag(text: &str) -> Option<usize> {
     text.match_indices(['<', '[', '{']).map(|(at, _)| at).find(|at| {
         let inner = text.get(at + 1..).unwrap_or_default();
         let inner = inner.trim_start_matches(['/', ' ', '<', '[', '{', '!', '|', '\\']);
@@ -126,7 +126,7 @@ fn tag(text: &str) -> Option<usize> {
                 .split(['<', '\n'])
                 .next()
                 .is_some_and(|line| line.len() < 80 && line.contains('>'));
-        SPEAKERS.contains(&name) && closes && is_tag_like(text, *at, name)
+        SPEAKER_TAGS.contains(&name) && closes && is_tag_like(text, *at, name)
     })
 }
 

@@ -1,22 +1,22 @@
 //! Text that is written as numbers, one for each letter, or as dots and dashes.
 
-use crate::encoded::{Decoded, prose};
+use crate::encoded::{DecodedText, readable_text};
 
 /// Fewer numbers in a row are numbers.
-const SHORTEST: usize = 8;
+const MIN_NUMBERS: usize = 8;
 /// Fewer letters in dots and dashes are punctuation.
-const SHORTEST_MORSE: usize = 8;
+const MIN_MORSE_LETTERS: usize = 8;
 
 /// The ways to write a letter as a number.
-const BASES: [Base; 4] = [
-    Base { radix: 16, lengths: (2, 4), prefixes: &["0x", "0X", "U+", "u+", "\\x", "#x"] },
-    Base { radix: 10, lengths: (2, 3), prefixes: &[] },
-    Base { radix: 8, lengths: (3, 4), prefixes: &["0o"] },
-    Base { radix: 2, lengths: (7, 8), prefixes: &["0b"] },
+const BASES: [NumberBase; 4] = [
+    NumberBase { radix: 16, lengths: (2, 4), prefixes: &["0x", "0X", "U+", "u+", "\\x", "#x"] },
+    NumberBase { radix: 10, lengths: (2, 3), prefixes: &[] },
+    NumberBase { radix: 8, lengths: (3, 4), prefixes: &["0o"] },
+    NumberBase { radix: 2, lengths: (7, 8), prefixes: &["0b"] },
 ];
 
 #[derive(Debug, Clone, Copy)]
-struct Base {
+struct NumberBase {
     radix: u32,
     /// How many digits there are, at least and at most.
     lengths: (usize, usize),
@@ -24,19 +24,19 @@ struct Base {
 }
 
 /// Every row of numbers that says something.
-pub(crate) fn numbers(text: &str, found: &mut Vec<Decoded>) {
-    let numbers = text.bytes().filter(u8::is_ascii_digit).take(SHORTEST).count() == SHORTEST;
-    if numbers || has_pairs(text) {
+pub(crate) fn decode_numbers(text: &str, found: &mut Vec<DecodedText>) {
+    let numbers = text.bytes().filter(u8::is_ascii_digit).take(MIN_NUMBERS).count() == MIN_NUMBERS;
+    if numbers || has_hex_pairs(text) {
         for base in BASES {
-            rows(text, base, found);
+            decode_rows(text, base, found);
         }
-        bits(text, found);
+        decode_bits(text, found);
     }
-    morse(text, found);
+    decode_morse(text, found);
 }
 
 /// Whether several pairs of hexadecimal digits stand apart in a row: `69 67 6e 6f`.
-fn has_pairs(text: &str) -> bool {
+fn has_hex_pairs(text: &str) -> bool {
     let pair = |part: &[u8]| match part {
         [one, two, apart] => {
             one.is_ascii_hexdigit() && two.is_ascii_hexdigit() && !apart.is_ascii_alphanumeric()
@@ -46,7 +46,7 @@ fn has_pairs(text: &str) -> bool {
     text.as_bytes().windows(12).any(|window| window.chunks_exact(3).all(pair))
 }
 
-fn rows(text: &str, base: Base, found: &mut Vec<Decoded>) {
+fn decode_rows(text: &str, base: NumberBase, found: &mut Vec<DecodedText>) {
     let apart = |c: char| {
         c.is_whitespace()
             || matches!(
@@ -54,9 +54,10 @@ fn rows(text: &str, base: Base, found: &mut Vec<Decoded>) {
                 ',' | ';' | ':' | '-' | '.' | '[' | ']' | '(' | ')' | '{' | '}' | '/' | '|'
             )
     };
-    let (mut bytes, mut start) = (Vec::new(), 0);
+    let mut bytes = Vec::new();
+    let mut start = 0;
     for word in text.split(apart) {
-        match base.value(word) {
+        match base.decode(word) {
             Some(byte) => {
                 if bytes.is_empty() {
                     start = word.as_ptr().addr().saturating_sub(text.as_ptr().addr());
@@ -70,18 +71,18 @@ fn rows(text: &str, base: Base, found: &mut Vec<Decoded>) {
     end_row(&mut bytes, start, found);
 }
 
-fn end_row(bytes: &mut Vec<u8>, at: usize, found: &mut Vec<Decoded>) {
+fn end_row(bytes: &mut Vec<u8>, at: usize, found: &mut Vec<DecodedText>) {
     let row = std::mem::take(bytes);
-    if row.len() >= SHORTEST
-        && let Some(text) = prose(row)
+    if row.len() >= MIN_NUMBERS
+        && let Some(text) = readable_text(row)
     {
-        found.push(Decoded { at, text, hides: true });
+        found.push(DecodedText { at, text, hides: true });
     }
 }
 
-impl Base {
+impl NumberBase {
     /// The letter that a word stands for.
-    fn value(self, word: &str) -> Option<u8> {
+    fn decode(self, word: &str) -> Option<u8> {
         let digits = self.prefixes.iter().find_map(|prefix| word.strip_prefix(prefix));
         let digits = digits.unwrap_or(word);
         let (least, most) = self.lengths;
@@ -94,15 +95,19 @@ impl Base {
 }
 
 /// A long run of nothing but zeros and ones.
-fn bits(text: &str, found: &mut Vec<Decoded>) {
+fn decode_bits(text: &str, found: &mut Vec<DecodedText>) {
     for run in text.split(|c| !matches!(c, '0' | '1')) {
-        if run.len() < SHORTEST * 8 || !run.len().is_multiple_of(8) {
+        if run.len() < MIN_NUMBERS * 8 || !run.len().is_multiple_of(8) {
             continue;
         }
         let eight = |bits: &[u8]| u8::from_str_radix(str::from_utf8(bits).ok()?, 2).ok();
         let bytes: Option<Vec<u8>> = run.as_bytes().chunks_exact(8).map(eight).collect();
         let at = run.as_ptr().addr().saturating_sub(text.as_ptr().addr());
-        found.extend(bytes.and_then(prose).map(|text| Decoded { at, text, hides: true }));
+        found.extend(bytes.and_then(readable_text).map(|text| DecodedText {
+            at,
+            text,
+            hides: true,
+        }));
     }
 }
 
@@ -112,16 +117,19 @@ const MORSE: [&str; 26] = [
     "-.", "---", ".--.", "--.-", ".-.", "...", "-", "..-", "...-", ".--", "-..-", "-.--", "--..",
 ];
 
-fn morse(text: &str, found: &mut Vec<Decoded>) {
+fn decode_morse(text: &str, found: &mut Vec<DecodedText>) {
     if !text.contains("-.") && !text.contains(".-") {
         return;
     }
-    let (mut said, mut start) = (String::new(), None);
+    let mut said = String::new();
+    let mut start = None;
     let mut end = |said: &mut String, start: &mut Option<usize>| {
         let text = std::mem::take(said);
         let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
-        if let Some(at) = start.take().filter(|_| letters >= SHORTEST_MORSE && text.contains(' ')) {
-            found.push(Decoded { at, text, hides: true });
+        if let Some(at) =
+            start.take().filter(|_| letters >= MIN_MORSE_LETTERS && text.contains(' '))
+        {
+            found.push(DecodedText { at, text, hides: true });
         }
     };
     for word in text.split_whitespace() {

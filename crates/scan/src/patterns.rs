@@ -4,31 +4,31 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
-use switchboard_text::characters::plain;
+use switchboard_text::characters::fold_char;
 
-use crate::finding::Sign;
-use crate::tokens::{Gap, Tokens};
+use crate::finding::Indicator;
+use crate::tokens::{Gap, TextTokens};
 use crate::transforms;
-use crate::transforms::Turn;
-use crate::unspaced::{BETWEEN, Joined, SQUEEZED, in_order};
-use crate::word_sets::{PAIRS, Sets, Step, Words};
+use crate::transforms::LetterTransform;
+use crate::unspaced::{MAX_GAP, SQUEEZED_ORDERS, UnspacedRule, find_in_order};
+use crate::word_sets::{PAIR_BIT, PatternStep, WordSets, WordTable};
 
 /// The rules, read once.
-pub(crate) static RULES: LazyLock<Rules> = LazyLock::new(Rules::read);
+pub(crate) static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::load);
 
 /// How far before a match a word that turns it around may stand, where the rule does not say.
-const REACH: usize = 4;
+const DEFAULT_NEGATION_REACH: usize = 4;
 /// How far after it.
-const NEGATION_AFTER: usize = 10;
+const NEGATION_REACH_AFTER: usize = 10;
 
 /// All rules, and which words they are about.
 #[derive(Debug)]
-pub(crate) struct Rules {
+pub(crate) struct RuleSet {
     /// For each word, the sets that it is in.
-    words: Words,
-    rules: Vec<Rule>,
+    words: WordTable,
+    rules: Vec<ScanRule>,
     /// Parts of words of scripts that are written without spaces, in their order.
-    joined: Vec<Joined<'static>>,
+    joined: Vec<UnspacedRule<'static>>,
     take: u128,
     never: u128,
     rarely: u128,
@@ -43,35 +43,35 @@ pub(crate) struct Rules {
 
 /// What else was seen in a text.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct TextTraits {
     /// How its letters were put elsewhere.
-    pub(crate) turn: Option<Turn>,
+    pub(crate) turn: Option<LetterTransform>,
     /// Whether it is in another language, though in Latin letters.
     pub(crate) is_foreign: bool,
 }
 
 #[derive(Debug)]
-struct Rule {
+struct ScanRule {
     name: &'static str,
     points: u32,
-    patterns: Vec<Vec<Step>>,
+    patterns: Vec<Vec<PatternStep>>,
     negatable: bool,
     reach: usize,
     across: bool,
 }
 
 #[derive(Deserialize)]
-struct File<'a> {
+struct ScanRuleFile<'a> {
     #[serde(borrow)]
     sets: HashMap<&'a str, &'a str>,
     #[serde(borrow)]
-    rules: Vec<FileRule<'a>>,
+    rules: Vec<ScanRuleEntry<'a>>,
     #[serde(borrow)]
-    joined: Vec<Joined<'a>>,
+    joined: Vec<UnspacedRule<'a>>,
 }
 
 #[derive(Deserialize)]
-struct FileRule<'a> {
+struct ScanRuleEntry<'a> {
     name: &'a str,
     points: u32,
     #[serde(borrow)]
@@ -84,30 +84,38 @@ struct FileRule<'a> {
     across: bool,
 }
 
-impl Rules {
-    fn read() -> Self {
+impl RuleSet {
+    fn load() -> Self {
         // The file is part of the program and a test reads it: it cannot be wrong here.
-        let file: File<'static> = serde_json::from_str(include_str!("rules.json"))
-            .unwrap_or(File { sets: HashMap::new(), rules: Vec::new(), joined: Vec::new() });
-        let mut sets = Sets::default();
+        let file: ScanRuleFile<'static> = serde_json::from_str(include_str!("rules.json"))
+            .unwrap_or(ScanRuleFile {
+                sets: HashMap::new(),
+                rules: Vec::new(),
+                joined: Vec::new(),
+            });
+        let mut sets = WordSets::default();
         let mut rules = Vec::with_capacity(file.rules.len());
         for rule in &file.rules {
-            let patterns = rule.find.iter().map(|find| sets.pattern(find, &file.sets)).collect();
-            let FileRule { name, points, negatable, across, .. } = *rule;
-            let reach = rule.reach.unwrap_or(REACH);
-            rules.push(Rule { name, points, patterns, negatable, reach, across });
+            let patterns =
+                rule.find.iter().map(|find| sets.parse_pattern(find, &file.sets)).collect();
+            let ScanRuleEntry { name, points, negatable, across, .. } = *rule;
+            let reach = rule.reach.unwrap_or(DEFAULT_NEGATION_REACH);
+            rules.push(ScanRule { name, points, patterns, negatable, reach, across });
         }
-        let mut named = |name: &str| sets.bit(name, &file.sets);
-        let (take, never) = (named("take"), named("never"));
+        let mut named = |name: &str| sets.set_bit(name, &file.sets);
+        let take = named("take");
+        let never = named("never");
         let rarely = named("rarely");
         let not_really = named("not_really");
         let turned_down = named("turned_down");
         let goes_on = named("goes_on");
         let sample = named("sample");
-        let (turned, foreign) = (named("turned"), named("foreign"));
-        let (mut joined, mut words) = (file.joined, sets.words);
-        joined.iter_mut().for_each(Joined::fold);
-        transforms::mark(&mut words, turned);
+        let turned = named("turned");
+        let foreign = named("foreign");
+        let mut joined = file.joined;
+        let mut words = sets.words;
+        joined.iter_mut().for_each(UnspacedRule::fold);
+        transforms::mark_transformed(&mut words, turned);
         Self {
             words,
             rules,
@@ -125,71 +133,81 @@ impl Rules {
     }
 
     /// What speaks against these words, and what else there is to see.
-    pub(crate) fn signs(&self, tokens: &Tokens, signs: &mut Vec<Sign>) -> Seen {
+    pub(crate) fn find_indicators(
+        &self,
+        tokens: &TextTokens,
+        signs: &mut Vec<Indicator>,
+    ) -> TextTraits {
         let masks: Vec<u128> = (0..tokens.all().len()).map(|at| self.mask(tokens, at)).collect();
         let all = masks.iter().fold(0, |all, mask| all | mask);
         if all == 0 {
-            return Seen::default();
+            return TextTraits::default();
         }
         for rule in &self.rules {
-            if let Some((place, points)) = self.strongest(rule, tokens, (&masks, all)) {
+            if let Some((place, points)) = self.strongest_match(rule, tokens, (&masks, all)) {
                 let at = tokens.all().get(place).map_or(0, |token| token.at);
-                signs.push(Sign::new(rule.name, points, at));
+                signs.push(Indicator::new(rule.name, points, at));
             }
         }
         let is_foreign = all & self.foreign != 0;
         if all & self.turned == 0 {
-            return Seen { turn: None, is_foreign };
+            return TextTraits { turn: None, is_foreign };
         }
         let turned = masks.iter().enumerate().filter(|(_, mask)| **mask & self.turned != 0);
-        Seen { turn: transforms::turn_of(tokens, turned.map(|(place, _)| place)), is_foreign }
+        TextTraits {
+            turn: transforms::detect_transform(tokens, turned.map(|(place, _)| place)),
+            is_foreign,
+        }
     }
 
     /// The same for a text without spaces between words.
-    pub(crate) fn joined_signs(&self, text: &str, signs: &mut Vec<Sign>) {
-        let folded: String = text.chars().filter_map(plain).collect();
+    pub(crate) fn find_unspaced_indicators(&self, text: &str, signs: &mut Vec<Indicator>) {
+        let folded: String = text.chars().filter_map(fold_char).collect();
         for joined in &self.joined {
-            if in_order(&folded, &joined.parts, BETWEEN).is_some() {
-                signs.push(Sign::new(joined.rule, joined.points, 0));
+            if find_in_order(&folded, &joined.parts, MAX_GAP).is_some() {
+                signs.push(Indicator::new(joined.rule, joined.points, 0));
             }
         }
     }
 
     /// The rules that need no spaces, for letters that were written one by one.
-    pub(crate) fn squeezed_signs(&self, letters: &str, signs: &mut Vec<Sign>) {
-        for (rule, parts) in SQUEEZED {
+    pub(crate) fn find_squeezed_indicators(&self, letters: &str, signs: &mut Vec<Indicator>) {
+        for (rule, parts) in SQUEEZED_ORDERS {
             let parts: Vec<Vec<&str>> =
                 parts.iter().map(|part| part.split(' ').collect()).collect();
-            if let Some(at) = in_order(letters, &parts, BETWEEN) {
-                signs.push(Sign::new(rule, 10, at));
+            if let Some(at) = find_in_order(letters, &parts, MAX_GAP) {
+                signs.push(Indicator::new(rule, 10, at));
             }
         }
     }
 
-    fn mask(&self, tokens: &Tokens, at: usize) -> u128 {
+    fn mask(&self, tokens: &TextTokens, at: usize) -> u128 {
         let one = self.words.get(tokens.word(at)).copied().unwrap_or(0);
-        let pair = match tokens.pair(at).filter(|_| one & PAIRS != 0) {
+        let pair = match tokens.pair(at).filter(|_| one & PAIR_BIT != 0) {
             Some(pair) => self.words.get(pair).copied().unwrap_or(0),
             None => 0,
         };
-        let one = one & !PAIRS;
+        let one = one & !PAIR_BIT;
         let kinds = tokens.all().get(at).map_or(0, |token| token.kinds);
         one | pair | u128::from(kinds)
     }
 
-    fn strongest(
+    fn strongest_match(
         &self,
-        rule: &Rule,
-        tokens: &Tokens,
+        rule: &ScanRule,
+        tokens: &TextTokens,
         (masks, all): (&[u128], u128),
     ) -> Option<(usize, u32)> {
         let mut best: Option<(usize, u32)> = None;
-        let possible = |pattern: &&Vec<Step>| pattern.iter().all(|step| step.sets & all != 0);
+        let possible =
+            |pattern: &&Vec<PatternStep>| pattern.iter().all(|step| step.sets & all != 0);
         for pattern in rule.patterns.iter().filter(possible) {
             let Some((first, rest)) = pattern.split_first() else { continue };
             for (start, _) in masks.iter().enumerate().filter(|(_, mask)| **mask & first.sets != 0)
             {
-                let Some(end) = ends(rest, start, rule.across, tokens, masks) else { continue };
+                let Some(end) = match_end(rest, start, rule.across, tokens, masks) else {
+                    continue;
+                };
                 let points = self.points(rule, (start, end), tokens, masks);
                 if points > best.map_or(0, |(_, points)| points) {
                     best = Some((start, points));
@@ -201,9 +219,9 @@ impl Rules {
 
     fn points(
         &self,
-        rule: &Rule,
+        rule: &ScanRule,
         (start, end): (usize, usize),
-        tokens: &Tokens,
+        tokens: &TextTokens,
         masks: &[u128],
     ) -> u32 {
         if !rule.negatable {
@@ -225,7 +243,7 @@ impl Rules {
         &self,
         reach: usize,
         (start, end): (usize, usize),
-        tokens: &Tokens,
+        tokens: &TextTokens,
         masks: &[u128],
     ) -> bool {
         let has = |at: usize, sets: u128| masks.get(at).is_some_and(|mask| mask & sets != 0);
@@ -244,9 +262,9 @@ impl Rules {
                 return at + 1 == start || !has(at + 1, self.not_really);
             }
         }
-        for at in end + 1..=end + NEGATION_AFTER {
+        for at in end + 1..=end + NEGATION_REACH_AFTER {
             // `~/.ssh and ~/.aws are never read` is one list.
-            let goes_on = has(at, self.goes_on) && !(at..at + 4).any(|at| has(at, PLACES));
+            let goes_on = has(at, self.goes_on) && !(at..at + 4).any(|at| has(at, PLACE_KINDS));
             if gap(at) != Gap::Space || goes_on {
                 break;
             }
@@ -259,14 +277,14 @@ impl Rules {
 }
 
 /// All kinds of places that a word can be.
-const PLACES: u128 = 0x7f;
+const PLACE_KINDS: u128 = 0x7f;
 
 /// Where the rest of a pattern ends that began at `from`.
-fn ends(
-    rest: &[Step],
+fn match_end(
+    rest: &[PatternStep],
     from: usize,
     across: bool,
-    tokens: &Tokens,
+    tokens: &TextTokens,
     masks: &[u128],
 ) -> Option<usize> {
     let Some((step, after)) = rest.split_first() else { return Some(from) };
@@ -275,7 +293,7 @@ fn ends(
             return None;
         }
         if masks.get(at)? & step.sets != 0
-            && let Some(end) = ends(after, at, across, tokens, masks)
+            && let Some(end) = match_end(after, at, across, tokens, masks)
         {
             return Some(end);
         }

@@ -4,19 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use foldhash::HashMap;
-use switchboard_text::characters::plain;
-use switchboard_text::{is_near, traces};
+use switchboard_text::characters::fold_char;
+use switchboard_text::{is_near, near_keys};
 
-use crate::finding::{Finding, Sign};
+use crate::finding::{Indicator, ScanFinding};
 use crate::tokens::skeleton;
 
 /// Shorter names, and names of one plain word, are also words of the language.
-const SHORTEST: usize = 6;
+const MIN_NAME_LEN: usize = 6;
 
 /// The names that the servers of one moment use. Many servers may have tools of the same names, so
 /// every name is here once.
 #[derive(Debug, Default)]
-pub struct Names {
+pub struct KnownNames {
     /// Which servers have a tool of that name, in any letter case.
     tools: HashMap<String, BTreeSet<String>>,
     /// What a reader sees in the names of tools; the names, and by whom they are used.
@@ -27,15 +27,17 @@ pub struct Names {
     traces: Vec<(u64, usize)>,
 }
 
-impl Names {
+impl KnownNames {
     /// The names of tools of servers, with what is known of each tool.
     #[must_use]
-    pub fn of<'a>(tools: impl IntoIterator<Item = (&'a str, &'a str, &'a Words)>) -> Self {
+    pub fn new<'a>(
+        tools: impl IntoIterator<Item = (&'a str, &'a str, &'a DefinitionWords)>,
+    ) -> Self {
         let mut names = Self::default();
         for (server, tool, words) in tools {
             names.servers.entry(server.to_lowercase()).or_insert_with(|| server.to_owned());
             names.tools.entry(tool.to_lowercase()).or_default().insert(server.to_owned());
-            let seen = names.looks.entry(look(tool)).or_default();
+            let seen = names.looks.entry(name_skeleton(tool)).or_default();
             let users = seen.entry(tool.to_owned()).or_default();
             if users.is_empty() {
                 let place = names.distinct.len();
@@ -49,35 +51,36 @@ impl Names {
     }
 
     /// The names that a reader may take for this one, and who uses them.
-    fn seen(&self, tool: &str) -> impl Iterator<Item = (&String, &BTreeSet<String>)> {
-        self.looks.get(&look(tool)).into_iter().flatten()
+    fn lookalikes(&self, tool: &str) -> impl Iterator<Item = (&String, &BTreeSet<String>)> {
+        self.looks.get(&name_skeleton(tool)).into_iter().flatten()
     }
 
     /// Whether another server has a tool of this name, in any letter case and with any signs
     /// between its words.
     fn is_shared(&self, server: &str, tool: &str) -> bool {
-        let is_same = |name: &str| name == tool || letters(name).eq(letters(tool));
-        self.seen(tool).any(|(name, users)| other_than(server, users).is_some() && is_same(name))
+        let is_same = |name: &str| name == tool || name_letters(name).eq(name_letters(tool));
+        self.lookalikes(tool)
+            .any(|(name, users)| other_than(server, users).is_some() && is_same(name))
     }
 
     /// A tool of another server whose name this one is taken for, with digits in the place of
     /// letters.
-    fn with_digits(&self, server: &str, tool: &str) -> Option<(&str, &str)> {
+    fn digit_lookalike(&self, server: &str, tool: &str) -> Option<(&str, &str)> {
         let digits = |name: &str| name.bytes().filter(u8::is_ascii_digit).count();
-        self.seen(tool).find_map(|(name, users)| {
+        self.lookalikes(tool).find_map(|(name, users)| {
             let is_meant = name.is_ascii() && tool.is_ascii() && digits(name) < digits(tool);
             Some((other_than(server, users).filter(|_| is_meant)?, name.as_str()))
         })
     }
 
     /// A tool of another name that a reader takes for this one.
-    fn twin(&self, tool: &str) -> Option<(&str, &str)> {
-        let (name, users) = self.seen(tool).find(|(name, _)| *name != tool)?;
+    fn homoglyph_twin(&self, tool: &str) -> Option<(&str, &str)> {
+        let (name, users) = self.lookalikes(tool).find(|(name, _)| *name != tool)?;
         Some((users.first()?, name))
     }
 
     /// A tool of another server whose name is one slip away from this one.
-    fn near(&self, server: &str, tool: &str, traces: &[u64]) -> Option<(&str, &str)> {
+    fn near_miss(&self, server: &str, tool: &str, traces: &[u64]) -> Option<(&str, &str)> {
         let with_trace = |wanted: &u64| {
             let wanted = *wanted;
             let from = self.traces.partition_point(|(trace, _)| *trace < wanted);
@@ -85,7 +88,7 @@ impl Names {
             same.filter_map(|(_, place)| self.distinct.get(*place))
         };
         traces.iter().flat_map(with_trace).find_map(|name| {
-            let users = self.looks.get(&look(name))?.get(name);
+            let users = self.looks.get(&name_skeleton(name))?.get(name);
             let users = users.filter(|_| name != tool && is_near(name, tool))?;
             Some((other_than(server, users)?, name.as_str()))
         })
@@ -98,7 +101,7 @@ impl Names {
         (other != server).then_some(other)
     }
 
-    fn meant(&self, server: &str, word: &str) -> Option<u32> {
+    fn mention_points(&self, server: &str, word: &str) -> Option<u32> {
         for separator in ["__", "/", ".", ":", "::"] {
             if let Some((first, tool)) = word.split_once(separator)
                 && let Some(other) = self.servers.get(first)
@@ -108,7 +111,7 @@ impl Names {
                 return Some(6);
             }
         }
-        let servers = self.tools.get(word).filter(|_| is_telling(word))?;
+        let servers = self.tools.get(word).filter(|_| is_distinctive(word))?;
         (!servers.contains(server)).then_some(3)
     }
 }
@@ -117,13 +120,13 @@ fn other_than<'a>(server: &str, users: &'a BTreeSet<String>) -> Option<&'a str> 
     users.iter().map(String::as_str).find(|user| *user != server)
 }
 
-fn is_telling(word: &str) -> bool {
-    word.len() >= SHORTEST && word.contains(['_', '-'])
+fn is_distinctive(word: &str) -> bool {
+    word.len() >= MIN_NAME_LEN && word.contains(['_', '-'])
 }
 
 /// What matters of a definition beside other servers' tools, whatever these are.
 #[derive(Debug, Default)]
-pub struct Words {
+pub struct DefinitionWords {
     mentions: Box<[Mention]>,
     /// What its name has in common with names that are near.
     traces: Box<[u64]>,
@@ -136,26 +139,26 @@ struct Mention {
     word: Box<str>,
 }
 
-impl Words {
+impl DefinitionWords {
     /// Those of a definition, which may be that of a tool.
     #[must_use]
-    pub fn of(tool: Option<&str>, raw: &str) -> Self {
+    pub fn new(tool: Option<&str>, raw: &str) -> Self {
         let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
         let mentions = raw.split(|c| !in_name(c)).filter_map(|word| {
             let at = word.as_ptr().addr().saturating_sub(raw.as_ptr().addr());
             let word = word.trim_matches(['.', '/', ':', '-']);
             let has_server = word.contains(['.', '/', ':']) || word.contains("__");
-            let may_be_meant = has_server || is_telling(word);
+            let may_be_meant = has_server || is_distinctive(word);
             may_be_meant.then(|| Mention { at, word: word.to_lowercase().into() })
         });
-        let traces = tool.map(traces).unwrap_or_default();
-        let traces = traces.iter().map(|trace| number(trace)).collect();
+        let traces = tool.map(near_keys).unwrap_or_default();
+        let traces = traces.iter().map(|trace| short_hash(trace)).collect();
         Self { mentions: mentions.collect(), traces }
     }
 }
 
 /// A short stand-in for a text; what it stands for is compared again.
-fn number(text: &str) -> u64 {
+fn short_hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish()
@@ -163,50 +166,50 @@ fn number(text: &str) -> u64 {
 
 /// What speaks against a tool's name and a definition's text, beside the other servers.
 #[must_use]
-pub fn references(
-    names: &Names,
+pub fn find_shadowing(
+    names: &KnownNames,
     server: &str,
     tool: Option<&str>,
-    (raw, words): (&str, &Words),
-) -> Vec<Finding> {
+    (raw, words): (&str, &DefinitionWords),
+) -> Vec<ScanFinding> {
     let mut findings = Vec::new();
     if let Some(tool) = tool {
         if names.forged_prefix(server, tool).is_some() {
-            findings.push(Sign::new("forged_prefix", 6, 0).finding("/name", tool));
+            findings.push(Indicator::new("forged_prefix", 6, 0).into_finding("/name", tool));
         }
-        let twin = names.twin(tool).filter(|_| !tool.is_ascii());
-        let twin = twin.or_else(|| names.with_digits(server, tool));
-        let twin = twin.or_else(|| names.near(server, tool, &words.traces));
+        let twin = names.homoglyph_twin(tool).filter(|_| !tool.is_ascii());
+        let twin = twin.or_else(|| names.digit_lookalike(server, tool));
+        let twin = twin.or_else(|| names.near_miss(server, tool, &words.traces));
         if let Some((other, twin)) = twin {
             let decoded = Some(format!("looks like `{twin}` of `{other}`"));
-            let sign = Sign { decoded, ..Sign::new("lookalike_name", 6, 0) };
-            findings.push(sign.finding("/name", tool));
+            let sign = Indicator { decoded, ..Indicator::new("lookalike_name", 6, 0) };
+            findings.push(sign.into_finding("/name", tool));
         }
         if names.is_shared(server, tool) {
-            findings.push(Sign::new("same_name", 0, 0).finding("/name", tool));
+            findings.push(Indicator::new("same_name", 0, 0).into_finding("/name", tool));
         }
     }
     let mut best: Option<(usize, u32)> = None;
     for Mention { at, word } in &words.mentions {
-        let points = names.meant(server, word).unwrap_or(0);
+        let points = names.mention_points(server, word).unwrap_or(0);
         if points > best.map_or(0, |(_, points)| points) {
             best = Some((*at, points));
         }
     }
     if let Some((at, points)) = best {
-        findings.push(Sign::new("other_servers_tool", points, at).finding("", raw));
+        findings.push(Indicator::new("other_servers_tool", points, at).into_finding("", raw));
     }
     findings
 }
 
 /// What a reader sees in a name: letters of any dress and case, without what joins them.
-fn look(name: &str) -> String {
-    let seen = name.chars().filter_map(plain);
+fn name_skeleton(name: &str) -> String {
+    let seen = name.chars().filter_map(fold_char);
     seen.filter(|c| !matches!(c, '_' | '-' | ' ' | '.')).map(skeleton).collect()
 }
 
 /// The letters and digits of a name, without case.
-fn letters(name: &str) -> impl Iterator<Item = char> {
+fn name_letters(name: &str) -> impl Iterator<Item = char> {
     let joins = |c: &char| matches!(c, '_' | '-' | ' ' | '.');
     name.chars().filter(move |c| !joins(c)).flat_map(char::to_lowercase)
 }
@@ -215,21 +218,29 @@ fn letters(name: &str) -> impl Iterator<Item = char> {
 mod tests {
     use super::*;
 
-    fn names(tools: &[(&str, &str)]) -> Names {
-        let words: Vec<Words> = tools.iter().map(|(_, tool)| Words::of(Some(tool), "")).collect();
-        Names::of(tools.iter().zip(&words).map(|((server, tool), words)| (*server, *tool, words)))
+    fn names(tools: &[(&str, &str)]) -> KnownNames {
+        let words: Vec<DefinitionWords> =
+            tools.iter().map(|(_, tool)| DefinitionWords::new(Some(tool), "")).collect();
+        KnownNames::new(
+            tools.iter().zip(&words).map(|((server, tool), words)| (*server, *tool, words)),
+        )
     }
 
-    fn found(names: &Names, server: &str, tool: &str, text: &str) -> Vec<(&'static str, u32)> {
-        let words = Words::of(Some(tool), text);
-        let found = references(names, server, Some(tool), (text, &words));
+    fn found_rules(
+        names: &KnownNames,
+        server: &str,
+        tool: &str,
+        text: &str,
+    ) -> Vec<(&'static str, u32)> {
+        let words = DefinitionWords::new(Some(tool), text);
+        let found = find_shadowing(names, server, Some(tool), (text, &words));
         found.iter().map(|finding| (finding.rule, finding.points)).collect()
     }
 
     #[test]
     fn another_servers_tool_is_known_by_its_name() {
         let all = names(&[("mail", "send_email"), ("evil", "weather"), ("evil", "get_weather")]);
-        let rules = |tool: &str, text: &str| found(&all, "evil", tool, text);
+        let rules = |tool: &str, text: &str| found_rules(&all, "evil", tool, text);
         assert_eq!(rules("weather", "via mail.send_email"), [("other_servers_tool", 6)]);
         assert_eq!(rules("weather", "then call send_email."), [("other_servers_tool", 3)]);
         assert_eq!(rules("weather", "use get_weather first; sends mail"), []);
@@ -251,10 +262,13 @@ mod tests {
         }
         // Whoever has the letters is the one that is looked like.
         let all = names(&[("mail", "send_email"), ("evil", "send_emai1")]);
-        assert_eq!(found(&all, "mail", "send_email", ""), []);
+        assert_eq!(found_rules(&all, "mail", "send_email", ""), []);
         // Of one that many have, any other one counts.
         let all = names(&[("a", "send_email"), ("b", "send_email"), ("c", "send_emall")]);
-        assert_eq!(found(&all, "a", "send_email", ""), [("lookalike_name", 6), ("same_name", 0)]);
-        assert_eq!(found(&all, "c", "send_emall", ""), [("lookalike_name", 6)]);
+        assert_eq!(
+            found_rules(&all, "a", "send_email", ""),
+            [("lookalike_name", 6), ("same_name", 0)]
+        );
+        assert_eq!(found_rules(&all, "c", "send_emall", ""), [("lookalike_name", 6)]);
     }
 }

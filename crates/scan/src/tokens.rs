@@ -1,10 +1,10 @@
 //! A text as plain words: letters of any dress folded, digits that stand for letters too, and what
 //! is an address, a path or a secret's place marked as such.
 
-use switchboard_text::characters::plain;
+use switchboard_text::characters::fold_char;
 
 /// The longest piece between spaces that is looked at for its kind.
-const LONGEST_PIECE: usize = 600;
+const MAX_PIECE_LEN: usize = 600;
 
 /// A place where secrets lie.
 pub(crate) const SECRET: u8 = 1;
@@ -18,7 +18,7 @@ pub(crate) const MAIL: u8 = 8;
 pub(crate) const FILE: u8 = 16;
 
 /// Parts of paths where secrets lie.
-const SECRETS: [&str; 44] = [
+const SECRET_PATHS: [&str; 44] = [
     ".ssh",
     "id_rsa",
     "id-rsa",
@@ -66,7 +66,7 @@ const SECRETS: [&str; 44] = [
 ];
 
 /// Parts of paths that hold secrets among other things, and that many tools are made for.
-const SETTINGS: [&str; 8] = [
+const SETTINGS_PATHS: [&str; 8] = [
     "/.env",
     ".pem",
     "credentials.json",
@@ -78,7 +78,7 @@ const SETTINGS: [&str; 8] = [
 ];
 
 /// Addresses that stand in documents for any other.
-const SAMPLES: [&str; 5] =
+const SAMPLE_ADDRESSES: [&str; 5] =
     ["@example.", "://example.", "://www.example.", "://localhost", "://127.0.0.1"];
 
 /// How much two words are apart.
@@ -91,7 +91,7 @@ pub(crate) enum Gap {
 
 /// One word.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Token {
+pub(crate) struct WordToken {
     start: usize,
     end: usize,
     /// Where it begins in the text.
@@ -104,24 +104,24 @@ pub(crate) struct Token {
 
 /// All words of a text.
 #[derive(Debug, Default)]
-pub(crate) struct Tokens {
+pub(crate) struct TextTokens {
     words: String,
-    tokens: Vec<Token>,
+    tokens: Vec<WordToken>,
 }
 
-impl Tokens {
-    pub(crate) fn of(text: &str) -> Self {
-        let mut reader = Reader::new(text);
+impl TextTokens {
+    pub(crate) fn parse(text: &str) -> Self {
+        let mut reader = Tokenizer::new(text);
         let mut chars = text.char_indices().peekable();
         while let Some((at, c)) = chars.next() {
-            let Some(folded) = plain(c) else { continue };
+            let Some(folded) = fold_char(c) else { continue };
             let next = chars.peek().map(|(_, next)| *next);
             reader.take(at, c, folded, next);
         }
         reader.finish()
     }
 
-    pub(crate) fn all(&self) -> &[Token] {
+    pub(crate) fn all(&self) -> &[WordToken] {
         &self.tokens
     }
 
@@ -135,7 +135,8 @@ impl Tokens {
 
     /// The word at a place and the one after it, if they belong together.
     pub(crate) fn pair(&self, place: usize) -> Option<&str> {
-        let (first, second) = (self.tokens.get(place)?, self.tokens.get(place + 1)?);
+        let first = self.tokens.get(place)?;
+        let second = self.tokens.get(place + 1)?;
         if second.before == Gap::Sentence {
             return None;
         }
@@ -148,9 +149,10 @@ impl Tokens {
     }
 
     /// All letters of the words that have one letter each, if there are many of them in a row.
-    pub(crate) fn spaced_out(&self) -> Option<String> {
-        let single = |token: &&Token| token.end - token.start == 1;
-        let (mut run, mut longest) = (0, 0);
+    pub(crate) fn spaced_letters(&self) -> Option<String> {
+        let single = |token: &&WordToken| token.end - token.start == 1;
+        let mut run = 0;
+        let mut longest = 0;
         for token in &self.tokens {
             run = if single(&token) { run + 1 } else { 0 };
             longest = longest.max(run);
@@ -162,8 +164,8 @@ impl Tokens {
     }
 }
 
-struct Reader {
-    tokens: Tokens,
+struct Tokenizer {
+    tokens: TextTokens,
     /// The piece since the last space.
     piece: String,
     /// Where the word that is being read begins, in the words and in the text.
@@ -174,10 +176,10 @@ struct Reader {
     last: char,
 }
 
-impl Reader {
+impl Tokenizer {
     fn new(text: &str) -> Self {
         Self {
-            tokens: Tokens { words: String::with_capacity(text.len()), tokens: Vec::new() },
+            tokens: TextTokens { words: String::with_capacity(text.len()), tokens: Vec::new() },
             piece: String::new(),
             word: None,
             gap: Gap::Sentence,
@@ -196,7 +198,7 @@ impl Reader {
                 self.gap = self.gap.max(Gap::Clause);
             }
         } else {
-            if self.piece.len() < LONGEST_PIECE {
+            if self.piece.len() < MAX_PIECE_LEN {
                 self.piece.push(folded);
             }
             let leet = match folded {
@@ -214,7 +216,7 @@ impl Reader {
                 // The word goes on: `don't` is one.
             } else {
                 self.end_word();
-                self.gap = self.gap.max(gap_of(folded, next));
+                self.gap = self.gap.max(gap_after(folded, next));
             }
         }
         self.last = c;
@@ -234,7 +236,7 @@ impl Reader {
     fn end_word(&mut self) {
         let Some((start, at)) = self.word.take() else { return };
         let end = self.tokens.words.len();
-        self.tokens.tokens.push(Token { start, end, at, before: self.gap, kinds: 0 });
+        self.tokens.tokens.push(WordToken { start, end, at, before: self.gap, kinds: 0 });
         self.gap = Gap::Space;
     }
 
@@ -243,7 +245,7 @@ impl Reader {
             && !tokens.is_empty()
         {
             // Both ends: what stands before and after a path is looked at.
-            let kinds = kinds(&self.piece);
+            let kinds = classify_piece(&self.piece);
             tokens.iter_mut().take(1).for_each(|first| first.kinds = kinds);
             tokens.iter_mut().rev().take(1).for_each(|last| last.kinds = kinds);
         }
@@ -251,14 +253,14 @@ impl Reader {
         self.piece.clear();
     }
 
-    fn finish(mut self) -> Tokens {
+    fn finish(mut self) -> TextTokens {
         self.end_word();
         self.end_piece();
         self.tokens
     }
 }
 
-fn gap_of(folded: char, next: Option<char>) -> Gap {
+fn gap_after(folded: char, next: Option<char>) -> Gap {
     match folded {
         // A picture begins so.
         '!' if next == Some('[') => Gap::Space,
@@ -281,7 +283,7 @@ pub(crate) const fn skeleton(c: char) -> char {
     }
 }
 
-fn kinds(piece: &str) -> u8 {
+fn classify_piece(piece: &str) -> u8 {
     let mut kinds = 0;
     // Most pieces are words of a sentence.
     let inner = piece.trim_end_matches(['.', ',', ';', ':', ')', '!', '?', '"', '\'']);
@@ -294,16 +296,16 @@ fn kinds(piece: &str) -> u8 {
     if bare == ".env"
         || bare == ".env."
         || bare.starts_with(".env.")
-        || SETTINGS.iter().any(|part| has(part))
+        || SETTINGS_PATHS.iter().any(|part| has(part))
     {
         kinds |= SETTING;
-    } else if SECRETS.iter().any(|part| has(part)) {
+    } else if SECRET_PATHS.iter().any(|part| has(part)) {
         kinds |= SECRET;
     }
-    let sample = SAMPLES.iter().any(|part| has(part));
+    let sample = SAMPLE_ADDRESSES.iter().any(|part| has(part));
     if (has("://") || has("www.")) && !sample {
         kinds |= URL;
-    } else if is_mail(piece) && !sample {
+    } else if is_email(piece) && !sample {
         kinds |= MAIL;
     }
     let start = piece.trim_start_matches(['"', '\'', '`', '(', '=', '<']);
@@ -314,7 +316,7 @@ fn kinds(piece: &str) -> u8 {
     kinds
 }
 
-fn is_mail(piece: &str) -> bool {
+fn is_email(piece: &str) -> bool {
     let Some((before, after)) = piece.rsplit_once('@') else { return false };
     before.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphabetic)
 }
@@ -333,7 +335,7 @@ mod tests {
             ("iGnOrE all", "ignore aii"),
             ("r\u{200b}ea\u{ad}d", "read"),
         ] {
-            assert_eq!(Tokens::of(text).words, expected, "{text}");
+            assert_eq!(TextTokens::parse(text).words, expected, "{text}");
         }
     }
 
@@ -349,7 +351,7 @@ mod tests {
             ("react@18", 0),
             ("environment", 0),
         ] {
-            let tokens = Tokens::of(text);
+            let tokens = TextTokens::parse(text);
             assert_eq!(tokens.all().last().map(|token| token.kinds), Some(expected), "{text}");
         }
     }

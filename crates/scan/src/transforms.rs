@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use switchboard_text::characters::plain;
+use switchboard_text::characters::fold_char;
 
-use crate::tokens::{Tokens, skeleton};
-use crate::word_sets::Words;
+use crate::tokens::{TextTokens, skeleton};
+use crate::word_sets::WordTable;
 
 /// A way in which letters are put elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Turn {
+pub(crate) enum LetterTransform {
     /// Each letter is another one, so many places before it.
     Shifted(u8),
     /// The alphabet from its end.
@@ -23,12 +23,12 @@ pub(crate) enum Turn {
     UpsideDown,
 }
 
-impl Turn {
+impl LetterTransform {
     /// The text as it was before.
     pub(crate) fn undo(self, text: &str) -> String {
         match self {
-            Self::Shifted(by) => each(text, |letter| (letter + 26 - by) % 26),
-            Self::Mirrored => each(text, |letter| 25 - letter),
+            Self::Shifted(by) => map_letters(text, |letter| (letter + 26 - by) % 26),
+            Self::Mirrored => map_letters(text, |letter| 25 - letter),
             Self::Reversed => text.chars().rev().collect(),
             Self::WordsReversed => {
                 let reverse = |word: &str| word.chars().rev().collect::<String>();
@@ -40,7 +40,7 @@ impl Turn {
 }
 
 /// Words that orders are made of: two of them, turned in the same way, are no accident.
-const TELLING: [&str; 34] = [
+const ORDER_WORDS: [&str; 34] = [
     "ignore",
     "disregard",
     "forget",
@@ -77,42 +77,49 @@ const TELLING: [&str; 34] = [
     "upload",
 ];
 /// Short words say as much when there are three of them.
-const SHORT: [&str; 14] = [
+const SHORT_ORDER_WORDS: [&str; 14] = [
     "tell", "user", "read", "pass", "send", "file", "with", "this", "that", "your", "from", "call",
     "tool", "must",
 ];
 
 /// What a word weighs that was turned in some way.
-type Turned = HashMap<String, (Turn, u32)>;
+type TransformedWords = HashMap<String, (LetterTransform, u32)>;
 
-static TURNED: LazyLock<Turned> = LazyLock::new(|| {
-    let mut turned = Turned::new();
-    let weighed = TELLING.iter().map(|word| (*word, 3)).chain(SHORT.map(|word| (word, 2)));
+static TRANSFORMED_WORDS: LazyLock<TransformedWords> = LazyLock::new(|| {
+    let mut turned = TransformedWords::new();
+    let weighed =
+        ORDER_WORDS.iter().map(|word| (*word, 3)).chain(SHORT_ORDER_WORDS.map(|word| (word, 2)));
     for (word, weight) in weighed {
         let reversed: String = word.chars().rev().collect();
-        turned.insert(key(&reversed), (Turn::Reversed, weight));
-        turned.insert(key(&Turn::Mirrored.undo(word)), (Turn::Mirrored, weight));
+        turned.insert(key(&reversed), (LetterTransform::Reversed, weight));
+        turned.insert(
+            key(&LetterTransform::Mirrored.undo(word)),
+            (LetterTransform::Mirrored, weight),
+        );
         for by in 1..26 {
             turned
-                .entry(key(&each(word, |letter| (letter + by) % 26)))
-                .or_insert((Turn::Shifted(by), weight));
+                .entry(key(&map_letters(word, |letter| (letter + by) % 26)))
+                .or_insert((LetterTransform::Shifted(by), weight));
         }
     }
     turned
 });
 
 /// Puts the turned words into the table of all words, under one bit.
-pub(crate) fn mark(words: &mut Words, bit: u128) {
-    for word in TURNED.keys() {
+pub(crate) fn mark_transformed(words: &mut WordTable, bit: u128) {
+    for word in TRANSFORMED_WORDS.keys() {
         *words.entry(word.clone()).or_default() |= bit;
     }
 }
 
 /// How the letters of these words were put elsewhere, if they were.
-pub(crate) fn turn_of(tokens: &Tokens, places: impl Iterator<Item = usize>) -> Option<Turn> {
-    let mut weights: HashMap<Turn, u32> = HashMap::new();
+pub(crate) fn detect_transform(
+    tokens: &TextTokens,
+    places: impl Iterator<Item = usize>,
+) -> Option<LetterTransform> {
+    let mut weights: HashMap<LetterTransform, u32> = HashMap::new();
     for place in places {
-        if let Some((turn, weight)) = TURNED.get(tokens.word(place)) {
+        if let Some((turn, weight)) = TRANSFORMED_WORDS.get(tokens.word(place)) {
             *weights.entry(*turn).or_default() += weight;
         }
     }
@@ -121,7 +128,7 @@ pub(crate) fn turn_of(tokens: &Tokens, places: impl Iterator<Item = usize>) -> O
 }
 
 /// Letters on their heads, and what they are.
-const UPRIGHT: [(char, char); 22] = [
+const UPSIDE_DOWN_LETTERS: [(char, char); 22] = [
     ('ɐ', 'a'),
     ('ɔ', 'c'),
     ('ǝ', 'e'),
@@ -148,7 +155,7 @@ const UPRIGHT: [(char, char); 22] = [
 
 /// Whether letters of a text stand on their heads.
 pub(crate) fn is_upside_down(text: &str) -> bool {
-    let is_turned = |c: &char| !c.is_ascii() && UPRIGHT.iter().any(|(odd, _)| odd == c);
+    let is_turned = |c: &char| !c.is_ascii() && UPSIDE_DOWN_LETTERS.iter().any(|(odd, _)| odd == c);
     !text.is_ascii() && text.chars().filter(is_turned).take(4).count() == 4
 }
 
@@ -156,15 +163,15 @@ fn upright(c: char) -> char {
     if c == 'b' {
         return 'q';
     }
-    UPRIGHT.iter().find(|(odd, _)| *odd == c).map_or(c, |(_, letter)| *letter)
+    UPSIDE_DOWN_LETTERS.iter().find(|(odd, _)| *odd == c).map_or(c, |(_, letter)| *letter)
 }
 
 fn key(word: &str) -> String {
-    word.chars().filter_map(plain).map(skeleton).collect()
+    word.chars().filter_map(fold_char).map(skeleton).collect()
 }
 
 /// The text with every letter replaced by number.
-fn each(text: &str, number: impl Fn(u8) -> u8) -> String {
+fn map_letters(text: &str, number: impl Fn(u8) -> u8) -> String {
     let turn = |c: char, first: u8| {
         let offset = u8::try_from(c).map_or(0, |byte| byte.saturating_sub(first));
         char::from(first + number(offset) % 26)

@@ -1,27 +1,27 @@
 //! Rules for texts without spaces between words: parts of words in an order.
 
 use serde::Deserialize;
-use switchboard_text::characters::plain;
+use switchboard_text::characters::fold_char;
 
 /// A rule for text without spaces: one of each of these parts, in their order.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Joined<'a> {
+pub(crate) struct UnspacedRule<'a> {
     pub(crate) rule: &'a str,
     pub(crate) points: u32,
     pub(crate) parts: Vec<Vec<String>>,
 }
 
-impl Joined<'_> {
+impl UnspacedRule<'_> {
     /// Makes the parts plain, as texts are made before they are compared.
     pub(crate) fn fold(&mut self) {
         for part in self.parts.iter_mut().flatten() {
-            *part = part.chars().filter_map(plain).collect();
+            *part = part.chars().filter_map(fold_char).collect();
         }
     }
 }
 
 /// Parts of words in their order, without spaces and as skeletons.
-pub(crate) const SQUEEZED: [(&str, &[&str]); 3] = [
+pub(crate) const SQUEEZED_ORDERS: [(&str, &[&str]); 3] = [
     (
         "orders_overridden",
         &[
@@ -45,11 +45,11 @@ pub(crate) const SQUEEZED: [(&str, &[&str]); 3] = [
 ];
 
 /// So many letters may lie between two parts.
-pub(crate) const BETWEEN: usize = 48;
+pub(crate) const MAX_GAP: usize = 48;
 
 /// Where the parts begin, if one of each stands in the text in this order, with at most `between`
 /// bytes before each.
-pub(crate) fn in_order<P: AsRef<str>>(
+pub(crate) fn find_in_order<P: AsRef<str>>(
     text: &str,
     parts: &[Vec<P>],
     between: usize,

@@ -3,19 +3,19 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use switchboard_text::characters::plain;
+use switchboard_text::characters::fold_char;
 
 use crate::tokens::{FILE, MAIL, SECRET, SETTING, URL, skeleton};
 
 /// For each word, the sets that it is in.
-pub(crate) type Words = HashMap<String, u128, BuildHasherDefault<Quick>>;
+pub(crate) type WordTable = HashMap<String, u128, BuildHasherDefault<WordHasher>>;
 
 /// The bit of words with which a pair of words begins.
-pub(crate) const PAIRS: u128 = 1 << 7;
+pub(crate) const PAIR_BIT: u128 = 1 << 7;
 
 /// One word of a pattern.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
+pub(crate) struct PatternStep {
     /// One of these sets.
     pub(crate) sets: u128,
     /// So many other words may stand before it.
@@ -24,9 +24,9 @@ pub(crate) struct Step {
 
 /// Spreads short words quickly; the words of the table are ours, so nobody can make them collide.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Quick(u64);
+pub(crate) struct WordHasher(u64);
 
-impl Hasher for Quick {
+impl Hasher for WordHasher {
     fn write(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
@@ -39,13 +39,13 @@ impl Hasher for Quick {
 }
 
 /// Gives every set of words a bit.
-pub(crate) struct Sets {
+pub(crate) struct WordSets {
     bits: HashMap<String, u128>,
-    pub(crate) words: Words,
+    pub(crate) words: WordTable,
     next: u32,
 }
 
-impl Default for Sets {
+impl Default for WordSets {
     fn default() -> Self {
         let kinds = [
             ("@secret", SECRET),
@@ -59,16 +59,21 @@ impl Default for Sets {
     }
 }
 
-impl Sets {
+impl WordSets {
     /// `ignore 3 prior 2 orders`: names of sets, and how many words may lie between them.
-    pub(crate) fn pattern(&mut self, find: &str, sets: &HashMap<&str, &str>) -> Vec<Step> {
-        let (mut steps, mut gap) = (Vec::new(), 0);
+    pub(crate) fn parse_pattern(
+        &mut self,
+        find: &str,
+        sets: &HashMap<&str, &str>,
+    ) -> Vec<PatternStep> {
+        let mut steps = Vec::new();
+        let mut gap = 0;
         for part in find.split_whitespace() {
             if let Ok(number) = part.parse() {
                 gap = number;
             } else {
-                let sets = part.split('|').fold(0, |mask, name| mask | self.bit(name, sets));
-                steps.push(Step { sets, gap });
+                let sets = part.split('|').fold(0, |mask, name| mask | self.set_bit(name, sets));
+                steps.push(PatternStep { sets, gap });
                 gap = 0;
             }
         }
@@ -76,7 +81,7 @@ impl Sets {
     }
 
     /// The bit of a set; a name that is no set is a set of one word.
-    pub(crate) fn bit(&mut self, name: &str, sets: &HashMap<&str, &str>) -> u128 {
+    pub(crate) fn set_bit(&mut self, name: &str, sets: &HashMap<&str, &str>) -> u128 {
         if let Some(bit) = self.bits.get(name) {
             return *bit;
         }
@@ -84,12 +89,12 @@ impl Sets {
         self.next += 1;
         self.bits.insert(name.to_owned(), bit);
         for entry in sets.get(name).unwrap_or(&name).split_whitespace() {
-            let capital = (!entry.is_ascii()).then(|| capitalised(entry));
-            for form in forms(entry).into_iter().chain(capital) {
-                let key = form.chars().filter_map(plain).map(skeleton);
+            let capital = (!entry.is_ascii()).then(|| capitalize(entry));
+            for form in word_forms(entry).into_iter().chain(capital) {
+                let key = form.chars().filter_map(fold_char).map(skeleton);
                 let key: String = key.collect();
                 if let Some((first, _)) = key.split_once(' ') {
-                    *self.words.entry(first.to_owned()).or_default() |= PAIRS;
+                    *self.words.entry(first.to_owned()).or_default() |= PAIR_BIT;
                 }
                 *self.words.entry(key).or_default() |= bit;
             }
@@ -99,14 +104,14 @@ impl Sets {
 }
 
 /// Capitals of some alphabets look like Latin letters where their small ones do not.
-fn capitalised(entry: &str) -> String {
+fn capitalize(entry: &str) -> String {
     let mut chars = entry.chars();
     let first = chars.next().into_iter().flat_map(char::to_uppercase);
     first.chain(chars).map(|c| if c == '_' { ' ' } else { c }).collect()
 }
 
 /// `read~` stands for all forms of the verb, `api_key` for two words.
-fn forms(entry: &str) -> Vec<String> {
+fn word_forms(entry: &str) -> Vec<String> {
     let entry = entry.replace('_', " ");
     let Some(stem) = entry.strip_suffix('~') else { return vec![entry] };
     let mut forms: Vec<String> =

@@ -1,15 +1,15 @@
 //! The scanner over definitions that were written to be caught, and over ones that must not be.
 
-use switchboard_scan::{Kind, Severity, scan_definition, scan_text, verdict};
+use switchboard_scan::{DefinitionKind, Severity, overall_severity, scan_definition, scan_text};
 
 const POISONED: &str = include_str!("data/poisoned.jsonl");
 const BENIGN: &str = include_str!("data/benign.jsonl");
 
 fn judged(lines: &str) -> Vec<(String, Option<Severity>, Vec<&'static str>)> {
     let judge = |line: &str| {
-        let findings = scan_definition(Kind::Tool, line);
+        let findings = scan_definition(DefinitionKind::Tool, line);
         let rules = findings.iter().map(|finding| finding.rule).collect();
-        (line.chars().take(110).collect(), verdict(&findings), rules)
+        (line.chars().take(110).collect(), overall_severity(&findings), rules)
     };
     lines.lines().map(judge).collect()
 }
@@ -52,9 +52,9 @@ fn variations_of_attacks_are_seen_and_harmless_texts_that_are_like_them_are_not(
     for Variation { expect, how, text, definition } in variations {
         let findings = match (text, definition) {
             (Some(text), _) => scan_text("", &text),
-            (None, definition) => scan_definition(Kind::Tool, &definition.unwrap()),
+            (None, definition) => scan_definition(DefinitionKind::Tool, &definition.unwrap()),
         };
-        let got = match verdict(&findings) {
+        let got = match overall_severity(&findings) {
             Some(Severity::Block) => "held",
             Some(Severity::Ask) => "asked about",
             Some(Severity::Inform) | None => "nothing",

@@ -9,23 +9,23 @@ use std::{fmt, io};
 
 use bytes::Bytes;
 
-use crate::body_file::{BodyFile, FULL};
+use crate::body_file::{BodyFile, MAX_FILE_LEN};
 
 /// Texts up to this length are kept in the row itself.
-const SHORT: usize = 4 << 10;
+const MAX_INLINE_LEN: usize = 4 << 10;
 /// As many calls write at once without waiting for one another.
 const LANES: usize = 4;
 
 /// A text of a call, or where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Body {
-    Here(Bytes),
-    There(Place),
+pub(crate) enum StoredBody {
+    Inline(Bytes),
+    InFile(BodyPlace),
 }
 
 /// A part of a file of texts, and the digest of what is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct BodyPlace {
     file: Arc<str>,
     offset: u64,
     pub(crate) length: u64,
@@ -34,14 +34,14 @@ pub(crate) struct Place {
 
 /// The files of texts of one ledger; several processes append to the same.
 #[derive(Debug)]
-pub(crate) struct Bodies {
+pub(crate) struct BodyStore {
     folder: PathBuf,
     /// What files of this process's own are named after.
     owner: String,
     lanes: [Mutex<Option<BodyFile>>; LANES],
 }
 
-impl Bodies {
+impl BodyStore {
     pub(crate) fn new(folder: PathBuf, owner: &str) -> Self {
         Self { folder, owner: owner.to_owned(), lanes: [const { Mutex::new(None) }; LANES] }
     }
@@ -50,24 +50,24 @@ impl Bodies {
     ///
     /// A short one is copied: it lies in the buffer of a connection, which wants to use that again
     /// before the database has the text.
-    pub(crate) fn keep(&self, text: &Bytes) -> io::Result<Body> {
-        if text.len() <= SHORT {
-            return Ok(Body::Here(Bytes::copy_from_slice(text)));
+    pub(crate) fn store(&self, text: &Bytes) -> io::Result<StoredBody> {
+        if text.len() <= MAX_INLINE_LEN {
+            return Ok(StoredBody::Inline(Bytes::copy_from_slice(text)));
         }
         // Taken while the text is at hand: whoever seals the row does not have to read it again.
-        let digest = digest_of(text);
+        let digest = body_digest(text);
         let (lane, mut current) = self.free_lane();
         let mut file = match current.take().filter(|file| !file.is_removed()) {
             Some(file) => file,
-            None => BodyFile::shared(&self.folder, lane)?,
+            None => BodyFile::open_latest_shared(&self.folder, lane)?,
         };
-        let offset = file.put(text)?;
+        let offset = file.append(text)?;
         let place =
-            Place { file: Arc::clone(&file.name), offset, length: text.len() as u64, digest };
+            BodyPlace { file: Arc::clone(&file.name), offset, length: text.len() as u64, digest };
         // The text is kept; whoever comes next looks for a file again.
-        *current = file.next(&self.folder, lane, &self.owner).ok();
+        *current = file.rotate(&self.folder, lane, &self.owner).ok();
         drop(current);
-        Ok(Body::There(place))
+        Ok(StoredBody::InFile(place))
     }
 
     /// A file that nobody writes to at this moment, or the first.
@@ -80,9 +80,9 @@ impl Bodies {
 }
 
 /// The text at a place; none if it is not what was put there, or not all of it.
-pub(crate) fn read(folder: &Path, place: &Place) -> io::Result<Option<Bytes>> {
+pub(crate) fn read(folder: &Path, place: &BodyPlace) -> io::Result<Option<Bytes>> {
     // The name comes from the database: it must not lead anywhere else.
-    if place.file.contains(['/', '\\']) || place.length > FULL {
+    if place.file.contains(['/', '\\']) || place.length > MAX_FILE_LEN {
         return Ok(None);
     }
     let mut file = match File::open(folder.join(&*place.file)) {
@@ -94,23 +94,23 @@ pub(crate) fn read(folder: &Path, place: &Place) -> io::Result<Option<Bytes>> {
     match file.read_exact(&mut text) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
         Err(error) => Err(error),
-        Ok(()) => Ok(Some(text.into()).filter(|text: &Bytes| digest_of(text) == place.digest)),
+        Ok(()) => Ok(Some(text.into()).filter(|text: &Bytes| body_digest(text) == place.digest)),
     }
 }
 
 /// Three times as fast as the digest of everything else here, which a long text makes felt.
-fn digest_of(text: &[u8]) -> Arc<str> {
+fn body_digest(text: &[u8]) -> Arc<str> {
     Arc::from(blake3::hash(text).to_hex().as_str())
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for BodyPlace {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, offset, length, digest } = self;
         write!(formatter, "{file}:{offset}:{length}:{digest}")
     }
 }
 
-impl FromStr for Place {
+impl FromStr for BodyPlace {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -133,49 +133,53 @@ mod tests {
     fn long_texts_of_two_processes_are_found_again_and_short_ones_stay() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("bodies");
-        let writers = ["a", "b"].map(|owner| Bodies::new(folder.clone(), owner));
+        let writers = ["a", "b"].map(|owner| BodyStore::new(folder.clone(), owner));
         let mut kept = Vec::new();
         for round in 0..20_u8 {
             for writer in &writers {
                 let text = Bytes::from(vec![round; 5_000 + usize::from(round)]);
-                kept.push((writer.keep(&text).unwrap(), text));
+                kept.push((writer.store(&text).unwrap(), text));
             }
         }
         for (body, text) in kept {
-            let Body::There(place) = body else { panic!("a long text stayed") };
+            let StoredBody::InFile(place) = body else { panic!("a long text stayed") };
             let place = place.to_string().parse().unwrap();
             assert_eq!(read(&folder, &place).unwrap(), Some(text));
         }
         let short = Bytes::from_static(b"{}");
-        assert_eq!(writers[0].keep(&short).unwrap(), Body::Here(short));
+        assert_eq!(writers[0].store(&short).unwrap(), StoredBody::Inline(short));
     }
 
     #[test]
     fn texts_that_are_kept_at_the_same_time_go_to_files_of_their_own() {
         let folder = tempfile::tempdir().unwrap();
-        let bodies = Bodies::new(folder.path().to_owned(), "a");
+        let bodies = BodyStore::new(folder.path().to_owned(), "a");
         let text = Bytes::from(vec![b'x'; 5_000]);
         let busy = bodies.free_lane();
-        let body = bodies.keep(&text).unwrap();
+        let body = bodies.store(&text).unwrap();
         drop(busy);
-        let Body::There(place) = body else { panic!("a long text stayed") };
+        let StoredBody::InFile(place) = body else { panic!("a long text stayed") };
         assert_eq!(&*place.file, "bodies-000001-1");
         assert_eq!(read(folder.path(), &place).unwrap(), Some(text.clone()));
-        let again = Bodies::new(folder.path().to_owned(), "a");
-        let Body::There(place) = again.keep(&text).unwrap() else { panic!("a long text stayed") };
+        let again = BodyStore::new(folder.path().to_owned(), "a");
+        let StoredBody::InFile(place) = again.store(&text).unwrap() else {
+            panic!("a long text stayed")
+        };
         assert_eq!((&*place.file, place.offset), ("bodies-000001", 0));
     }
 
     #[test]
     fn who_writes_much_has_files_of_its_own_and_leaves_no_room_behind() {
         let folder = tempfile::tempdir().unwrap();
-        let writers = ["a", "b"].map(|owner| Bodies::new(folder.path().to_owned(), owner));
+        let writers = ["a", "b"].map(|owner| BodyStore::new(folder.path().to_owned(), owner));
         let keep = |count: usize| {
             let mut kept = Vec::new();
             for number in 0..count {
                 for (writer, letter) in writers.iter().zip([b'a', b'b']) {
                     let text = Bytes::from(vec![letter; 5_000 + number * 101]);
-                    let Body::There(place) = writer.keep(&text).unwrap() else { panic!("stayed") };
+                    let StoredBody::InFile(place) = writer.store(&text).unwrap() else {
+                        panic!("stayed")
+                    };
                     kept.push((place, text));
                 }
             }
@@ -184,7 +188,7 @@ mod tests {
         let kept = keep(300);
         let own = |owner: &str| kept.iter().filter(|(place, _)| place.file.contains(owner)).count();
         assert!(own("-a.0.000001") > 150 && own("-b.0.000001") > 150);
-        let found = |kept: &[(Place, Bytes)]| {
+        let found = |kept: &[(BodyPlace, Bytes)]| {
             kept.iter()
                 .all(|(place, text)| read(folder.path(), place).unwrap().as_ref() == Some(text))
         };
@@ -202,23 +206,25 @@ mod tests {
     #[test]
     fn a_place_that_is_not_there_gives_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let bodies = Bodies::new(folder.path().to_owned(), "a");
-        bodies.keep(&Bytes::from(vec![b'x'; 5_000])).unwrap();
+        let bodies = BodyStore::new(folder.path().to_owned(), "a");
+        bodies.store(&Bytes::from(vec![b'x'; 5_000])).unwrap();
         for place in ["bodies-000001:4000:2000:d", "bodies-000009:0:1:d", "../bodies-000001:0:1:d"]
         {
             assert_eq!(read(folder.path(), &place.parse().unwrap()).unwrap(), None, "{place}");
         }
-        assert!("bodies-000001:x:1:d".parse::<Place>().is_err());
+        assert!("bodies-000001:x:1:d".parse::<BodyPlace>().is_err());
     }
 
     #[cfg(unix)]
     #[test]
     fn a_file_that_was_removed_is_made_anew_and_what_is_there_is_no_other_text() {
         let folder = tempfile::tempdir().unwrap();
-        let bodies = Bodies::new(folder.path().to_owned(), "a");
+        let bodies = BodyStore::new(folder.path().to_owned(), "a");
         let texts = [b'x', b'y'].map(|byte| Bytes::from(vec![byte; 5_000]));
         let places = texts.clone().map(|text| {
-            let Body::There(place) = bodies.keep(&text).unwrap() else { panic!("it stayed") };
+            let StoredBody::InFile(place) = bodies.store(&text).unwrap() else {
+                panic!("it stayed")
+            };
             // What follows goes to the same place of another file.
             std::fs::remove_file(folder.path().join("bodies-000001")).ok();
             place
@@ -226,7 +232,7 @@ mod tests {
         std::fs::write(folder.path().join("bodies-000001"), &texts[1]).unwrap();
         let found = places.map(|place| read(folder.path(), &place).unwrap());
         assert_eq!(found, [None, Some(texts[1].clone())]);
-        assert!(matches!(bodies.keep(&texts[0]).unwrap(), Body::There(_)));
+        assert!(matches!(bodies.store(&texts[0]).unwrap(), StoredBody::InFile(_)));
         assert_eq!(std::fs::read(folder.path().join("bodies-000001")).unwrap().len(), 10_000);
     }
 }

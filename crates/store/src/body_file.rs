@@ -7,18 +7,18 @@ use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use switchboard_files::replace::create_folder;
+use switchboard_files::replace::create_private_folder;
 use switchboard_files::same_file;
 
 use crate::file::private;
 
 /// A file that is longer than this is followed by the next.
-pub(crate) const FULL: u64 = 256 << 20;
+pub(crate) const MAX_FILE_LEN: u64 = 256 << 20;
 /// Whoever has written this much gets a file of its own; others leave few files behind.
-const MUCH: u64 = 1 << 20;
+const OWN_FILE_THRESHOLD: u64 = 1 << 20;
 /// How far a file of one's own is filled ahead. A file that grows by a text at a time, and not by
 /// whole large pages, costs twice the processor time.
-const AHEAD: usize = 128 << 10;
+const PREALLOCATE_LEN: usize = 128 << 10;
 
 /// An open file and where its next text goes.
 #[derive(Debug)]
@@ -36,9 +36,9 @@ pub(crate) struct BodyFile {
 
 impl BodyFile {
     /// The last of a lane's files that all processes append to, or its first.
-    pub(crate) fn shared(folder: &Path, lane: usize) -> io::Result<Self> {
-        create_folder(folder)?;
-        let (start, end) = ends_of(lane);
+    pub(crate) fn open_latest_shared(folder: &Path, lane: usize) -> io::Result<Self> {
+        create_private_folder(folder)?;
+        let (start, end) = shared_affixes(lane);
         let numbers = std::fs::read_dir(folder)?.flatten().filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
             name.strip_prefix(start)?.strip_suffix(&*end)?.parse::<u32>().ok()
@@ -47,7 +47,7 @@ impl BodyFile {
     }
 
     fn open_shared(folder: &Path, lane: usize, number: u32) -> io::Result<Self> {
-        let (start, end) = ends_of(lane);
+        let (start, end) = shared_affixes(lane);
         let name = format!("{start}{number:06}{end}");
         let mut options = OpenOptions::new();
         let file = private(options.append(true).create(true)).open(folder.join(&name))?;
@@ -67,10 +67,10 @@ impl BodyFile {
     }
 
     /// Writes a text, and says where it begins.
-    pub(crate) fn put(&mut self, text: &[u8]) -> io::Result<u64> {
+    pub(crate) fn append(&mut self, text: &[u8]) -> io::Result<u64> {
         let length = text.len() as u64;
         if self.filled.is_some_and(|filled| filled < self.end + length) {
-            self.fill(AHEAD.max(text.len()))?;
+            self.preallocate(PREALLOCATE_LEN.max(text.len()))?;
         }
         self.file.write_all(text)?;
         self.written += length;
@@ -82,7 +82,7 @@ impl BodyFile {
         Ok(self.end.saturating_sub(length))
     }
 
-    fn fill(&mut self, length: usize) -> io::Result<()> {
+    fn preallocate(&mut self, length: usize) -> io::Result<()> {
         let Some(filled) = &mut self.filled else { return Ok(()) };
         self.file.seek(SeekFrom::Start(*filled))?;
         // Where there is no room for that, there may be for the text, which also tells why.
@@ -93,12 +93,12 @@ impl BodyFile {
     }
 
     /// The file for the next text: this one, unless another is better.
-    pub(crate) fn next(self, folder: &Path, lane: usize, owner: &str) -> io::Result<Self> {
+    pub(crate) fn rotate(self, folder: &Path, lane: usize, owner: &str) -> io::Result<Self> {
         let number = self.number.saturating_add(1);
         match self.filled {
-            None if self.written > MUCH => Self::open_own(folder, lane, owner, 1),
-            None if self.end > FULL => Self::open_shared(folder, lane, number),
-            Some(_) if self.end > FULL => Self::open_own(folder, lane, owner, number),
+            None if self.written > OWN_FILE_THRESHOLD => Self::open_own(folder, lane, owner, 1),
+            None if self.end > MAX_FILE_LEN => Self::open_shared(folder, lane, number),
+            Some(_) if self.end > MAX_FILE_LEN => Self::open_own(folder, lane, owner, number),
             _ => Ok(self),
         }
     }
@@ -114,6 +114,6 @@ impl Drop for BodyFile {
 }
 
 /// What the names of a lane's shared files begin and end with.
-fn ends_of(lane: usize) -> (&'static str, String) {
+fn shared_affixes(lane: usize) -> (&'static str, String) {
     ("bodies-", if lane == 0 { String::new() } else { format!("-{lane}") })
 }

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use switchboard_core::random;
 use switchboard_files::replace;
 
-use crate::file::folder_of;
+use crate::file::data_folder;
 use crate::seal;
-use crate::seal::{Head, Sum};
+use crate::seal::{ChainHead, SealDigest};
 
 #[derive(Debug, Serialize, Deserialize)]
-struct OnDisk {
+struct CheckpointFile {
     seq: i64,
     call: i64,
     chain: String,
@@ -34,23 +34,24 @@ pub(crate) enum Checkpoint {
 }
 
 /// Signs that there is no seal yet, if there is none: a chain without a checkpoint has lost it.
-pub(crate) fn begin(ledger: &Path, connection: &Connection) -> io::Result<()> {
+pub(crate) fn sign_empty(ledger: &Path, connection: &Connection) -> io::Result<()> {
     let is_new = read(ledger) == Checkpoint::Missing
-        && seal::head(connection).map_err(io::Error::other)?.is_none();
-    if is_new { sign(ledger, &Head { seq: 0, call: 0, chain: [0; 32] }) } else { Ok(()) }
+        && seal::chain_head(connection).map_err(io::Error::other)?.is_none();
+    if is_new { sign(ledger, &ChainHead { seq: 0, call: 0, chain: [0; 32] }) } else { Ok(()) }
 }
 
-fn sign(ledger: &Path, head: &Head) -> io::Result<()> {
+fn sign(ledger: &Path, head: &ChainHead) -> io::Result<()> {
     let chain = hex(&head.chain);
     let key = key(ledger)?;
-    let signature = hex(hmac::sign(&key, &signed(head.seq, head.call, &chain)).as_ref());
-    let text = serde_json::to_vec(&OnDisk { seq: head.seq, call: head.call, chain, signature })?;
-    replace(&folder_of(ledger).join("calls.seal"), &text)
+    let signature = hex(hmac::sign(&key, &signed_message(head.seq, head.call, &chain)).as_ref());
+    let text =
+        serde_json::to_vec(&CheckpointFile { seq: head.seq, call: head.call, chain, signature })?;
+    replace(&data_folder(ledger).join("calls.seal"), &text)
 }
 
 /// Signs how far the chain has come. A chain that does not go on from what was signed before is not
 /// signed: the older checkpoint is the proof that something is gone.
-pub(crate) fn advance(ledger: &Path, connection: &Connection, head: &Head) -> io::Result<()> {
+pub(crate) fn advance(ledger: &Path, connection: &Connection, head: &ChainHead) -> io::Result<()> {
     let goes_on = match read(ledger) {
         Checkpoint::Missing => !has_older(connection, head),
         Checkpoint::Forged => false,
@@ -69,7 +70,7 @@ pub(crate) fn advance(ledger: &Path, connection: &Connection, head: &Head) -> io
 }
 
 /// Whether the chain was there before the process that signs it, so that a checkpoint was lost.
-fn has_older(connection: &Connection, head: &Head) -> bool {
+fn has_older(connection: &Connection, head: &ChainHead) -> bool {
     let known =
         connection.query_row("SELECT value FROM counters WHERE name = 'signed'", [], |row| {
             row.get::<_, i64>(0)
@@ -77,38 +78,40 @@ fn has_older(connection: &Connection, head: &Head) -> bool {
     head.seq > 1 && known.is_ok()
 }
 
-fn chain_at(connection: &Connection, seq: i64) -> Option<Sum> {
+fn chain_at(connection: &Connection, seq: i64) -> Option<SealDigest> {
     connection.query_row("SELECT chain FROM seals WHERE seq = ?1", [seq], |row| row.get(0)).ok()
 }
 
 /// How far the chain had come.
 pub(crate) fn read(ledger: &Path) -> Checkpoint {
-    let text = match fs::read(folder_of(ledger).join("calls.seal")) {
+    let text = match fs::read(data_folder(ledger).join("calls.seal")) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Checkpoint::Missing,
         Err(_) => return Checkpoint::Forged,
     };
-    let (Ok(found), Ok(key)) = (serde_json::from_slice::<OnDisk>(&text), known_key(ledger)) else {
+    let (Ok(found), Ok(key)) =
+        (serde_json::from_slice::<CheckpointFile>(&text), existing_key(ledger))
+    else {
         return Checkpoint::Forged;
     };
-    let message = signed(found.seq, found.call, &found.chain);
+    let message = signed_message(found.seq, found.call, &found.chain);
     match unhex(&found.signature).map(|tag| hmac::verify(&key, &message, &tag)) {
         Some(Ok(())) => Checkpoint::At { seq: found.seq, call: found.call, chain: found.chain },
         _ => Checkpoint::Forged,
     }
 }
 
-fn signed(seq: i64, call: i64, chain: &str) -> Vec<u8> {
+fn signed_message(seq: i64, call: i64, chain: &str) -> Vec<u8> {
     format!("switchboard checkpoint 1\n{seq}\n{call}\n{chain}").into_bytes()
 }
 
 /// The key of this ledger, made when it is first needed.
 pub(crate) fn key(ledger: &Path) -> io::Result<hmac::Key> {
-    let file = folder_of(ledger).join("seal.key");
+    let file = data_folder(ledger).join("seal.key");
     if !file.exists() {
         let none = || io::Error::other("no random numbers");
         let bytes = random::bytes::<32>().ok_or_else(none)?;
-        let mut made = tempfile::NamedTempFile::new_in(folder_of(&file))?;
+        let mut made = tempfile::NamedTempFile::new_in(data_folder(&file))?;
         made.write_all(hex(&bytes).as_bytes())?;
         // Whoever was faster has made the key.
         match made.persist_noclobber(&file) {
@@ -117,11 +120,11 @@ pub(crate) fn key(ledger: &Path) -> io::Result<hmac::Key> {
             Err(error) => return Err(error.error),
         }
     }
-    known_key(ledger)
+    existing_key(ledger)
 }
 
-pub(crate) fn known_key(ledger: &Path) -> io::Result<hmac::Key> {
-    let text = fs::read_to_string(folder_of(ledger).join("seal.key"))?;
+pub(crate) fn existing_key(ledger: &Path) -> io::Result<hmac::Key> {
+    let text = fs::read_to_string(data_folder(ledger).join("seal.key"))?;
     let bytes = unhex(text.trim()).filter(|bytes| bytes.len() == 32);
     let bytes = bytes.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
     Ok(hmac::Key::new(hmac::HMAC_SHA256, &bytes))
@@ -129,9 +132,9 @@ pub(crate) fn known_key(ledger: &Path) -> io::Result<hmac::Key> {
 
 /// A file of this kind is for its owner alone from the start.
 pub(crate) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
+    let mut file = tempfile::NamedTempFile::new_in(data_folder(path))?;
     file.write_all(text)?;
-    replace::put_in_place(file, path)
+    replace::replace_file(file, path)
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

@@ -12,11 +12,11 @@ use bytes::Bytes;
 use switchboard_core::{Durability, Outcome, OutcomeKind};
 
 use crate::call_id::CallId;
-use crate::entry::Opened;
+use crate::entry::OpenReport;
 use crate::filter::Filter;
 use crate::ledger::Ledger;
 use crate::ledger::tests::{call_to, first_attempt};
-use crate::reader::Reader;
+use crate::reader::LedgerReader;
 
 pub(crate) const FILE: &str = "LEDGER_CRASH_FILE";
 pub(crate) const WORK: &str = "LEDGER_CRASH_WORK";
@@ -48,7 +48,7 @@ pub(crate) fn tell(line: &str) {
     out.flush().unwrap();
 }
 
-pub(crate) fn heard(line: std::io::Result<String>) -> Option<String> {
+pub(crate) fn parse_line(line: std::io::Result<String>) -> Option<String> {
     // A line without its full stop was cut off by the kill.
     line.ok()?.strip_prefix('>')?.strip_suffix('.').map(str::to_owned)
 }
@@ -73,7 +73,7 @@ async fn one_call(ledger: &Ledger, stop_at: &str) {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     wait_if(stop_at == "opened", id);
-    open.intent(first_attempt()).await.unwrap();
+    open.record_intent(first_attempt()).await.unwrap();
     wait_if(stop_at == "intended", id);
     let record = open.close(Outcome::ok(Bytes::from_static(b"{}"))).await;
     assert!(record.recorded);
@@ -96,7 +96,7 @@ async fn under_load(ledger: &Ledger) {
             for _ in 0..100_000 {
                 let open = ledger.open_call(call_to("files", "load")).await.unwrap();
                 let id = open.id();
-                open.intent(first_attempt()).await.unwrap();
+                open.record_intent(first_attempt()).await.unwrap();
                 tell(&format!("sent {id}"));
                 assert!(open.close(Outcome::ok(Bytes::from_static(b"{}"))).await.recorded);
                 tell(&format!("closed {id}"));
@@ -113,31 +113,31 @@ async fn a_call_of_a_killed_process_ends_by_how_far_it_came() {
             "opened",
             OutcomeKind::NotSent,
             Some("host_crash"),
-            Opened { recovered_not_sent: 1, ..Opened::default() },
+            OpenReport { recovered_not_sent: 1, ..OpenReport::default() },
         ),
         (
             "intended",
             OutcomeKind::Unknown,
             Some("host_crash"),
-            Opened { recovered_unknown: 1, ..Opened::default() },
+            OpenReport { recovered_unknown: 1, ..OpenReport::default() },
         ),
-        ("closed", OutcomeKind::Ok, None, Opened::default()),
+        ("closed", OutcomeKind::Ok, None, OpenReport::default()),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("calls.db");
         let (mut child, output) = start(KILLED, &path, stop_at);
-        let line = output.lines().find_map(heard).unwrap();
+        let line = output.lines().find_map(parse_line).unwrap();
         let id: CallId = line.strip_prefix("at ").unwrap().parse().unwrap();
 
         // While it lives its call is its own.
         let beside = Ledger::open(&path, Durability::Process).unwrap();
-        assert_eq!(beside.opened(), Some(&Opened::default()), "{stop_at}");
+        assert_eq!(beside.open_report(), Some(&OpenReport::default()), "{stop_at}");
         beside.stop().await;
         child.kill().unwrap();
         child.wait().unwrap();
 
         let ledger = Ledger::open(&path, Durability::Process).unwrap();
-        assert_eq!(ledger.opened(), Some(&opened), "{stop_at}");
+        assert_eq!(ledger.open_report(), Some(&opened), "{stop_at}");
         let summary = ledger.show(id).await.unwrap().unwrap().summary;
         assert_eq!(
             (summary.outcome, summary.reason.as_deref()),
@@ -156,7 +156,7 @@ fn killed_after(path: &Path, enough: usize) -> BTreeMap<CallId, Promise> {
     let mut promised = BTreeMap::new();
     let (mut child, output) = start(KILLED, path, "load");
     let mut killed = false;
-    for line in output.lines().filter_map(heard) {
+    for line in output.lines().filter_map(parse_line) {
         let (word, id) = line.split_once(' ').unwrap();
         let id = id.parse().unwrap();
         promised.insert(id, if word == "sent" { Promise::Sent } else { Promise::Closed });
@@ -205,5 +205,5 @@ async fn two_processes_killed_under_load_leave_every_intent_with_one_outcome() {
         }
         ledger.stop().await;
     }
-    assert!(Reader::at(&path).count().await.unwrap() > 2_000);
+    assert!(LedgerReader::at(&path).count().await.unwrap() > 2_000);
 }

@@ -75,7 +75,7 @@ pub struct Record {
 
 /// What happened while the ledger was opened.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenReport {
     /// No file was there before.
     pub created: bool,
     /// A damaged file was found and put aside under this name.
@@ -89,7 +89,7 @@ pub struct Opened {
 impl Record {
     /// The record of a call that was not taken because the ledger cannot be written.
     #[must_use]
-    pub fn refused(error: &LedgerError) -> Self {
+    pub fn for_refused(error: &LedgerError) -> Self {
         Self {
             id: None,
             outcome: error.outcome(),

@@ -76,11 +76,11 @@ impl LedgerError {
         }
     }
 
-    pub(crate) fn stopped() -> Self {
+    pub(crate) fn writer_stopped() -> Self {
         Self::unavailable("the ledger was stopped", "start the host again")
     }
 
-    pub(crate) fn overloaded() -> Self {
+    pub(crate) fn queue_full() -> Self {
         Self::unavailable("too many calls wait to be written", "try again in a moment")
     }
 

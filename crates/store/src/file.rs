@@ -6,24 +6,25 @@ use std::{fs, io};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, ErrorCode};
-use switchboard_files::Gate;
-use switchboard_files::replace::create_folder;
+use switchboard_files::FolderLock;
+use switchboard_files::replace::create_private_folder;
 
-use crate::entry::Opened;
+use crate::entry::OpenReport;
 use crate::file_error::FileError;
 use crate::ledger::LedgerOptions;
-use crate::schema::{Schema, connect, migrate};
+use crate::schema::{DatabaseSchema, connect, migrate};
 
 /// Files up to this size are checked in full at every start; larger ones only after a suspicion.
-const CHECKED_IN_FULL: u64 = 16 << 20;
+const MAX_FULL_CHECK_BYTES: u64 = 16 << 20;
 
 /// The folder of locks beside a file, and the gate that keeps other openers out.
-pub(crate) fn enter(path: &Path) -> Result<(PathBuf, Gate), FileError> {
-    let folder = folder_of(path);
-    let owners = owners_of(path);
-    create_folder(&owners).map_err(|error| FileError::from_folder(path, &error))?;
+pub(crate) fn lock_for_open(path: &Path) -> Result<(PathBuf, FolderLock), FileError> {
+    let folder = data_folder(path);
+    let owners = owners_folder(path);
+    create_private_folder(&owners).map_err(|error| FileError::from_folder(path, &error))?;
     refuse_exposed(&folder)?;
-    let gate = Gate::enter(&owners).map_err(|error| FileError::from_folder(path, &error))?;
+    let gate =
+        FolderLock::acquire(&owners).map_err(|error| FileError::from_folder(path, &error))?;
     Ok((owners, gate))
 }
 
@@ -31,8 +32,8 @@ pub(crate) fn enter(path: &Path) -> Result<(PathBuf, Gate), FileError> {
 pub(crate) fn open(
     path: &Path,
     options: &LedgerOptions,
-    schema: &Schema,
-    opened: &mut Opened,
+    schema: &DatabaseSchema,
+    opened: &mut OpenReport,
 ) -> Result<Connection, FileError> {
     let mut connection = open_sound(path, options, opened)?;
     migrate(&mut connection, path, schema)?;
@@ -40,18 +41,18 @@ pub(crate) fn open(
 }
 
 /// Leaves a mark that makes the next start check the whole file.
-pub(crate) fn suspect(path: &Path) {
+pub(crate) fn mark_suspect(path: &Path) {
     // Without the mark a damaged file is still found when its damaged page is read.
-    let _unmarked = fs::write(beside(path, ".suspect"), "");
+    let _unmarked = fs::write(with_suffix(path, ".suspect"), "");
 }
 
 /// The folder of the locks of processes that use the file.
-pub(crate) fn owners_of(path: &Path) -> PathBuf {
-    folder_of(path).join("owners")
+pub(crate) fn owners_folder(path: &Path) -> PathBuf {
+    data_folder(path).join("owners")
 }
 
 /// The folder that holds the file and what belongs to it.
-pub(crate) fn folder_of(path: &Path) -> PathBuf {
+pub(crate) fn data_folder(path: &Path) -> PathBuf {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),
@@ -61,11 +62,11 @@ pub(crate) fn folder_of(path: &Path) -> PathBuf {
 fn open_sound(
     path: &Path,
     options: &LedgerOptions,
-    opened: &mut Opened,
+    opened: &mut OpenReport,
 ) -> Result<Connection, FileError> {
-    let mark = beside(path, ".suspect");
+    let mark = with_suffix(path, ".suspect");
     let size = fs::metadata(path).map(|file| file.len()).ok();
-    let in_full = mark.exists() || size.is_none_or(|size| size <= CHECKED_IN_FULL);
+    let in_full = mark.exists() || size.is_none_or(|size| size <= MAX_FULL_CHECK_BYTES);
     opened.created = size.is_none();
     if size.is_none() {
         create_private(path).map_err(|error| FileError::from_folder(path, &error))?;
@@ -79,7 +80,7 @@ fn open_sound(
         Err(error) if is_damage(&error) => {}
         Err(error) => return Err(FileError::from_open(path, &error)),
     }
-    let aside = put_aside(path).map_err(|error| FileError::from_folder(path, &error))?;
+    let aside = move_aside(path).map_err(|error| FileError::from_folder(path, &error))?;
     let _unmarked = fs::remove_file(mark);
     opened.quarantined = Some(aside);
     create_private(path).map_err(|error| FileError::from_folder(path, &error))?;
@@ -110,19 +111,19 @@ pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
-fn put_aside(path: &Path) -> io::Result<PathBuf> {
+fn move_aside(path: &Path) -> io::Result<PathBuf> {
     let time = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
     let aside = (1..1000)
         .map(|count| match count {
-            1 => beside(path, &format!(".corrupt-{time}")),
-            _ => beside(path, &format!(".corrupt-{time}-{count}")),
+            1 => with_suffix(path, &format!(".corrupt-{time}")),
+            _ => with_suffix(path, &format!(".corrupt-{time}-{count}")),
         })
         .find(|aside| !aside.exists())
         .ok_or(io::ErrorKind::AlreadyExists)?;
     fs::rename(path, &aside)?;
     // The log belongs to the damaged file; beside a new one it would be taken for that one's.
     for part in ["-wal", "-shm"] {
-        match fs::rename(beside(path, part), beside(&aside, part)) {
+        match fs::rename(with_suffix(path, part), with_suffix(&aside, part)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
@@ -131,7 +132,7 @@ fn put_aside(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// The file whose name goes on with this.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     PathBuf::from(name)

@@ -9,26 +9,26 @@ use switchboard_core::OutcomeKind;
 use crate::call_id::CallId;
 use crate::error::LedgerError;
 use crate::ledger::Ledger;
-use crate::reader::{EVERYTHING, Full, Reader, Summary};
-use crate::rows::{full, summary};
+use crate::reader::{CallSummary, FULL_COLUMNS, FullCall, LedgerReader};
+use crate::rows::{read_full, read_summary};
 use crate::startup;
 
 /// So many calls at a time are looked at for what no index tells: what was called, who called, a text.
-const SLICE: u32 = 5_000;
+const SLICE_ROWS: u32 = 5_000;
 /// As long as this it goes on with the calls before those.
-const PATIENCE: Duration = Duration::from_millis(80);
+const MAX_SEARCH_TIME: Duration = Duration::from_millis(80);
 
 /// What a list needs, without the large values.
-const IN_A_LIST: &str = "id, created_at, face, caller, server, kind, target, verdict, verdict_by, \
+const LIST_COLUMNS: &str = "id, created_at, face, caller, server, kind, target, verdict, verdict_by, \
                          outcome, reason, duration_us, result_bytes, \
                          (SELECT task FROM tasks WHERE call = calls.id) AS task";
 
 /// Not by pattern, so that nothing in the text means something else.
-const HAS_TEXT: &str = "(instr(lower(target), :text) OR instr(lower(caller), :text) \
+const TEXT_CONDITION: &str = "(instr(lower(target), :text) OR instr(lower(caller), :text) \
                         OR instr(lower(coalesce(message, '')), :text))";
 
 /// A name alone is that of a person, a model or a client.
-const OF_CALLER: &str =
+const CALLER_CONDITION: &str =
     "caller IN (:caller, 'person:' || :caller, 'model:' || :caller, 'client:' || :caller)";
 
 /// Which calls to list.
@@ -80,9 +80,9 @@ impl Filter {
 
 /// A page of calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Page {
+pub struct CallPage {
     /// The calls, the newest first.
-    pub calls: Vec<Summary>,
+    pub calls: Vec<CallSummary>,
     /// Nothing before this time was looked at: there were too many calls since.
     pub looked_back_to: Option<Timestamp>,
 }
@@ -92,10 +92,10 @@ impl Ledger {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub async fn page(&self, filter: Filter) -> Result<Page, LedgerError> {
+    pub async fn page(&self, filter: Filter) -> Result<CallPage, LedgerError> {
         match self.reader().await? {
             Some(reader) => reader.page(filter).await,
-            None => Ok(Page::default()),
+            None => Ok(CallPage::default()),
         }
     }
 
@@ -103,7 +103,7 @@ impl Ledger {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub async fn list_full(&self, filter: Filter) -> Result<Vec<Full>, LedgerError> {
+    pub async fn list_full(&self, filter: Filter) -> Result<Vec<FullCall>, LedgerError> {
         match self.reader().await? {
             Some(reader) => reader.list_full(filter).await,
             None => Ok(Vec::new()),
@@ -111,15 +111,15 @@ impl Ledger {
     }
 }
 
-impl Reader {
+impl LedgerReader {
     /// Calls that match, the newest first; within a bounded time, so perhaps not all.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub async fn page(&self, filter: Filter) -> Result<Page, LedgerError> {
+    pub async fn page(&self, filter: Filter) -> Result<CallPage, LedgerError> {
         self.query(move |connection| {
             let begun = Instant::now();
-            page(connection, &filter, SLICE, || begun.elapsed() < PATIENCE)
+            page(connection, &filter, SLICE_ROWS, || begun.elapsed() < MAX_SEARCH_TIME)
         })
         .await
     }
@@ -128,10 +128,10 @@ impl Reader {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub async fn list_full(&self, filter: Filter) -> Result<Vec<Full>, LedgerError> {
-        let bodies = startup::bodies(self.path());
+    pub async fn list_full(&self, filter: Filter) -> Result<Vec<FullCall>, LedgerError> {
+        let bodies = startup::body_folder(self.path());
         self.query(move |connection| {
-            matching(connection, &filter, EVERYTHING, |row| full(row, &bodies))
+            query_matching(connection, &filter, FULL_COLUMNS, |row| read_full(row, &bodies))
         })
         .await
     }
@@ -143,34 +143,34 @@ fn page(
     filter: &Filter,
     slice: u32,
     may_go_on: impl Fn() -> bool,
-) -> rusqlite::Result<Page> {
+) -> rusqlite::Result<CallPage> {
     let is_scanned = filter.target.is_some() || filter.caller.is_some() || filter.text.is_some();
     if !is_scanned {
-        return Ok(Page { calls: list(connection, filter)?, looked_back_to: None });
+        return Ok(CallPage { calls: list(connection, filter)?, looked_back_to: None });
     }
     let mut calls = Vec::new();
     let mut rest = filter.clone();
     loop {
-        let floor = floor(connection, &rest, slice)?;
+        let floor = slice_start(connection, &rest, slice)?;
         let since = filter.since.max(floor);
         calls.append(&mut list(connection, &Filter { since, ..rest.clone() })?);
         rest.limit = filter.limit.saturating_sub(u32::try_from(calls.len()).unwrap_or(u32::MAX));
         if floor.is_none() || rest.limit == 0 || !may_go_on() {
-            return Ok(Page { calls, looked_back_to: floor });
+            return Ok(CallPage { calls, looked_back_to: floor });
         }
         rest.until = floor;
     }
 }
 
 /// When the oldest of so many calls was opened; nothing if there are not as many.
-fn floor(
+fn slice_start(
     connection: &Connection,
     filter: &Filter,
     slice: u32,
 ) -> rusqlite::Result<Option<Timestamp>> {
     // Only the index is walked here.
     let all = Filter { target: None, caller: None, text: None, limit: slice, ..filter.clone() };
-    let Conditions { clause, values } = Conditions::of(&all);
+    let FilterClause { clause, values } = FilterClause::new(&all);
     let query = format!(
         "SELECT created_at FROM calls {clause} ORDER BY created_at DESC, id DESC \
          LIMIT 1 OFFSET :limit"
@@ -183,17 +183,17 @@ fn floor(
 }
 
 /// Calls that match, the newest first.
-pub(crate) fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result<Vec<Summary>> {
-    matching(connection, filter, IN_A_LIST, summary)
+pub(crate) fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result<Vec<CallSummary>> {
+    query_matching(connection, filter, LIST_COLUMNS, read_summary)
 }
 
-fn matching<T>(
+fn query_matching<T>(
     connection: &Connection,
     filter: &Filter,
     columns: &str,
     read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<Vec<T>> {
-    let Conditions { clause, values } = Conditions::of(filter);
+    let FilterClause { clause, values } = FilterClause::new(filter);
     let query = format!(
         "SELECT {columns} FROM calls {clause} ORDER BY created_at DESC, id DESC LIMIT :limit"
     );
@@ -203,14 +203,14 @@ fn matching<T>(
 }
 
 /// What a query asks, with its values.
-struct Conditions {
+struct FilterClause {
     clause: String,
     values: Vec<(&'static str, Box<dyn ToSql>)>,
 }
 
-impl Conditions {
+impl FilterClause {
     /// Only what was asked for becomes a condition, so that an index can serve it.
-    fn of(filter: &Filter) -> Self {
+    fn new(filter: &Filter) -> Self {
         let mut conditions: Vec<&str> = Vec::new();
         let mut values: Vec<(&'static str, Box<dyn ToSql>)> =
             vec![(":limit", Box::new(filter.limit))];
@@ -226,7 +226,7 @@ impl Conditions {
             |at: Option<Timestamp>| at.map(|at| Box::new(at.as_microsecond()) as Box<dyn ToSql>);
         add("server = :server", ":server", text(&filter.server));
         add("target = :target", ":target", text(&filter.target));
-        add(OF_CALLER, ":caller", text(&filter.caller));
+        add(CALLER_CONDITION, ":caller", text(&filter.caller));
         let outcome = filter.outcome.map(|kind| kind.as_str().to_owned());
         // The index of what did not end well serves only a query that says so itself.
         let of_outcome = match filter.outcome {
@@ -242,7 +242,7 @@ impl Conditions {
             ":before",
             filter.before_id.map(|id| Box::new(id.get()) as Box<dyn ToSql>),
         );
-        add(HAS_TEXT, ":text", text(&filter.text.as_ref().map(|text| text.to_lowercase())));
+        add(TEXT_CONDITION, ":text", text(&filter.text.as_ref().map(|text| text.to_lowercase())));
         let clause = if conditions.is_empty() {
             String::new()
         } else {
@@ -255,11 +255,11 @@ impl Conditions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::LEDGER;
+    use crate::schema::LEDGER_SCHEMA;
 
     fn ledger(count: i64) -> Connection {
         let connection = Connection::open_in_memory().unwrap();
-        for migration in LEDGER.migrations {
+        for migration in LEDGER_SCHEMA.migrations {
             connection.execute_batch(migration).unwrap();
         }
         let insert = "INSERT INTO calls (id, owner, created_at, face, caller, server, kind, \
@@ -274,7 +274,7 @@ mod tests {
     }
 
     /// What one look at so many calls finds, or all looks.
-    fn found(
+    fn search_pages(
         connection: &Connection,
         filter: &Filter,
         slice: u32,
@@ -296,7 +296,7 @@ mod tests {
         let of = |text: &str| Some(text.to_owned());
         let even = Filter { caller: of("even"), ..Filter::default() };
         let check = |filter: &Filter, slice: u32, looks: u32, ids: &[i64], back_to: Option<i64>| {
-            assert_eq!(found(&connection, filter, slice, looks), (ids.to_vec(), back_to));
+            assert_eq!(search_pages(&connection, filter, slice, looks), (ids.to_vec(), back_to));
         };
         check(&even, 10, 1, &[40, 38, 36, 34, 32, 30], Some(30));
         let until = Timestamp::from_microsecond(30).ok();
@@ -326,7 +326,7 @@ mod tests {
             (Filter { server: Some("s".to_owned()), ..Filter::default() }, "calls_by_server"),
             (Filter { outcome: failed, ..Filter::default() }, "calls_not_well"),
         ] {
-            let Conditions { clause, values } = Conditions::of(&filter);
+            let FilterClause { clause, values } = FilterClause::new(&filter);
             let query = format!(
                 "EXPLAIN QUERY PLAN SELECT id FROM calls {clause} \
                  ORDER BY created_at DESC, id DESC LIMIT :limit"

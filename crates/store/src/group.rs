@@ -7,27 +7,27 @@ use foldhash::HashMap;
 use switchboard_core::{Outcome, Timeline};
 use tokio::sync::oneshot;
 
-use crate::bodies::{Body, Place};
+use crate::bodies::{BodyPlace, StoredBody};
 use crate::call_id::CallId;
 use crate::entry::{Intent, NewCall, VerdictWord};
 use crate::error::LedgerError;
 use crate::results::StoredResult;
-use crate::seal::Sum;
+use crate::seal::SealDigest;
 use crate::tasks::TaskNote;
 
 /// Told after the commit, or why there was none.
-pub(crate) type Waiter = oneshot::Sender<Result<(), LedgerError>>;
+pub(crate) type CommitWaiter = oneshot::Sender<Result<(), LedgerError>>;
 
 /// What a call tells the writer.
 #[derive(Debug)]
-pub(crate) enum Message {
+pub(crate) enum WriterMessage {
     Open(Box<NewRow>),
-    Change(Box<Change>),
+    Change(Box<CallChange>),
     /// The block of numbers is used up, or somebody wants to read what was written.
-    Refill(Waiter),
+    Refill(CommitWaiter),
 }
 
-impl Message {
+impl WriterMessage {
     /// Whether someone waits for the commit.
     pub(crate) const fn is_urgent(&self) -> bool {
         match self {
@@ -42,40 +42,40 @@ impl Message {
 #[derive(Debug)]
 pub(crate) struct NewRow {
     pub(crate) id: CallId,
-    pub(crate) opening: Arc<Opening>,
-    pub(crate) details: Details,
+    pub(crate) opening: Arc<CallOpening>,
+    pub(crate) details: DecisionDetails,
     pub(crate) intent: Option<IntentRow>,
     pub(crate) close: Option<CloseRow>,
-    pub(crate) waiters: Vec<Waiter>,
+    pub(crate) waiters: Vec<CommitWaiter>,
     /// Whether the call is not sent before its intent is in the database.
     pub(crate) is_held_back: bool,
     /// What seals the call, if its row was written complete; set while writing.
-    pub(crate) digest: Option<Sum>,
+    pub(crate) digest: Option<SealDigest>,
 }
 
 /// A call as it was taken.
 #[derive(Debug)]
-pub(crate) struct Opening {
+pub(crate) struct CallOpening {
     pub(crate) created_at: i64,
     pub(crate) call: NewCall,
     /// Its arguments, or where they are.
-    pub(crate) arguments: Body,
+    pub(crate) arguments: StoredBody,
 }
 
 /// Something new about a call.
 #[derive(Debug)]
-pub(crate) struct Change {
+pub(crate) struct CallChange {
     pub(crate) id: CallId,
-    pub(crate) news: News,
-    pub(crate) waiter: Option<Waiter>,
+    pub(crate) news: CallUpdate,
+    pub(crate) waiter: Option<CommitWaiter>,
     /// Whether a row was there to be changed; set while writing.
     pub(crate) landed: bool,
 }
 
 #[derive(Debug)]
-pub(crate) enum News {
-    Intent(Details, IntentRow),
-    Close(Details, Box<CloseRow>),
+pub(crate) enum CallUpdate {
+    Intent(DecisionDetails, IntentRow),
+    Close(DecisionDetails, Box<CloseRow>),
     Late(Bytes),
     Task(i64, Box<TaskNote>),
     /// What happened to a call that stays open.
@@ -84,7 +84,7 @@ pub(crate) enum News {
 
 /// What was learnt between opening and sending.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Details {
+pub(crate) struct DecisionDetails {
     pub(crate) digest: Option<Arc<str>>,
     pub(crate) verdict: Option<(VerdictWord, Arc<str>)>,
     /// What happened so far, if anything did.
@@ -96,7 +96,7 @@ pub(crate) struct IntentRow {
     pub(crate) at: i64,
     pub(crate) intent: Intent,
     /// The arguments that leave, if they are not those of the call.
-    pub(crate) sent: Option<Body>,
+    pub(crate) sent: Option<StoredBody>,
 }
 
 #[derive(Debug)]
@@ -104,23 +104,23 @@ pub(crate) struct CloseRow {
     pub(crate) at: i64,
     pub(crate) duration_us: i64,
     pub(crate) outcome: Outcome,
-    pub(crate) result: Option<Kept>,
+    pub(crate) result: Option<ResultBody>,
 }
 
 /// A result, in the row or beside the database.
 #[derive(Debug)]
-pub(crate) enum Kept {
+pub(crate) enum ResultBody {
     Row(StoredResult),
-    There(Place),
+    InFile(BodyPlace),
 }
 
-impl Kept {
+impl ResultBody {
     /// The whole text, or where it is; none if it was cut.
-    pub(crate) fn body(&self) -> Option<Body> {
+    pub(crate) fn body(&self) -> Option<StoredBody> {
         match self {
-            Self::Row(StoredResult::Whole(text)) => Some(Body::Here(text.clone())),
+            Self::Row(StoredResult::Whole(text)) => Some(StoredBody::Inline(text.clone())),
             Self::Row(StoredResult::Cut { .. }) => None,
-            Self::There(place) => Some(Body::There(place.clone())),
+            Self::InFile(place) => Some(StoredBody::InFile(place.clone())),
         }
     }
 }
@@ -129,20 +129,20 @@ impl Kept {
 #[derive(Debug, Default)]
 pub(crate) struct Group {
     pub(crate) inserts: Vec<NewRow>,
-    pub(crate) changes: Vec<Change>,
-    pub(crate) refills: Vec<Waiter>,
+    pub(crate) changes: Vec<CallChange>,
+    pub(crate) refills: Vec<CommitWaiter>,
     places: HashMap<CallId, usize>,
 }
 
 impl Group {
-    pub(crate) fn add(&mut self, message: Message) {
+    pub(crate) fn add(&mut self, message: WriterMessage) {
         match message {
-            Message::Open(row) => {
+            WriterMessage::Open(row) => {
                 self.places.insert(row.id, self.inserts.len());
                 self.inserts.push(*row);
             }
-            Message::Change(change) => self.add_change(*change),
-            Message::Refill(waiter) => self.refills.push(waiter),
+            WriterMessage::Change(change) => self.add_change(*change),
+            WriterMessage::Refill(waiter) => self.refills.push(waiter),
         }
     }
 
@@ -151,23 +151,24 @@ impl Group {
     }
 
     /// The calls that have ended in this group, with what seals them if that is known.
-    pub(crate) fn closed(&self) -> impl Iterator<Item = (i64, Option<Sum>)> {
+    pub(crate) fn closed_calls(&self) -> impl Iterator<Item = (i64, Option<SealDigest>)> {
         let inserted = self.inserts.iter().filter(|row| row.close.is_some());
-        let changed = self.changes.iter().filter(|change| matches!(change.news, News::Close(..)));
+        let changed =
+            self.changes.iter().filter(|change| matches!(change.news, CallUpdate::Close(..)));
         let inserted = inserted.map(|row| (row.id.get(), row.digest));
         inserted.chain(changed.map(|change| (change.id.get(), None)))
     }
 
     /// Tells everyone who waits that their row is on disk, or that it was not there any more.
-    pub(crate) fn succeed(self) {
+    pub(crate) fn complete(self) {
         let inserted = self.inserts.into_iter().flat_map(|row| row.waiters);
         for waiter in inserted.chain(self.refills) {
-            tell(waiter, Ok(()));
+            send_result(waiter, Ok(()));
         }
         for change in self.changes {
             let landed = change.landed;
             if let Some(waiter) = change.waiter {
-                tell(waiter, if landed { Ok(()) } else { Err(LedgerError::missing()) });
+                send_result(waiter, if landed { Ok(()) } else { Err(LedgerError::missing()) });
             }
         }
     }
@@ -180,16 +181,16 @@ impl Group {
         for row in &mut self.inserts {
             row.intent.take_if(|_| row.is_held_back);
             for waiter in row.waiters.drain(..) {
-                tell(waiter, Err(error.clone()));
+                send_result(waiter, Err(error.clone()));
             }
         }
         self.changes.retain_mut(|change| {
             let Some(waiter) = change.waiter.take() else { return true };
-            tell(waiter, Err(error.clone()));
-            !matches!(change.news, News::Intent(..))
+            send_result(waiter, Err(error.clone()));
+            !matches!(change.news, CallUpdate::Intent(..))
         });
         for waiter in self.refills.drain(..) {
-            tell(waiter, Err(error.clone()));
+            send_result(waiter, Err(error.clone()));
         }
         self
     }
@@ -197,7 +198,7 @@ impl Group {
     /// Adds the rows of a later group.
     pub(crate) fn absorb(&mut self, later: Self) {
         for row in later.inserts {
-            self.add(Message::Open(Box::new(row)));
+            self.add(WriterMessage::Open(Box::new(row)));
         }
         for change in later.changes {
             self.add_change(change);
@@ -205,23 +206,23 @@ impl Group {
         self.refills.extend(later.refills);
     }
 
-    fn add_change(&mut self, change: Change) {
+    fn add_change(&mut self, change: CallChange) {
         let place = self.places.get(&change.id).copied();
         let Some(row) = place.and_then(|place| self.inserts.get_mut(place)) else {
             self.changes.push(change);
             return;
         };
         match change.news {
-            News::Intent(details, intent) => {
+            CallUpdate::Intent(details, intent) => {
                 row.details = details;
                 row.intent = Some(intent);
                 row.is_held_back = change.waiter.is_some();
             }
-            News::Close(details, close) => {
+            CallUpdate::Close(details, close) => {
                 row.details = details;
                 row.close = Some(*close);
             }
-            News::Late(_) | News::Task(..) | News::Timeline(_) => {
+            CallUpdate::Late(_) | CallUpdate::Task(..) | CallUpdate::Timeline(_) => {
                 self.changes.push(change);
                 return;
             }
@@ -230,7 +231,7 @@ impl Group {
     }
 }
 
-fn tell(waiter: Waiter, result: Result<(), LedgerError>) {
+fn send_result(waiter: CommitWaiter, result: Result<(), LedgerError>) {
     // A caller that no longer waits needs no answer.
     let _gone = waiter.send(result);
 }

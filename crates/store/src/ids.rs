@@ -7,20 +7,20 @@ use crate::call_id::CallId;
 /// The first block is small, so that a process that makes one call does not waste numbers.
 pub(crate) const FIRST_BLOCK: i64 = 64;
 /// Blocks double up to this size, so that a busy process seldom waits for one.
-pub(crate) const LARGEST_BLOCK: i64 = 8192;
+pub(crate) const MAX_BLOCK: i64 = 8192;
 
 /// A block of numbers, used from its start.
 #[derive(Debug, Default)]
-pub(crate) struct Ids(Mutex<Block>);
+pub(crate) struct IdAllocator(Mutex<IdBlock>);
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Block {
+pub(crate) struct IdBlock {
     pub(crate) next: i64,
     pub(crate) end: i64,
 }
 
-impl Ids {
-    pub(crate) fn new(block: Block) -> Self {
+impl IdAllocator {
+    pub(crate) fn new(block: IdBlock) -> Self {
         Self(Mutex::new(block))
     }
 
@@ -34,11 +34,11 @@ impl Ids {
         })
     }
 
-    pub(crate) fn rest(&self) -> Block {
+    pub(crate) fn remaining(&self) -> IdBlock {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn replace(&self, block: Block) {
+    pub(crate) fn replace(&self, block: IdBlock) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = block;
     }
 }

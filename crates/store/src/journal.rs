@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::{Buf, Bytes};
-use switchboard_files::replace::create_folder;
+use switchboard_files::replace::create_private_folder;
 use switchboard_files::{SameFile, is_removed};
 
 use crate::call_id::CallId;
 use crate::file::private;
-use crate::group::{News, Opening};
-use crate::journal_entry::Replayed;
+use crate::group::{CallOpening, CallUpdate};
+use crate::journal_entry::JournalEntry;
 use crate::{journal_entry, startup};
 
 /// A file that is longer than this is followed by the next, so that it can be removed.
-const FULL: u64 = 16 << 20;
+const MAX_FILE_LEN: u64 = 16 << 20;
 const SUFFIX: &str = ".journal";
-const HEAD: usize = 8;
+const HEADER_LEN: usize = 8;
 
 /// The journal of this process.
 #[derive(Debug)]
@@ -32,11 +32,11 @@ pub(crate) struct Journal {
     owner: String,
     /// The database that it is for: beside another one its numbers mean other calls.
     database: SameFile,
-    inner: Mutex<Inner>,
+    inner: Mutex<JournalState>,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct JournalState {
     /// Made when the first call needs it.
     file: Option<(File, PathBuf)>,
     number: u32,
@@ -46,9 +46,9 @@ struct Inner {
 
 impl Journal {
     /// For the database at `path`.
-    pub(crate) fn beside(path: &Path, owner: &str) -> Self {
+    pub(crate) fn for_database(path: &Path, owner: &str) -> Self {
         Self {
-            folder: startup::journals(path),
+            folder: startup::journal_folder(path),
             owner: owner.to_owned(),
             database: SameFile::at(path),
             inner: Mutex::default(),
@@ -61,10 +61,10 @@ impl Journal {
     pub(crate) fn append(
         &self,
         id: CallId,
-        opening: Option<&Opening>,
-        news: News,
-        queue: impl FnOnce(News),
-    ) -> Option<News> {
+        opening: Option<&CallOpening>,
+        news: CallUpdate,
+        queue: impl FnOnce(CallUpdate),
+    ) -> Option<CallUpdate> {
         let mut inner = self.lock();
         if inner.append(self, id, opening, &news).is_err() {
             return Some(news);
@@ -74,18 +74,18 @@ impl Journal {
     }
 
     /// Empties the file if the database has everything in it.
-    pub(crate) fn settle(&self, is_all_written: impl FnOnce() -> bool) {
+    pub(crate) fn truncate_if(&self, is_all_written: impl FnOnce() -> bool) {
         let mut inner = self.lock();
         if inner.length > 0 && is_all_written() {
-            inner.cut_to(0);
+            inner.truncate_to(0);
         }
     }
 
     /// Begins the next file if this one is full, and gives the full one: it may be removed once all
     /// that is queued at this moment is written. `queued` is asked how much that is.
-    pub(crate) fn turn(&self, queued: impl FnOnce() -> usize) -> Option<(PathBuf, usize)> {
+    pub(crate) fn rotate(&self, queued: impl FnOnce() -> usize) -> Option<(PathBuf, usize)> {
         let mut inner = self.lock();
-        if inner.length < FULL {
+        if inner.length < MAX_FILE_LEN {
             return None;
         }
         let (_, path) = inner.file.take()?;
@@ -95,32 +95,32 @@ impl Journal {
     }
 
     /// Removes the file: the database has everything.
-    pub(crate) fn end(&self) {
+    pub(crate) fn remove(&self) {
         if let Some((_, path)) = self.lock().file.take() {
             // What stays behind is read again, which changes nothing.
             let _left = std::fs::remove_file(path);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, JournalState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Inner {
+impl JournalState {
     fn append(
         &mut self,
         journal: &Journal,
         id: CallId,
-        opening: Option<&Opening>,
-        news: &News,
+        opening: Option<&CallOpening>,
+        news: &CallUpdate,
     ) -> io::Result<()> {
         self.scratch.clear();
-        self.scratch.extend_from_slice(&[0; HEAD]);
+        self.scratch.extend_from_slice(&[0; HEADER_LEN]);
         if !journal_entry::write(&mut self.scratch, id, opening, news) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let Some((head, body)) = self.scratch.split_at_mut_checked(HEAD) else {
+        let Some((head, body)) = self.scratch.split_at_mut_checked(HEADER_LEN) else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
         let length = u32::try_from(body.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
@@ -131,11 +131,11 @@ impl Inner {
             *to = from;
         }
         if self.file.as_ref().is_some_and(|(file, _)| is_removed(file)) {
-            self.leave();
+            self.abandon_file();
         }
         if self.file.is_none() {
             journal.database.check().map_err(io::Error::other)?;
-            create_folder(&journal.folder)?;
+            create_private_folder(&journal.folder)?;
             let name = format!("{}.{:06}{SUFFIX}", journal.owner, self.number);
             let path = journal.folder.join(name);
             let file = private(OpenOptions::new().append(true).create_new(true)).open(&path)?;
@@ -146,23 +146,23 @@ impl Inner {
         if let Err(error) = file.write_all(&self.scratch) {
             // Half an entry would hide those after it.
             let length = self.length;
-            self.cut_to(length);
+            self.truncate_to(length);
             return Err(error);
         }
         self.length += self.scratch.len() as u64;
         Ok(())
     }
 
-    fn cut_to(&mut self, length: u64) {
+    fn truncate_to(&mut self, length: u64) {
         let Some((file, _)) = &self.file else { return };
         match file.set_len(length) {
             Ok(()) => self.length = length,
             // The next entry begins a file that is in order.
-            Err(_) => self.leave(),
+            Err(_) => self.abandon_file(),
         }
     }
 
-    fn leave(&mut self) {
+    fn abandon_file(&mut self) {
         self.file = None;
         self.number += 1;
         self.length = 0;
@@ -170,32 +170,36 @@ impl Inner {
 }
 
 /// The files that a process left, in order.
-pub(crate) fn files_of(folder: &Path, owner: &str) -> Vec<PathBuf> {
+pub(crate) fn owner_files(folder: &Path, owner: &str) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> =
-        files(folder).filter(|file| owner_of(file) == Some(owner)).collect();
+        journal_files(folder).filter(|file| file_owner(file) == Some(owner)).collect();
     files.sort();
     files
 }
 
 /// Whose files are there.
 pub(crate) fn owners(folder: &Path) -> impl Iterator<Item = String> {
-    files(folder).filter_map(|file| owner_of(&file).map(str::to_owned))
+    journal_files(folder).filter_map(|file| file_owner(&file).map(str::to_owned))
 }
 
 /// Those of the processes in `folder` whose files hold something.
-pub(crate) fn busy(folder: &Path) -> Vec<String> {
+pub(crate) fn busy_owners(folder: &Path) -> Vec<String> {
     let holds = |file: &PathBuf| std::fs::metadata(file).is_ok_and(|file| file.len() > 0);
-    files(folder).filter(holds).filter_map(|file| owner_of(&file).map(str::to_owned)).collect()
+    journal_files(folder)
+        .filter(holds)
+        .filter_map(|file| file_owner(&file).map(str::to_owned))
+        .collect()
 }
 
 /// Every entry of a file; what comes after one that is cut off or damaged was never promised.
-pub(crate) fn read(path: &Path) -> io::Result<Vec<Replayed>> {
+pub(crate) fn read(path: &Path) -> io::Result<Vec<JournalEntry>> {
     let mut bytes = Vec::new();
     File::open(path)?.read_to_end(&mut bytes)?;
     let mut bytes = Bytes::from(bytes);
     let mut entries = Vec::new();
-    while bytes.len() >= HEAD {
-        let (length, sum) = (bytes.get_u32_le() as usize, bytes.get_u32_le());
+    while bytes.len() >= HEADER_LEN {
+        let length = bytes.get_u32_le() as usize;
+        let sum = bytes.get_u32_le();
         if length > bytes.len() {
             break;
         }
@@ -210,12 +214,12 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<Replayed>> {
     Ok(entries)
 }
 
-fn files(folder: &Path) -> impl Iterator<Item = PathBuf> {
+fn journal_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).filter(|path| owner_of(path).is_some())
+    entries.map(|entry| entry.path()).filter(|path| file_owner(path).is_some())
 }
 
-fn owner_of(path: &Path) -> Option<&str> {
+fn file_owner(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?.strip_suffix(SUFFIX)?;
     Some(name.rsplit_once('.')?.0)
 }

@@ -5,24 +5,29 @@ use std::sync::Arc;
 use bytes::Bytes;
 use switchboard_core::{Outcome, OutcomeKind, TargetKind, Timeline};
 
-use crate::bodies::{Body, Place};
+use crate::bodies::{BodyPlace, StoredBody};
 use crate::call_id::CallId;
 use crate::entry::{Intent, NewCall, VerdictWord};
-use crate::group::{CloseRow, Details, IntentRow, Kept, News, Opening};
+use crate::group::{CallOpening, CallUpdate, CloseRow, DecisionDetails, IntentRow, ResultBody};
 use crate::results::StoredResult;
 
 /// What is read back.
 #[derive(Debug)]
-pub(crate) struct Replayed {
+pub(crate) struct JournalEntry {
     pub(crate) id: CallId,
     /// The call itself, in its first entry.
-    pub(crate) opening: Option<Opening>,
-    pub(crate) news: News,
+    pub(crate) opening: Option<CallOpening>,
+    pub(crate) news: CallUpdate,
 }
 
 /// Adds an entry to `out`. Nothing but intents and outcomes is kept in the journal.
-pub(crate) fn write(out: &mut Vec<u8>, id: CallId, opening: Option<&Opening>, news: &News) -> bool {
-    let mut to = Writer(out);
+pub(crate) fn write(
+    out: &mut Vec<u8>,
+    id: CallId,
+    opening: Option<&CallOpening>,
+    news: &CallUpdate,
+) -> bool {
+    let mut to = EntryEncoder(out);
     to.number(id.get());
     to.maybe(opening, |to, opening| {
         to.number(opening.created_at);
@@ -31,20 +36,20 @@ pub(crate) fn write(out: &mut Vec<u8>, id: CallId, opening: Option<&Opening>, ne
             to.text(text);
         }
         to.body(&opening.arguments);
-        to.maybe(reference.as_deref(), Writer::text);
+        to.maybe(reference.as_deref(), EntryEncoder::text);
     });
     match news {
-        News::Intent(details, row) => {
+        CallUpdate::Intent(details, row) => {
             to.flag(true);
             to.details(details);
             let Intent { instance, attempt, fallback, .. } = &row.intent;
             to.number(row.at);
             to.number(i64::from(*attempt));
-            to.maybe(instance.as_deref(), Writer::text);
-            to.maybe(row.sent.as_ref(), Writer::body);
-            to.maybe(fallback.as_deref(), Writer::text);
+            to.maybe(instance.as_deref(), EntryEncoder::text);
+            to.maybe(row.sent.as_ref(), EntryEncoder::body);
+            to.maybe(fallback.as_deref(), EntryEncoder::text);
         }
-        News::Close(details, row) => {
+        CallUpdate::Close(details, row) => {
             to.flag(false);
             to.details(details);
             let Outcome { kind, reason, message, hint, .. } = &row.outcome;
@@ -52,17 +57,17 @@ pub(crate) fn write(out: &mut Vec<u8>, id: CallId, opening: Option<&Opening>, ne
             to.number(row.duration_us);
             to.text(kind.as_str());
             for text in [reason, message, hint] {
-                to.maybe(text.as_deref(), Writer::text);
+                to.maybe(text.as_deref(), EntryEncoder::text);
             }
-            let result = row.result.as_ref().map(Kept::body);
+            let result = row.result.as_ref().map(ResultBody::body);
             if result == Some(None) {
                 return false;
             }
-            to.maybe(result.flatten().as_ref(), Writer::body);
+            to.maybe(result.flatten().as_ref(), EntryEncoder::body);
         }
-        News::Late(_) | News::Task(..) | News::Timeline(_) => return false,
+        CallUpdate::Late(_) | CallUpdate::Task(..) | CallUpdate::Timeline(_) => return false,
     }
-    if let News::Intent(details, _) | News::Close(details, _) = news
+    if let CallUpdate::Intent(details, _) | CallUpdate::Close(details, _) = news
         && let Some(timeline) = &details.timeline
     {
         // An entry without it ends here.
@@ -72,8 +77,8 @@ pub(crate) fn write(out: &mut Vec<u8>, id: CallId, opening: Option<&Opening>, ne
 }
 
 /// Reads an entry back; none if it is none.
-pub(crate) fn read(bytes: &Bytes) -> Option<Replayed> {
-    let mut from = Reader(bytes.clone());
+pub(crate) fn read(bytes: &Bytes) -> Option<JournalEntry> {
+    let mut from = EntryDecoder(bytes.clone());
     let id = CallId(from.number()?);
     let opening = from.maybe(|from| {
         let created_at = from.number()?;
@@ -81,47 +86,49 @@ pub(crate) fn read(bytes: &Bytes) -> Option<Replayed> {
         let kind = TargetKind::from_word(&from.text()?)?;
         let target = from.text()?;
         let arguments = from.body()?;
-        let reference = from.maybe(Reader::text)?;
+        let reference = from.maybe(EntryDecoder::text)?;
         // Where they are is told beside it.
         let given = Bytes::new();
         let call = NewCall { face, caller, server, kind, target, arguments: given, reference };
-        Some(Opening { created_at, call, arguments })
+        Some(CallOpening { created_at, call, arguments })
     })?;
     let mut news = match from.flag()? {
         true => {
             let details = from.details()?;
-            let (at, attempt) = (from.number()?, u32::try_from(from.number()?).ok()?);
-            let instance = from.maybe(Reader::text)?;
-            let sent = from.maybe(Reader::body)?;
-            let fallback = from.maybe(Reader::text)?;
+            let at = from.number()?;
+            let attempt = u32::try_from(from.number()?).ok()?;
+            let instance = from.maybe(EntryDecoder::text)?;
+            let sent = from.maybe(EntryDecoder::body)?;
+            let fallback = from.maybe(EntryDecoder::text)?;
             let intent = Intent { instance, attempt, arguments: None, fallback };
-            News::Intent(details, IntentRow { at, intent, sent })
+            CallUpdate::Intent(details, IntentRow { at, intent, sent })
         }
         false => {
             let details = from.details()?;
-            let (at, duration_us) = (from.number()?, from.number()?);
+            let at = from.number()?;
+            let duration_us = from.number()?;
             let kind: OutcomeKind = from.text()?.parse().ok()?;
             let mut word = || from.maybe(|from| Some(from.text()?.to_string()));
             let [reason, message, hint] = [word()?, word()?, word()?];
             let outcome = Outcome { kind, reason, message, hint, result: None, error: None };
-            let result = from.maybe(Reader::body)?.map(|body| match body {
-                Body::Here(text) => Kept::Row(StoredResult::Whole(text)),
-                Body::There(place) => Kept::There(place),
+            let result = from.maybe(EntryDecoder::body)?.map(|body| match body {
+                StoredBody::Inline(text) => ResultBody::Row(StoredResult::Whole(text)),
+                StoredBody::InFile(place) => ResultBody::InFile(place),
             });
-            News::Close(details, Box::new(CloseRow { at, duration_us, outcome, result }))
+            CallUpdate::Close(details, Box::new(CloseRow { at, duration_us, outcome, result }))
         }
     };
-    if let News::Intent(details, _) | News::Close(details, _) = &mut news
+    if let CallUpdate::Intent(details, _) | CallUpdate::Close(details, _) = &mut news
         && !from.0.is_empty()
     {
         details.timeline = Timeline::from_text(&from.text()?).map(Box::new);
     }
-    from.0.is_empty().then_some(Replayed { id, opening, news })
+    from.0.is_empty().then_some(JournalEntry { id, opening, news })
 }
 
-struct Writer<'a>(&'a mut Vec<u8>);
+struct EntryEncoder<'a>(&'a mut Vec<u8>);
 
-impl Writer<'_> {
+impl EntryEncoder<'_> {
     fn flag(&mut self, flag: bool) {
         self.0.push(u8::from(flag));
     }
@@ -146,20 +153,20 @@ impl Writer<'_> {
         }
     }
 
-    fn body(&mut self, body: &Body) {
+    fn body(&mut self, body: &StoredBody) {
         match body {
-            Body::Here(text) => {
+            StoredBody::Inline(text) => {
                 self.flag(true);
                 self.bytes(text);
             }
-            Body::There(place) => {
+            StoredBody::InFile(place) => {
                 self.flag(false);
                 self.text(&place.to_string());
             }
         }
     }
 
-    fn details(&mut self, details: &Details) {
+    fn details(&mut self, details: &DecisionDetails) {
         self.maybe(details.digest.as_deref(), Self::text);
         self.maybe(details.verdict.as_ref(), |to, (word, by)| {
             to.text(word.as_str());
@@ -168,9 +175,9 @@ impl Writer<'_> {
     }
 }
 
-struct Reader(Bytes);
+struct EntryDecoder(Bytes);
 
-impl Reader {
+impl EntryDecoder {
     fn part(&mut self, length: usize) -> Option<Bytes> {
         (length <= self.0.len()).then(|| self.0.split_to(length))
     }
@@ -203,17 +210,17 @@ impl Reader {
         }
     }
 
-    fn body(&mut self) -> Option<Body> {
+    fn body(&mut self) -> Option<StoredBody> {
         Some(match self.flag()? {
-            true => Body::Here(self.bytes()?),
-            false => Body::There(self.text()?.parse::<Place>().ok()?),
+            true => StoredBody::Inline(self.bytes()?),
+            false => StoredBody::InFile(self.text()?.parse::<BodyPlace>().ok()?),
         })
     }
 
-    fn details(&mut self) -> Option<Details> {
+    fn details(&mut self) -> Option<DecisionDetails> {
         let digest = self.maybe(Self::text)?;
         let verdict =
             self.maybe(|from| Some((VerdictWord::from_word(&from.text()?)?, from.text()?)))?;
-        Some(Details { digest, verdict, timeline: None })
+        Some(DecisionDetails { digest, verdict, timeline: None })
     }
 }

@@ -5,51 +5,51 @@ use std::sync::Arc;
 use switchboard_core::{Durability, Outcome, OutcomeKind, Timeline};
 
 use super::*;
-use crate::bodies::Body;
+use crate::bodies::StoredBody;
 use crate::entry::VerdictWord;
-use crate::group::{CloseRow, Details, IntentRow, Kept};
+use crate::group::{CloseRow, DecisionDetails, IntentRow, ResultBody};
 use crate::ledger::Ledger;
 use crate::ledger::tests::{call_to, first_attempt};
-use crate::reader::{Full, Reader};
+use crate::reader::{FullCall, LedgerReader};
 use crate::results::StoredResult;
 
 /// The details of a call whose server has said so much.
-fn details(said: &[&str]) -> Details {
+fn details(said: &[&str]) -> DecisionDetails {
     let verdict = Some((VerdictWord::Allow, Arc::from("a rule")));
     let mut timeline = Timeline::default();
     for text in said {
-        timeline.add_said("info", text);
+        timeline.add_log_message("info", text);
     }
     let timeline = Some(Box::new(timeline)).filter(|_| !said.is_empty());
-    Details { digest: Some("d1g357".into()), verdict, timeline }
+    DecisionDetails { digest: Some("d1g357".into()), verdict, timeline }
 }
 
 /// One call from its intent to its outcome, as a process leaves it that dies before it is brought in.
 fn left_behind(path: &Path, said: &[&str]) -> PathBuf {
     let folder = path.parent().unwrap().join("journal");
-    let journal = Journal::beside(path, "4711-gone");
+    let journal = Journal::for_database(path, "4711-gone");
     let call = call_to("files", "read");
-    let arguments = Body::Here(call.arguments.clone());
-    let opening = Opening { created_at: 5, call, arguments };
-    let sent = Some(Body::Here(Bytes::from_static(b"{\"path\":1}")));
+    let arguments = StoredBody::Inline(call.arguments.clone());
+    let opening = CallOpening { created_at: 5, call, arguments };
+    let sent = Some(StoredBody::Inline(Bytes::from_static(b"{\"path\":1}")));
     let intent = IntentRow { at: 6, intent: first_attempt(), sent };
     let outcome = Outcome::ok(Bytes::new()).with_message("m");
-    let result = Some(Kept::Row(StoredResult::Whole(Bytes::from_static(b"{}"))));
+    let result = Some(ResultBody::Row(StoredResult::Whole(Bytes::from_static(b"{}"))));
     let close = CloseRow { at: 7, duration_us: 2, outcome, result };
     let entries = [
-        News::Intent(details(&said[..said.len().min(1)]), intent),
-        News::Close(details(said), Box::new(close)),
+        CallUpdate::Intent(details(&said[..said.len().min(1)]), intent),
+        CallUpdate::Close(details(said), Box::new(close)),
     ];
     let mut opening = Some(&opening);
     for news in entries {
         assert!(journal.append(CallId(900), opening.take(), news, drop).is_none());
     }
-    files_of(&folder, "4711-gone").pop().unwrap()
+    owner_files(&folder, "4711-gone").pop().unwrap()
 }
 
-async fn brought_in(path: &Path) -> Option<Full> {
+async fn brought_in(path: &Path) -> Option<FullCall> {
     // Who only reads sees it as well.
-    Reader::at(path).show(CallId(900)).await.unwrap()
+    LedgerReader::at(path).show(CallId(900)).await.unwrap()
 }
 
 #[tokio::test]
@@ -102,35 +102,35 @@ async fn a_journal_that_is_cut_off_or_damaged_counts_up_to_there() {
 #[test]
 fn a_full_file_is_followed_by_the_next_and_kept_until_it_is_written() {
     let folder = tempfile::tempdir().unwrap();
-    let journal = Journal::beside(&folder.path().join("calls.db"), "1-me");
+    let journal = Journal::for_database(&folder.path().join("calls.db"), "1-me");
     let folder = folder.path().join("journal");
     let row = |at| {
         let intent = IntentRow {
             at,
             intent: first_attempt(),
-            sent: Some(Body::Here(vec![b' '; 1 << 20].into())),
+            sent: Some(StoredBody::Inline(vec![b' '; 1 << 20].into())),
         };
-        News::Intent(details(&[]), intent)
+        CallUpdate::Intent(details(&[]), intent)
     };
     let mut queued = 0;
     for at in 0..17 {
         assert!(journal.append(CallId(1), None, row(at), |_| queued += 1).is_none());
     }
-    let (full, left) = journal.turn(|| queued).unwrap();
+    let (full, left) = journal.rotate(|| queued).unwrap();
     assert_eq!(left, 17);
-    assert!(journal.turn(|| 0).is_none());
+    assert!(journal.rotate(|| 0).is_none());
     assert!(journal.append(CallId(1), None, row(99), drop).is_none());
     let times = |file: &Path| -> Vec<i64> {
         let news = read(file).unwrap().into_iter().map(|entry| entry.news);
-        news.map(|news| if let News::Intent(_, row) = news { row.at } else { -1 }).collect()
+        news.map(|news| if let CallUpdate::Intent(_, row) = news { row.at } else { -1 }).collect()
     };
-    let files = files_of(&folder, "1-me");
+    let files = owner_files(&folder, "1-me");
     assert_eq!(files.len(), 2);
     assert_eq!((times(&full), times(&files[1])), ((0..17).collect(), vec![99]));
-    journal.settle(|| false);
+    journal.truncate_if(|| false);
     assert_eq!(times(&files[1]), [99]);
-    journal.settle(|| true);
-    assert_eq!((times(&files[1]), busy(&folder)), (vec![], vec!["1-me".to_owned()]));
+    journal.truncate_if(|| true);
+    assert_eq!((times(&files[1]), busy_owners(&folder)), (vec![], vec!["1-me".to_owned()]));
 }
 
 #[tokio::test]
@@ -147,7 +147,7 @@ async fn what_happened_to_a_call_is_brought_in_with_its_intent_and_its_outcome()
         assert_eq!((full.summary.outcome, said), (Some(outcome), Some(messages)));
         // It is sealed by whoever writes next.
         Ledger::open(&path, Durability::Process).unwrap().stop().await;
-        let verified = Reader::at(&path).verify().await.unwrap();
+        let verified = LedgerReader::at(&path).verify().await.unwrap();
         assert_eq!((verified.sealed, verified.wrong), (1, None));
     }
 }

@@ -11,26 +11,26 @@ use jiff::Timestamp;
 use switchboard_core::{Durability, Timelines};
 use tokio::sync::oneshot;
 
-use crate::bodies::{Bodies, Body};
+use crate::bodies::{BodyStore, StoredBody};
 use crate::call_id::CallId;
-use crate::entry::{NewCall, Opened};
+use crate::entry::{NewCall, OpenReport};
 use crate::error::LedgerError;
-use crate::file::folder_of;
+use crate::file::data_folder;
 use crate::file_error::FileError;
 use crate::filter::Filter;
-use crate::group::{Change, Details, Message, NewRow, News, Opening};
-use crate::ids::Ids;
+use crate::group::{CallChange, CallOpening, CallUpdate, DecisionDetails, NewRow, WriterMessage};
+use crate::ids::IdAllocator;
 use crate::journal::Journal;
 use crate::open_call::OpenCall;
-use crate::reader::{Full, Reader, Summary};
-use crate::startup::{Started, start};
-use crate::status::Status;
-use crate::write_queue::Queue;
-use crate::writer::{Shared, Writer};
+use crate::reader::{CallSummary, FullCall, LedgerReader};
+use crate::startup::{WritableLedger, start};
+use crate::status::LedgerStatus;
+use crate::write_queue::WriteQueue;
+use crate::writer::{LedgerWriter, WriterShared};
 use crate::{redacted_body, startup};
 
 /// How long a call waits for the disk.
-pub(crate) const DISK_WAIT: Duration = Duration::from_secs(15);
+pub(crate) const COMMIT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// How the ledger is kept.
 #[derive(Debug, Clone)]
@@ -58,35 +58,35 @@ impl Default for LedgerOptions {
 
 /// The ledger; clones are handles on the same one.
 #[derive(Debug, Clone)]
-pub struct Ledger(Arc<Mode>);
+pub struct Ledger(Arc<LedgerMode>);
 
 #[derive(Debug)]
-enum Mode {
-    On(Live),
+enum LedgerMode {
+    On(LiveLedger),
     Off(AtomicI64),
 }
 
 #[derive(Debug)]
-struct Live {
-    shared: Arc<Shared>,
-    reader: Reader,
-    opened: Opened,
+struct LiveLedger {
+    shared: Arc<WriterShared>,
+    reader: LedgerReader,
+    opened: OpenReport,
     results: Arc<Path>,
     result_limit: usize,
     durability: Durability,
-    bodies: Arc<Bodies>,
+    bodies: Arc<BodyStore>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// What an open call needs of a ledger that writes.
 #[derive(Debug, Clone)]
-pub(crate) struct Link {
+pub(crate) struct LedgerLink {
     pub ledger: Ledger,
-    pub shared: Arc<Shared>,
+    pub shared: Arc<WriterShared>,
     pub results: Arc<Path>,
     pub(crate) result_limit: usize,
     pub durability: Durability,
-    pub bodies: Arc<Bodies>,
+    pub bodies: Arc<BodyStore>,
 }
 
 impl Ledger {
@@ -103,29 +103,29 @@ impl Ledger {
     /// # Errors
     /// If the file or its folder cannot be used.
     pub fn open_with(path: &Path, options: &LedgerOptions) -> Result<Self, LedgerError> {
-        let Started { connection, owner, block, opened } = start(path, options)?;
-        let shared = Arc::new(Shared {
-            queue: Queue::new(),
-            status: Status::of(path),
-            ids: Ids::new(block),
+        let WritableLedger { connection, owner, block, opened } = start(path, options)?;
+        let shared = Arc::new(WriterShared {
+            queue: WriteQueue::new(),
+            status: LedgerStatus::new(path),
+            ids: IdAllocator::new(block),
             journal: match options.durability {
-                Durability::Process => Some(Journal::beside(path, owner.name())),
+                Durability::Process => Some(Journal::for_database(path, owner.name())),
                 Durability::Power => None,
             },
             timelines: Timelines::default(),
         });
-        let bodies = Bodies::new(startup::bodies(path), owner.name());
-        let reader = Reader::of_process(path, owner.name());
-        let writer = Writer::new(path.to_owned(), connection, owner, Arc::clone(&shared));
+        let bodies = BodyStore::new(startup::body_folder(path), owner.name());
+        let reader = LedgerReader::for_process(path, owner.name());
+        let writer = LedgerWriter::new(path.to_owned(), connection, owner, Arc::clone(&shared));
         let thread = std::thread::Builder::new()
             .name("ledger".to_owned())
             .spawn(move || writer.run())
             .map_err(|error| FileError::from_folder(path, &error))?;
-        Ok(Self(Arc::new(Mode::On(Live {
+        Ok(Self(Arc::new(LedgerMode::On(LiveLedger {
             shared,
             reader,
             opened,
-            results: folder_of(path).join("results").into(),
+            results: data_folder(path).join("results").into(),
             result_limit: options.result_limit.max(2),
             durability: options.durability,
             bodies: Arc::new(bodies),
@@ -136,15 +136,15 @@ impl Ledger {
     /// A ledger that keeps nothing: calls only get their record back.
     #[must_use]
     pub fn off() -> Self {
-        Self(Arc::new(Mode::Off(AtomicI64::new(1))))
+        Self(Arc::new(LedgerMode::Off(AtomicI64::new(1))))
     }
 
     /// What happened while it was opened; none if nothing is kept.
     #[must_use]
-    pub fn opened(&self) -> Option<&Opened> {
+    pub fn open_report(&self) -> Option<&OpenReport> {
         match &*self.0 {
-            Mode::On(live) => Some(&live.opened),
-            Mode::Off(_) => None,
+            LedgerMode::On(live) => Some(&live.opened),
+            LedgerMode::Off(_) => None,
         }
     }
 
@@ -153,8 +153,8 @@ impl Ledger {
     pub fn timelines(&self) -> &Timelines {
         static OFF: Timelines = Timelines::off();
         match &*self.0 {
-            Mode::On(live) => &live.shared.timelines,
-            Mode::Off(_) => &OFF,
+            LedgerMode::On(live) => &live.shared.timelines,
+            LedgerMode::Off(_) => &OFF,
         }
     }
 
@@ -164,8 +164,8 @@ impl Ledger {
     /// Why nothing can be written.
     pub fn check(&self) -> Result<(), LedgerError> {
         match &*self.0 {
-            Mode::On(live) => live.shared.status.check(),
-            Mode::Off(_) => Ok(()),
+            LedgerMode::On(live) => live.shared.status.check(),
+            LedgerMode::Off(_) => Ok(()),
         }
     }
 
@@ -176,10 +176,10 @@ impl Ledger {
     pub async fn open_call(&self, mut call: NewCall) -> Result<OpenCall, LedgerError> {
         let created_at = Timestamp::now();
         let live = match &*self.0 {
-            Mode::On(live) => live,
-            Mode::Off(next) => {
+            LedgerMode::On(live) => live,
+            LedgerMode::Off(next) => {
                 let id = CallId(next.fetch_add(1, Ordering::Relaxed));
-                return Ok(OpenCall::unrecorded(id, created_at));
+                return Ok(OpenCall::without_ledger(id, created_at));
             }
         };
         live.shared.status.check()?;
@@ -187,21 +187,21 @@ impl Ledger {
         let link = self.link(live);
         let given = std::mem::take(&mut call.arguments);
         let arguments = link
-            .keep(&redacted_body::arguments(&given))
+            .store(&redacted_body::redact_arguments(&given))
             .map_err(|error| LedgerError::from_io(&error))?;
         let created = created_at.as_microsecond();
-        let opening = Arc::new(Opening { created_at: created, call, arguments });
+        let opening = Arc::new(CallOpening { created_at: created, call, arguments });
         let row = NewRow {
             id,
             opening: Arc::clone(&opening),
-            details: Details::default(),
+            details: DecisionDetails::default(),
             intent: None,
             close: None,
             waiters: Vec::new(),
             is_held_back: false,
             digest: None,
         };
-        live.shared.queue.push(Message::Open(Box::new(row))).await?;
+        live.shared.queue.push(WriterMessage::Open(Box::new(row))).await?;
         Ok(OpenCall::new(id, created_at, opening, link))
     }
 
@@ -209,24 +209,25 @@ impl Ledger {
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn late(&self, id: CallId, answer: Bytes) -> Result<(), LedgerError> {
-        let Mode::On(live) = &*self.0 else { return Ok(()) };
+    pub async fn store_late_answer(&self, id: CallId, answer: Bytes) -> Result<(), LedgerError> {
+        let LedgerMode::On(live) = &*self.0 else { return Ok(()) };
         live.shared.status.check()?;
         let answer = answer.slice(..answer.len().min(live.result_limit));
         let (waiter, written) = oneshot::channel();
-        let change = Change { id, news: News::Late(answer), waiter: Some(waiter), landed: false };
-        live.shared.queue.push(Message::Change(Box::new(change))).await?;
-        wait_for(written).await
+        let change =
+            CallChange { id, news: CallUpdate::Late(answer), waiter: Some(waiter), landed: false };
+        live.shared.queue.push(WriterMessage::Change(Box::new(change))).await?;
+        wait_for_commit(written).await
     }
 
     /// Calls that match, newest first.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub async fn list(&self, filter: Filter) -> Result<Vec<Summary>, LedgerError> {
+    pub async fn list(&self, filter: Filter) -> Result<Vec<CallSummary>, LedgerError> {
         match &*self.0 {
-            Mode::On(live) => live.read().await?.list(filter).await,
-            Mode::Off(_) => Ok(Vec::new()),
+            LedgerMode::On(live) => live.synced_reader().await?.list(filter).await,
+            LedgerMode::Off(_) => Ok(Vec::new()),
         }
     }
 
@@ -234,10 +235,10 @@ impl Ledger {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub async fn show(&self, id: CallId) -> Result<Option<Full>, LedgerError> {
+    pub async fn show(&self, id: CallId) -> Result<Option<FullCall>, LedgerError> {
         match &*self.0 {
-            Mode::On(live) => live.read().await?.show(id).await,
-            Mode::Off(_) => Ok(None),
+            LedgerMode::On(live) => live.synced_reader().await?.show(id).await,
+            LedgerMode::Off(_) => Ok(None),
         }
     }
 
@@ -245,10 +246,13 @@ impl Ledger {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub async fn by_reference(&self, reference: &str) -> Result<Option<Full>, LedgerError> {
+    pub async fn find_by_reference(
+        &self,
+        reference: &str,
+    ) -> Result<Option<FullCall>, LedgerError> {
         match &*self.0 {
-            Mode::On(live) => live.read().await?.by_reference(reference).await,
-            Mode::Off(_) => Ok(None),
+            LedgerMode::On(live) => live.synced_reader().await?.find_by_reference(reference).await,
+            LedgerMode::Off(_) => Ok(None),
         }
     }
 
@@ -256,13 +260,13 @@ impl Ledger {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub async fn sent_in(
+    pub async fn targets_sent_in(
         &self,
         conversation: &str,
     ) -> Result<Vec<(String, String, u64)>, LedgerError> {
         match &*self.0 {
-            Mode::On(live) => live.reader.sent_in(conversation).await,
-            Mode::Off(_) => Ok(Vec::new()),
+            LedgerMode::On(live) => live.reader.targets_sent_in(conversation).await,
+            LedgerMode::Off(_) => Ok(Vec::new()),
         }
     }
 
@@ -270,12 +274,12 @@ impl Ledger {
     ///
     /// # Errors
     /// If the file that holds it cannot be read.
-    pub async fn result_of(&self, full: &Full) -> Result<Option<Bytes>, LedgerError> {
-        let (Mode::On(live), Some(result)) = (&*self.0, full.result.clone()) else {
+    pub async fn load_result(&self, full: &FullCall) -> Result<Option<Bytes>, LedgerError> {
+        let (LedgerMode::On(live), Some(result)) = (&*self.0, full.result.clone()) else {
             return Ok(None);
         };
         let results = Arc::clone(&live.results);
-        let whole = tokio::task::spawn_blocking(move || result.whole(&results)).await;
+        let whole = tokio::task::spawn_blocking(move || result.load_whole(&results)).await;
         whole
             .map_err(|error| LedgerError::Read(error.to_string()))?
             .map_err(|error| LedgerError::Read(error.to_string()))
@@ -287,41 +291,41 @@ impl Ledger {
     /// If the file cannot be read.
     pub async fn count(&self) -> Result<u64, LedgerError> {
         match &*self.0 {
-            Mode::On(live) => live.read().await?.count().await,
-            Mode::Off(_) => Ok(0),
+            LedgerMode::On(live) => live.synced_reader().await?.count().await,
+            LedgerMode::Off(_) => Ok(0),
         }
     }
 
     /// Writes what is on the way, lets go of the file and takes no more calls.
     pub async fn stop(&self) {
-        let Mode::On(live) = &*self.0 else { return };
+        let LedgerMode::On(live) = &*self.0 else { return };
         live.shared.queue.close();
         let thread = live.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             let joined = tokio::task::spawn_blocking(move || thread.join());
             // A disk that hangs must not keep the host from ending.
-            let _hung = tokio::time::timeout(DISK_WAIT, joined).await;
+            let _hung = tokio::time::timeout(COMMIT_TIMEOUT, joined).await;
         }
     }
 
     /// For queries; none if nothing is kept.
-    pub async fn reader(&self) -> Result<Option<&Reader>, LedgerError> {
+    pub async fn reader(&self) -> Result<Option<&LedgerReader>, LedgerError> {
         match &*self.0 {
-            Mode::On(live) => live.read().await.map(Some),
-            Mode::Off(_) => Ok(None),
+            LedgerMode::On(live) => live.synced_reader().await.map(Some),
+            LedgerMode::Off(_) => Ok(None),
         }
     }
 
     /// For calls that write; none if nothing is kept.
-    pub(crate) fn writing(&self) -> Option<Link> {
+    pub(crate) fn writer_link(&self) -> Option<LedgerLink> {
         match &*self.0 {
-            Mode::On(live) => Some(self.link(live)),
-            Mode::Off(_) => None,
+            LedgerMode::On(live) => Some(self.link(live)),
+            LedgerMode::Off(_) => None,
         }
     }
 
-    fn link(&self, live: &Live) -> Link {
-        Link {
+    fn link(&self, live: &LiveLedger) -> LedgerLink {
+        LedgerLink {
             ledger: self.clone(),
             shared: Arc::clone(&live.shared),
             results: Arc::clone(&live.results),
@@ -332,45 +336,45 @@ impl Ledger {
     }
 }
 
-impl Link {
+impl LedgerLink {
     /// Takes a long text out of the way of the database, where that survives as much.
-    pub(crate) fn keep(&self, text: &Bytes) -> std::io::Result<Body> {
+    pub(crate) fn store(&self, text: &Bytes) -> std::io::Result<StoredBody> {
         match self.durability {
-            Durability::Process => self.bodies.keep(text),
-            Durability::Power => Ok(Body::Here(text.clone())),
+            Durability::Process => self.bodies.store(text),
+            Durability::Power => Ok(StoredBody::Inline(text.clone())),
         }
     }
 }
 
-impl Live {
+impl LiveLedger {
     /// The reader, once the database has what was promised before.
-    async fn read(&self) -> Result<&Reader, LedgerError> {
+    async fn synced_reader(&self) -> Result<&LedgerReader, LedgerError> {
         // While nothing can be written, what was written can still be read.
         if self.shared.status.check().is_ok() && self.shared.queue.len() > 0 {
             let (waiter, written) = oneshot::channel();
-            self.shared.queue.force(Message::Refill(waiter));
-            let _late = wait_for(written).await;
+            self.shared.queue.force(WriterMessage::Refill(waiter));
+            let _late = wait_for_commit(written).await;
         }
         Ok(&self.reader)
     }
 
     async fn next_id(&self) -> Result<CallId, LedgerError> {
-        let deadline = Instant::now() + DISK_WAIT;
+        let deadline = Instant::now() + COMMIT_TIMEOUT;
         loop {
             if let Some(id) = self.shared.ids.take() {
                 return Ok(id);
             }
             if Instant::now() >= deadline {
-                return Err(LedgerError::overloaded());
+                return Err(LedgerError::queue_full());
             }
             let (waiter, written) = oneshot::channel();
-            self.shared.queue.push(Message::Refill(waiter)).await?;
-            wait_for(written).await?;
+            self.shared.queue.push(WriterMessage::Refill(waiter)).await?;
+            wait_for_commit(written).await?;
         }
     }
 }
 
-impl Drop for Live {
+impl Drop for LiveLedger {
     fn drop(&mut self) {
         // The thread writes what is left and ends by itself.
         self.shared.queue.close();
@@ -378,12 +382,12 @@ impl Drop for Live {
 }
 
 /// Waits for the commit of a message.
-pub(crate) async fn wait_for(
+pub(crate) async fn wait_for_commit(
     written: oneshot::Receiver<Result<(), LedgerError>>,
 ) -> Result<(), LedgerError> {
-    match tokio::time::timeout(DISK_WAIT, written).await {
+    match tokio::time::timeout(COMMIT_TIMEOUT, written).await {
         Ok(Ok(result)) => result,
-        Ok(Err(_)) => Err(LedgerError::stopped()),
+        Ok(Err(_)) => Err(LedgerError::writer_stopped()),
         Err(_) => Err(LedgerError::slow()),
     }
 }

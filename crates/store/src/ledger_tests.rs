@@ -32,20 +32,20 @@ fn ok(text: &'static str) -> Outcome {
 async fn a_call_is_kept_with_everything_that_was_noted() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = Ledger::open(&folder.path().join("calls.db"), Durability::Power).unwrap();
-    assert_eq!(ledger.opened(), Some(&Opened { created: true, ..Opened::default() }));
+    assert_eq!(ledger.open_report(), Some(&OpenReport { created: true, ..OpenReport::default() }));
 
     let call = NewCall { reference: Some("s/1/1".into()), ..call_to("files", "read") };
     let open = ledger.open_call(call).await.unwrap();
-    open.resolved("d1g357");
-    open.decided(VerdictWord::Ask, "rule `files/*`");
+    open.note_definition("d1g357");
+    open.note_verdict(VerdictWord::Ask, "rule `files/*`");
     let rewritten = Bytes::from_static(br#"{"path":"b.txt"}"#);
     let intent = Intent {
         arguments: Some(rewritten.clone()),
         fallback: Some("session was gone".into()),
         ..first_attempt()
     };
-    open.intent(intent.clone()).await.unwrap();
-    open.intent(Intent { attempt: 2, instance: Some("4712".into()), ..Intent::default() })
+    open.record_intent(intent.clone()).await.unwrap();
+    open.record_intent(Intent { attempt: 2, instance: Some("4712".into()), ..Intent::default() })
         .await
         .unwrap();
     let outcome = ok(r#"{"content":[]}"#).with_reason("r").with_message("m").with_hint("h");
@@ -55,7 +55,7 @@ async fn a_call_is_kept_with_everything_that_was_noted() {
 
     let id = record.id.unwrap();
     let full = ledger.show(id).await.unwrap().unwrap();
-    let summary = Summary {
+    let summary = CallSummary {
         id,
         created_at: Timestamp::from_microsecond(record.created_at.as_microsecond()).unwrap(),
         face: "cli".to_owned(),
@@ -71,7 +71,7 @@ async fn a_call_is_kept_with_everything_that_was_noted() {
         task: None,
     };
     assert_eq!(ledger.list(Filter::default()).await.unwrap(), vec![summary.clone()]);
-    let expected = Full {
+    let expected = FullCall {
         summary,
         owner: full.owner.clone(),
         reference: Some("s/1/1".to_owned()),
@@ -98,7 +98,7 @@ async fn a_refusal_is_one_row_without_intent() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = Ledger::open(&folder.path().join("calls.db"), Durability::Process).unwrap();
     let open = ledger.open_call(call_to("files", "delete")).await.unwrap();
-    open.decided(VerdictWord::Deny, "enterprise");
+    open.note_verdict(VerdictWord::Deny, "enterprise");
     let record = open.close(Outcome::denied("policy", "not here")).await;
     let full = ledger.show(record.id.unwrap()).await.unwrap().unwrap();
     assert_eq!(full.summary.outcome, Some(OutcomeKind::Denied));
@@ -113,7 +113,7 @@ async fn a_dropped_call_is_unknown_only_if_it_may_have_been_sent() {
     let ledger = Ledger::open(&path, Durability::Process).unwrap();
     let unsent = ledger.open_call(call_to("files", "a")).await.unwrap();
     let sent = ledger.open_call(call_to("files", "b")).await.unwrap();
-    sent.intent(first_attempt()).await.unwrap();
+    sent.record_intent(first_attempt()).await.unwrap();
     let ids = [unsent.id(), sent.id()];
     drop(unsent);
     drop(sent);
@@ -121,7 +121,7 @@ async fn a_dropped_call_is_unknown_only_if_it_may_have_been_sent() {
 
     let mut seen = Vec::new();
     for id in ids {
-        let summary = Reader::at(&path).show(id).await.unwrap().unwrap().summary;
+        let summary = LedgerReader::at(&path).show(id).await.unwrap().unwrap().summary;
         seen.push((summary.outcome, summary.reason));
     }
     let gone = Some("caller_gone".to_owned());
@@ -136,14 +136,14 @@ async fn a_late_answer_is_kept_and_changes_no_outcome() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = Ledger::open(&folder.path().join("calls.db"), Durability::Process).unwrap();
     let open = ledger.open_call(call_to("files", "slow")).await.unwrap();
-    open.intent(first_attempt()).await.unwrap();
+    open.record_intent(first_attempt()).await.unwrap();
     let id = open.close(Outcome::unknown("timeout", "no answer in 60 s")).await.id.unwrap();
-    ledger.late(id, Bytes::from_static(b"first")).await.unwrap();
-    ledger.late(id, Bytes::from_static(b"second")).await.unwrap();
+    ledger.store_late_answer(id, Bytes::from_static(b"first")).await.unwrap();
+    ledger.store_late_answer(id, Bytes::from_static(b"second")).await.unwrap();
     let full = ledger.show(id).await.unwrap().unwrap();
     assert_eq!(full.late, Some(Bytes::from_static(b"first")));
     assert_eq!(full.summary.outcome, Some(OutcomeKind::Unknown));
-    assert!(ledger.late(CallId(9_999), Bytes::new()).await.is_err());
+    assert!(ledger.store_late_answer(CallId(9_999), Bytes::new()).await.is_err());
 }
 
 #[tokio::test]
@@ -156,7 +156,7 @@ async fn a_large_result_is_kept_as_its_ends_and_a_file() {
     let record = open.close(Outcome::ok(Bytes::from(text.clone()))).await;
     assert!(record.recorded);
     let full = ledger.show(record.id.unwrap()).await.unwrap().unwrap();
-    assert_eq!(ledger.result_of(&full).await.unwrap(), Some(Bytes::from(text.clone())));
+    assert_eq!(ledger.load_result(&full).await.unwrap(), Some(Bytes::from(text.clone())));
     let Some(StoredResult::Cut { head, tail, total, file }) = full.result.clone() else {
         panic!("the result should be cut");
     };
@@ -166,15 +166,16 @@ async fn a_large_result_is_kept_as_its_ends_and_a_file() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
 
     std::fs::write(&file, "half").unwrap();
-    assert_eq!(ledger.result_of(&full).await.unwrap(), None, "a part is not the result");
+    assert_eq!(ledger.load_result(&full).await.unwrap(), None, "a part is not the result");
     std::fs::remove_file(&file).unwrap();
-    assert_eq!(ledger.result_of(&full).await.unwrap(), None);
+    assert_eq!(ledger.load_result(&full).await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn a_result_is_found_again_after_its_folder_was_moved() {
     let folder = tempfile::tempdir().unwrap();
-    let (old, new) = (folder.path().join("old"), folder.path().join("new"));
+    let old = folder.path().join("old");
+    let new = folder.path().join("new");
     let options = LedgerOptions { result_limit: 30, ..LedgerOptions::default() };
     let ledger = Ledger::open_with(&old.join("calls.db"), &options).unwrap();
     for text in ["{}".to_owned(), "x".repeat(100)] {
@@ -187,7 +188,7 @@ async fn a_result_is_found_again_after_its_folder_was_moved() {
     let ledger = Ledger::open_with(&new.join("calls.db"), &options).unwrap();
     for call in ledger.list(Filter::default()).await.unwrap() {
         let full = ledger.show(call.id).await.unwrap().unwrap();
-        let whole = ledger.result_of(&full).await.unwrap();
+        let whole = ledger.load_result(&full).await.unwrap();
         assert_eq!(whole, Some(Bytes::from(call.target)));
     }
 }
@@ -209,11 +210,11 @@ async fn a_reference_finds_the_newest_call_of_that_name() {
     for (reference, expected) in
         [("s/1/1", Some("again")), ("s/1/2", Some("other")), ("s/1", None), ("", None)]
     {
-        let found = ledger.by_reference(reference).await.unwrap();
+        let found = ledger.find_by_reference(reference).await.unwrap();
         let target = found.map(|full| full.summary.target);
         assert_eq!(target.as_deref(), expected, "{reference}");
     }
-    assert_eq!(Ledger::off().by_reference("s/1/1").await.unwrap(), None);
+    assert_eq!(Ledger::off().find_by_reference("s/1/1").await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -222,7 +223,7 @@ async fn the_record_of_a_call_tells_what_policy_said() {
     for verdict in [None, Some((VerdictWord::Allow, "rule")), Some((VerdictWord::Deny, "rule"))] {
         let open = ledger.open_call(call_to("files", "t")).await.unwrap();
         if let Some((word, by)) = verdict {
-            open.decided(word, by);
+            open.note_verdict(word, by);
         }
         let expected = verdict.map(|(word, by)| (word, Arc::from(by)));
         assert_eq!(open.close(ok("{}")).await.verdict, expected);
@@ -274,7 +275,7 @@ async fn a_thousand_calls_at_once_get_exactly_one_outcome_each() {
             let ledger = ledger.clone();
             tokio::spawn(async move {
                 let open = ledger.open_call(call_to("files", &format!("t{index}"))).await.unwrap();
-                open.intent(first_attempt()).await.unwrap();
+                open.record_intent(first_attempt()).await.unwrap();
                 open.close(ok("{}")).await
             })
         })
@@ -311,11 +312,11 @@ async fn numbers_go_on_where_the_last_process_stopped() {
 async fn a_ledger_that_is_off_gives_records_and_keeps_nothing() {
     let ledger = Ledger::off();
     let open = ledger.open_call(call_to("files", "t")).await.unwrap();
-    open.intent(first_attempt()).await.unwrap();
+    open.record_intent(first_attempt()).await.unwrap();
     let record = open.close(ok("{}")).await;
     assert_eq!((record.recorded, record.outcome), (false, ok("{}")));
     assert_eq!(ledger.count().await.unwrap(), 0);
-    assert_eq!(ledger.opened(), None);
+    assert_eq!(ledger.open_report(), None);
 }
 
 #[tokio::test]
@@ -324,7 +325,7 @@ async fn after_stop_no_call_is_taken() {
     let ledger = Ledger::open(&folder.path().join("calls.db"), Durability::Process).unwrap();
     ledger.stop().await;
     let refused = ledger.open_call(call_to("files", "t")).await.unwrap_err();
-    let record = Record::refused(&refused);
+    let record = Record::for_refused(&refused);
     assert_eq!(record.id, None);
     assert_eq!(record.outcome.reason.as_deref(), Some("audit_unavailable"));
     assert_eq!(Arc::strong_count(&ledger.0), 1);

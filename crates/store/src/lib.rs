@@ -52,23 +52,25 @@ mod writer;
 
 pub use audit::log::{Audit, AuditNote, AuditRow};
 pub use call_id::CallId;
-pub use entry::{Intent, NewCall, Opened, Record, VerdictWord};
+pub use entry::{Intent, NewCall, OpenReport, Record, VerdictWord};
 pub use error::LedgerError;
 pub use filter::Filter;
 pub use ledger::Ledger;
 pub use open_call::OpenCall;
-pub use queue::ask_reply::Reply;
-pub use queue::entry::{AskMatter, Asked, AskedFor, Entry, Matter, ReviewMatter, State};
-pub use queue::error::WaitingError;
-pub use queue::file::WaitingFile;
-pub use queue::store::{Answered, WaitingStore};
-pub use queue::user_decision::Given;
-pub use reader::{Full, Reader, Summary};
+pub use queue::ask_reply::AskReply;
+pub use queue::entry::{
+    AskMatter, AskedFor, EntryState, Matter, QueueEntry, QueuedQuestion, ReviewMatter,
+};
+pub use queue::error::QueueError;
+pub use queue::file::QueueFile;
+pub use queue::store::{QueueAnswer, QueueStore};
+pub use queue::user_decision::UserDecision;
+pub use reader::{CallSummary, FullCall, LedgerReader};
 pub use results::StoredResult;
 pub use sessions::error::SessionError;
 pub use sessions::id::SessionId;
-pub use sessions::lock::Held;
-pub use sessions::store::Sessions;
-pub use sessions::summary::{NewSession, SessionSummary, Step};
+pub use sessions::lock::SessionLock;
+pub use sessions::store::SessionStore;
+pub use sessions::summary::{NewSession, SessionStep, SessionSummary};
 pub use tasks::{StoredTask, TaskNote, WhichTasks};
 pub use traffic::{Minute, Traffic};

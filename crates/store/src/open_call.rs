@@ -10,13 +10,16 @@ use switchboard_core::{Outcome, Timeline};
 use switchboard_text::redact;
 use tokio::sync::oneshot;
 
-use crate::bodies::Body;
+use crate::bodies::StoredBody;
 use crate::call_id::CallId;
 use crate::entry::{Intent, Record, VerdictWord};
 use crate::error::LedgerError;
-use crate::group::{Change, CloseRow, Details, IntentRow, Kept, Message, News, Opening, Waiter};
-use crate::ledger::{Link, wait_for};
-use crate::reader::Full;
+use crate::group::{
+    CallChange, CallOpening, CallUpdate, CloseRow, CommitWaiter, DecisionDetails, IntentRow,
+    ResultBody, WriterMessage,
+};
+use crate::ledger::{LedgerLink, wait_for_commit};
+use crate::reader::FullCall;
 use crate::redacted_body;
 use crate::results::StoredResult;
 use crate::tasks::TaskNote;
@@ -31,10 +34,10 @@ pub struct OpenCall {
     id: CallId,
     created_at: Timestamp,
     started: Instant,
-    link: Option<Link>,
+    link: Option<LedgerLink>,
     /// The call itself, until the journal has it.
-    opening: Mutex<Option<Arc<Opening>>>,
-    details: Mutex<Details>,
+    opening: Mutex<Option<Arc<CallOpening>>>,
+    details: Mutex<DecisionDetails>,
     may_be_sent: AtomicBool,
     /// Whether the server goes on with it, and the ledger knows.
     is_task: AtomicBool,
@@ -44,17 +47,17 @@ impl OpenCall {
     pub(crate) fn new(
         id: CallId,
         created_at: Timestamp,
-        opening: Arc<Opening>,
-        link: Link,
+        opening: Arc<CallOpening>,
+        link: LedgerLink,
     ) -> Self {
-        let mut call = Self::unrecorded(id, created_at);
+        let mut call = Self::without_ledger(id, created_at);
         call.link = Some(link);
         call.opening = Mutex::new(Some(opening));
         call
     }
 
     /// A call of which nothing is kept.
-    pub(crate) fn unrecorded(id: CallId, created_at: Timestamp) -> Self {
+    pub(crate) fn without_ledger(id: CallId, created_at: Timestamp) -> Self {
         Self {
             id,
             created_at,
@@ -68,11 +71,11 @@ impl OpenCall {
     }
 
     /// A call that goes on as a task, in the hands of somebody else than who made it.
-    pub(crate) fn taken_up(full: &Full, link: Option<Link>) -> Self {
+    pub(crate) fn resume(full: &FullCall, link: Option<LedgerLink>) -> Self {
         let summary = &full.summary;
         let age = Timestamp::now().duration_since(summary.created_at);
         let age = Duration::try_from(age).unwrap_or_default();
-        let details = Details {
+        let details = DecisionDetails {
             digest: full.definition_digest.as_deref().map(Into::into),
             verdict: summary.verdict.as_ref().map(|(word, by)| (*word, by.as_str().into())),
             timeline: None,
@@ -111,13 +114,13 @@ impl OpenCall {
     }
 
     /// Notes which definition the call was resolved to; written with the intent or the outcome.
-    pub fn resolved(&self, definition_digest: impl Into<Arc<str>>) {
+    pub fn note_definition(&self, definition_digest: impl Into<Arc<str>>) {
         let mut details = self.details.lock().unwrap_or_else(PoisonError::into_inner);
         details.digest = Some(definition_digest.into());
     }
 
     /// Notes what policy said and which rule or person; written with the intent or the outcome.
-    pub fn decided(&self, verdict: VerdictWord, by: impl Into<Arc<str>>) {
+    pub fn note_verdict(&self, verdict: VerdictWord, by: impl Into<Arc<str>>) {
         let mut details = self.details.lock().unwrap_or_else(PoisonError::into_inner);
         details.verdict = Some((verdict, by.into()));
     }
@@ -129,7 +132,7 @@ impl OpenCall {
     }
 
     /// Adds to what was noted of the decision, such as what a hook put in place.
-    pub fn noted(&self, note: &str) {
+    pub fn append_verdict_note(&self, note: &str) {
         let mut details = self.details.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, by)) = &mut details.verdict {
             *by = format!("{by}; {note}").into();
@@ -140,18 +143,18 @@ impl OpenCall {
     ///
     /// # Errors
     /// If that could not be written. The call must not be sent.
-    pub async fn intent(&self, intent: Intent) -> Result<(), LedgerError> {
+    pub async fn record_intent(&self, intent: Intent) -> Result<(), LedgerError> {
         if let Some(link) = &self.link {
             link.shared.status.check()?;
             let sent = intent
                 .arguments
                 .as_ref()
-                .map(|text| link.keep(&redacted_body::arguments(text)))
+                .map(|text| link.store(&redacted_body::redact_arguments(text)))
                 .transpose();
             let sent = sent.map_err(|error| LedgerError::from_io(&error))?;
             let row = IntentRow { at: Timestamp::now().as_microsecond(), intent, sent };
-            self.gather(link.shared.timelines.of(self.number()));
-            self.promise(link, News::Intent(self.details(), row)).await?;
+            self.attach_timeline(link.shared.timelines.snapshot(self.number()));
+            self.persist(link, CallUpdate::Intent(self.details(), row)).await?;
         }
         self.may_be_sent.store(true, Ordering::Release);
         Ok(())
@@ -163,14 +166,15 @@ impl OpenCall {
     ///
     /// # Errors
     /// If that could not be written. Then nobody else can finish the call.
-    pub async fn task(&self, note: TaskNote) -> Result<(), LedgerError> {
+    pub async fn record_task(&self, note: TaskNote) -> Result<(), LedgerError> {
         if let Some(link) = &self.link {
             let (waiter, written) = oneshot::channel();
             let at = Timestamp::now().as_microsecond();
-            let (status, message) = (note.state.status.as_str(), note.state.message.as_deref());
+            let status = note.state.status.as_str();
+            let message = note.state.message.as_deref();
             link.shared.timelines.add_task(self.number(), status, message);
-            self.send(link, News::Task(at, Box::new(note)), Some(waiter));
-            wait_for(written).await?;
+            self.send_change(link, CallUpdate::Task(at, Box::new(note)), Some(waiter));
+            wait_for_commit(written).await?;
         }
         self.is_task.store(true, Ordering::Release);
         Ok(())
@@ -184,7 +188,7 @@ impl OpenCall {
 
     /// Leaves a call that goes on as a task open for whoever finishes it.
     #[must_use]
-    pub fn leave(mut self, outcome: Outcome) -> Record {
+    pub fn leave_open(mut self, outcome: Outcome) -> Record {
         let link = self.link.take();
         if let Some(link) = &link {
             self.keep_timeline(link);
@@ -198,18 +202,18 @@ impl OpenCall {
     pub async fn close(mut self, outcome: Outcome) -> Record {
         let mut record = self.record(outcome);
         let Some(link) = self.link.take() else { return record };
-        self.gather(link.shared.timelines.take(self.number()));
+        self.attach_timeline(link.shared.timelines.take(self.number()));
         let mut row = self.close_row(record.outcome.clone(), record.duration);
         let result = row.outcome.result.take();
         let written = match result.filter(|text| text.len() > link.result_limit) {
             None => {
                 self.keep_result(&link, &mut row);
-                self.promise(&link, News::Close(self.details(), Box::new(row))).await
+                self.persist(&link, CallUpdate::Close(self.details(), Box::new(row))).await
             }
             Some(text) => {
                 let (waiter, written) = oneshot::channel();
                 self.close_large(link, row, text, waiter);
-                wait_for(written).await
+                wait_for_commit(written).await
             }
         };
         record.recorded = written.is_ok();
@@ -217,20 +221,20 @@ impl OpenCall {
     }
 
     /// A result that is too long for its row goes beside the database, if that works.
-    fn keep_result(&self, link: &Link, row: &mut CloseRow) {
-        if let Some(Kept::Row(StoredResult::Whole(text))) = &row.result
-            && let Ok(kept) = link.keep(text)
+    fn keep_result(&self, link: &LedgerLink, row: &mut CloseRow) {
+        if let Some(ResultBody::Row(StoredResult::Whole(text))) = &row.result
+            && let Ok(kept) = link.store(text)
         {
             row.result = Some(match kept {
-                Body::There(place) => Kept::There(place),
-                Body::Here(text) => Kept::Row(StoredResult::Whole(text)),
+                StoredBody::InFile(place) => ResultBody::InFile(place),
+                StoredBody::Inline(text) => ResultBody::Row(StoredResult::Whole(text)),
             });
         }
     }
 
     /// Returns once it is sure that what is new is kept: in the journal, or else in the database.
-    async fn promise(&self, link: &Link, news: News) -> Result<(), LedgerError> {
-        let queue = |news, waiter| self.send(link, news, waiter);
+    async fn persist(&self, link: &LedgerLink, news: CallUpdate) -> Result<(), LedgerError> {
+        let queue = |news, waiter| self.send_change(link, news, waiter);
         let news = match &link.shared.journal {
             // A task may be closed by others: whose outcome counts is decided in the database.
             Some(journal) if !self.is_task() => {
@@ -246,7 +250,7 @@ impl OpenCall {
         };
         let (waiter, written) = oneshot::channel();
         queue(news, Some(waiter));
-        wait_for(written).await
+        wait_for_commit(written).await
     }
 
     fn record(&self, outcome: Outcome) -> Record {
@@ -262,26 +266,27 @@ impl OpenCall {
     }
 
     /// The file is written on a thread that ends its work even if nobody waits any more.
-    fn close_large(&self, link: Link, mut row: CloseRow, text: Bytes, waiter: Waiter) {
-        let (id, details) = (self.id, self.details());
+    fn close_large(&self, link: LedgerLink, mut row: CloseRow, text: Bytes, waiter: CommitWaiter) {
+        let id = self.id;
+        let details = self.details();
         tokio::task::spawn_blocking(move || {
-            let Link { result_limit, results, durability, .. } = &link;
+            let LedgerLink { result_limit, results, durability, .. } = &link;
             let stored = StoredResult::spill(&text, *result_limit, results, id, *durability);
-            row.result = Some(Kept::Row(stored));
-            let news = News::Close(details, Box::new(row));
-            let change = Change { id, news, waiter: Some(waiter), landed: false };
-            link.shared.queue.force(Message::Change(Box::new(change)));
+            row.result = Some(ResultBody::Row(stored));
+            let news = CallUpdate::Close(details, Box::new(row));
+            let change = CallChange { id, news, waiter: Some(waiter), landed: false };
+            link.shared.queue.force(WriterMessage::Change(Box::new(change)));
             drop(link.ledger);
         });
     }
 
     fn close_row(&self, mut outcome: Outcome, duration: Duration) -> CloseRow {
         let result = outcome.result.as_ref().map(redacted_body::without_secrets);
-        outcome.message = outcome.message.map(|message| redact::text(&message).into_owned());
+        outcome.message = outcome.message.map(|message| redact::redact_text(&message).into_owned());
         CloseRow {
             at: Timestamp::now().as_microsecond(),
             duration_us: i64::try_from(duration.as_micros()).unwrap_or(i64::MAX),
-            result: result.map(StoredResult::Whole).map(Kept::Row),
+            result: result.map(StoredResult::Whole).map(ResultBody::Row),
             outcome,
         }
     }
@@ -291,26 +296,26 @@ impl OpenCall {
     }
 
     /// Has what happened written down with what is written next.
-    fn gather(&self, timeline: Option<Box<Timeline>>) {
+    fn attach_timeline(&self, timeline: Option<Box<Timeline>>) {
         if timeline.is_some() {
             self.details.lock().unwrap_or_else(PoisonError::into_inner).timeline = timeline;
         }
     }
 
     /// Writes down what happened to a call that stays open.
-    fn keep_timeline(&self, link: &Link) {
+    fn keep_timeline(&self, link: &LedgerLink) {
         if let Some(timeline) = link.shared.timelines.take(self.number()) {
-            self.send(link, News::Timeline(timeline), None);
+            self.send_change(link, CallUpdate::Timeline(timeline), None);
         }
     }
 
-    fn details(&self) -> Details {
+    fn details(&self) -> DecisionDetails {
         self.details.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn send(&self, link: &Link, news: News, waiter: Option<Waiter>) {
-        let change = Change { id: self.id, news, waiter, landed: false };
-        link.shared.queue.force(Message::Change(Box::new(change)));
+    fn send_change(&self, link: &LedgerLink, news: CallUpdate, waiter: Option<CommitWaiter>) {
+        let change = CallChange { id: self.id, news, waiter, landed: false };
+        link.shared.queue.force(WriterMessage::Change(Box::new(change)));
     }
 }
 
@@ -321,13 +326,13 @@ impl Drop for OpenCall {
             self.keep_timeline(&link);
             return;
         }
-        self.gather(link.shared.timelines.take(self.number()));
+        self.attach_timeline(link.shared.timelines.take(self.number()));
         let outcome = if self.may_be_sent.load(Ordering::Acquire) {
             Outcome::unknown("caller_gone", "nobody waited for the answer; the call may have run")
         } else {
             Outcome::cancelled("caller_gone", "the caller went away before the call was sent")
         };
         let row = self.close_row(outcome, self.started.elapsed());
-        self.send(&link, News::Close(self.details(), Box::new(row)), None);
+        self.send_change(&link, CallUpdate::Close(self.details(), Box::new(row)), None);
     }
 }

@@ -13,17 +13,17 @@ use switchboard_files::process_lock::is_alive;
 use crate::call_id::CallId;
 use crate::entry::VerdictWord;
 use crate::error::LedgerError;
-use crate::file::owners_of;
+use crate::file::owners_folder;
 use crate::filter::{Filter, list};
-use crate::journal::busy;
+use crate::journal::busy_owners;
 use crate::results::StoredResult;
-use crate::rows::full;
-use crate::schema::connect_to_read;
+use crate::rows::read_full;
+use crate::schema::connect_read_only;
 use crate::startup;
 
 /// Reads a ledger without being able to change it.
 #[derive(Debug, Clone)]
-pub struct Reader {
+pub struct LedgerReader {
     path: Arc<Path>,
     /// The process that reads, if it writes as well: it knows what it has brought in.
     own: Option<Arc<str>>,
@@ -31,7 +31,7 @@ pub struct Reader {
 
 /// One call in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Summary {
+pub struct CallSummary {
     /// The number of the call.
     pub id: CallId,
     /// When it was opened.
@@ -62,9 +62,9 @@ pub struct Summary {
 
 /// Everything about one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Full {
+pub struct FullCall {
     /// What a list shows.
-    pub summary: Summary,
+    pub summary: CallSummary,
     /// The process that made it.
     pub owner: String,
     /// The caller's own name for it.
@@ -98,22 +98,22 @@ pub struct Full {
 }
 
 /// As long other processes may take to bring in what they promised.
-const OTHERS: Duration = Duration::from_millis(200);
+const OTHER_WRITERS_WAIT: Duration = Duration::from_millis(200);
 
 /// What there is to know about a call.
-pub(crate) const EVERYTHING: &str = "*, (SELECT task FROM tasks WHERE call = calls.id) AS task,
+pub(crate) const FULL_COLUMNS: &str = "*, (SELECT task FROM tasks WHERE call = calls.id) AS task,
     (SELECT steps FROM timelines WHERE call = calls.id) AS timeline";
 
 const BY_REFERENCE: &str = "WHERE reference = ?1 ORDER BY created_at DESC, id DESC LIMIT 1";
 
-impl Reader {
+impl LedgerReader {
     /// Reads the ledger at `path`.
     #[must_use]
     pub fn at(path: &Path) -> Self {
         Self { path: path.into(), own: None }
     }
 
-    pub(crate) fn of_process(path: &Path, owner: &str) -> Self {
+    pub(crate) fn for_process(path: &Path, owner: &str) -> Self {
         Self { path: path.into(), own: Some(owner.into()) }
     }
 
@@ -121,7 +121,7 @@ impl Reader {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub async fn list(&self, filter: Filter) -> Result<Vec<Summary>, LedgerError> {
+    pub async fn list(&self, filter: Filter) -> Result<Vec<CallSummary>, LedgerError> {
         self.query(move |connection| list(connection, &filter)).await
     }
 
@@ -129,11 +129,11 @@ impl Reader {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub async fn show(&self, id: CallId) -> Result<Option<Full>, LedgerError> {
-        let bodies = startup::bodies(&self.path);
+    pub async fn show(&self, id: CallId) -> Result<Option<FullCall>, LedgerError> {
+        let bodies = startup::body_folder(&self.path);
         self.query(move |connection| {
-            let query = format!("SELECT {EVERYTHING} FROM calls WHERE id = ?1");
-            connection.query_row(&query, [id.get()], |row| full(row, &bodies)).optional()
+            let query = format!("SELECT {FULL_COLUMNS} FROM calls WHERE id = ?1");
+            connection.query_row(&query, [id.get()], |row| read_full(row, &bodies)).optional()
         })
         .await
     }
@@ -142,11 +142,15 @@ impl Reader {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub async fn by_reference(&self, reference: &str) -> Result<Option<Full>, LedgerError> {
-        let (reference, bodies) = (reference.to_owned(), startup::bodies(&self.path));
+    pub async fn find_by_reference(
+        &self,
+        reference: &str,
+    ) -> Result<Option<FullCall>, LedgerError> {
+        let reference = reference.to_owned();
+        let bodies = startup::body_folder(&self.path);
         self.query(move |connection| {
-            let query = format!("SELECT {EVERYTHING} FROM calls {BY_REFERENCE}");
-            connection.query_row(&query, [reference], |row| full(row, &bodies)).optional()
+            let query = format!("SELECT {FULL_COLUMNS} FROM calls {BY_REFERENCE}");
+            connection.query_row(&query, [reference], |row| read_full(row, &bodies)).optional()
         })
         .await
     }
@@ -156,12 +160,13 @@ impl Reader {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub async fn sent_in(
+    pub async fn targets_sent_in(
         &self,
         conversation: &str,
     ) -> Result<Vec<(String, String, u64)>, LedgerError> {
         // The character after the slash is the zero.
-        let (from, to) = (format!("{conversation}/"), format!("{conversation}0"));
+        let from = format!("{conversation}/");
+        let to = format!("{conversation}0");
         self.query(move |connection| {
             let query = "SELECT server, target, count(*) FROM calls \
                 WHERE reference >= ?1 AND reference < ?2 AND intent_at IS NOT NULL \
@@ -200,7 +205,7 @@ impl Reader {
         let own = self.own.clone();
         let answer = tokio::task::spawn_blocking(move || {
             wait_for_others(&path, own.as_deref());
-            ask(&connect_to_read(&path)?)
+            ask(&connect_read_only(&path)?)
         })
         .await;
         match answer {
@@ -212,17 +217,18 @@ impl Reader {
 
 /// Gives other processes the time to bring in what they promised; brings in what dead ones left.
 fn wait_for_others(path: &Path, own: Option<&str>) {
-    let (journals, owners) = (startup::journals(path), owners_of(path));
-    let deadline = Instant::now() + OTHERS;
+    let journals = startup::journal_folder(path);
+    let owners = owners_folder(path);
+    let deadline = Instant::now() + OTHER_WRITERS_WAIT;
     loop {
-        let mut others = busy(&journals);
+        let mut others = busy_owners(&journals);
         others.retain(|owner| Some(owner.as_str()) != own);
         if others.is_empty() {
             return;
         }
         if others.iter().any(|owner| !is_alive(&owners, owner)) {
             // If it cannot be written here, what the database has is all there is to read.
-            _ = startup::bring_in(path);
+            _ = startup::recover_journals(path);
             return;
         }
         if Instant::now() >= deadline {

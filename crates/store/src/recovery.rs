@@ -4,19 +4,19 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
-use switchboard_files::Gate;
+use switchboard_files::FolderLock;
 use switchboard_files::process_lock::{is_alive, owners_in, remove};
 
-use crate::entry::Opened;
+use crate::entry::OpenReport;
 use crate::journal;
-use crate::replay::{left_by, replay};
+use crate::replay::{read_journals, replay};
 
 /// Gives every call of a dead process its outcome, except those that go on as tasks, and removes the locks of dead processes.
 pub(crate) fn recover(
     connection: &mut Connection,
-    (owners, gate): (&Path, &Gate),
+    (owners, gate): (&Path, &FolderLock),
     journals: &Path,
-    opened: &mut Opened,
+    opened: &mut OpenReport,
 ) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut names = owners_in(owners);
@@ -33,7 +33,7 @@ pub(crate) fn recover(
     let now = Timestamp::now().as_microsecond();
     for name in &names {
         // What cannot be read stays as it is, for whoever can: it may say how the calls ended.
-        let Some(entries) = left_by(journals, name) else { continue };
+        let Some(entries) = read_journals(journals, name) else { continue };
         replay(&transaction, name, entries)?;
         dead.push(name);
         opened.recovered_unknown += transaction.execute(
@@ -52,7 +52,7 @@ pub(crate) fn recover(
     }
     transaction.commit()?;
     for name in dead {
-        for file in journal::files_of(journals, name) {
+        for file in journal::owner_files(journals, name) {
             // Read again it changes nothing.
             let _left = std::fs::remove_file(file);
         }

@@ -4,21 +4,21 @@ use bytes::Bytes;
 use switchboard_text::{digest, redact};
 
 /// Longer arguments are not kept whole, in bytes.
-const LONGEST_ARGUMENTS: usize = 256 << 10;
+const MAX_ARGUMENTS_LEN: usize = 256 << 10;
 /// So much of them is kept, in bytes.
-const HEAD: usize = 4 << 10;
+const HEAD_LEN: usize = 4 << 10;
 
 /// The arguments as they are kept; JSON stays JSON.
-pub(crate) fn arguments(text: &Bytes) -> Bytes {
+pub(crate) fn redact_arguments(text: &Bytes) -> Bytes {
     let clean = without_secrets(text);
-    if clean.len() <= LONGEST_ARGUMENTS {
+    if clean.len() <= MAX_ARGUMENTS_LEN {
         return clean;
     }
-    let head = clean.get(..HEAD).unwrap_or_default();
+    let head = clean.get(..HEAD_LEN).unwrap_or_default();
     let excerpt = serde_json::json!({
         "switchboard:cut": {
             "bytes": text.len(),
-            "sha256": digest::of([text.as_ref()]),
+            "sha256": digest::fingerprint([text.as_ref()]),
             "head": String::from_utf8_lossy(head),
         }
     });
@@ -27,7 +27,7 @@ pub(crate) fn arguments(text: &Bytes) -> Bytes {
 
 /// The same bytes if there are no secrets in them, which costs one pass and no copy.
 pub(crate) fn without_secrets(text: &Bytes) -> Bytes {
-    redact::redacted(text).map_or_else(|| text.clone(), Bytes::from)
+    redact::redact_bytes(text).map_or_else(|| text.clone(), Bytes::from)
 }
 
 #[cfg(test)]
@@ -37,15 +37,15 @@ mod tests {
     #[test]
     fn short_arguments_are_kept_as_they_are_but_for_secrets() {
         let plain = Bytes::from_static(br#"{"a":1}"#);
-        assert_eq!(arguments(&plain).as_ptr(), plain.as_ptr());
+        assert_eq!(redact_arguments(&plain).as_ptr(), plain.as_ptr());
         let secret = Bytes::from(format!(r#"{{"a":"ghp_{}"}}"#, "a1B2".repeat(9)));
-        assert_eq!(arguments(&secret), Bytes::from_static(br#"{"a":"[redacted]"}"#));
+        assert_eq!(redact_arguments(&secret), Bytes::from_static(br#"{"a":"[redacted]"}"#));
     }
 
     #[test]
     fn long_arguments_are_a_digest_and_a_beginning() {
         let long = Bytes::from(format!(r#"{{"a":"{}"}}"#, "x".repeat(10 << 20)));
-        let kept = arguments(&long);
+        let kept = redact_arguments(&long);
         assert!(kept.len() < 8_000);
         let value: serde_json::Value = serde_json::from_slice(&kept).unwrap();
         assert_eq!(value["switchboard:cut"]["bytes"], long.len());

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 
-use crate::group::{Change, Details, NewRow};
-use crate::journal::{files_of, read};
-use crate::journal_entry::Replayed;
+use crate::group::{CallChange, DecisionDetails, NewRow};
+use crate::journal::{owner_files, read};
+use crate::journal_entry::JournalEntry;
 use crate::statements::{apply, insert};
 
 /// What the journal of `owner` holds, in order; none if a part of it cannot be read.
-pub(crate) fn left_by(journals: &Path, owner: &str) -> Option<Vec<Replayed>> {
+pub(crate) fn read_journals(journals: &Path, owner: &str) -> Option<Vec<JournalEntry>> {
     let mut entries = Vec::new();
-    for file in files_of(journals, owner) {
+    for file in owner_files(journals, owner) {
         entries.append(&mut read(&file).ok()?);
     }
     Some(entries)
@@ -23,14 +23,14 @@ pub(crate) fn left_by(journals: &Path, owner: &str) -> Option<Vec<Replayed>> {
 pub(crate) fn replay(
     connection: &Connection,
     owner: &str,
-    entries: Vec<Replayed>,
+    entries: Vec<JournalEntry>,
 ) -> rusqlite::Result<()> {
-    for Replayed { id, opening, news } in entries {
+    for JournalEntry { id, opening, news } in entries {
         if let Some(opening) = opening {
             let row = NewRow {
                 id,
                 opening: Arc::new(opening),
-                details: Details::default(),
+                details: DecisionDetails::default(),
                 intent: None,
                 close: None,
                 waiters: Vec::new(),
@@ -39,7 +39,7 @@ pub(crate) fn replay(
             };
             insert(connection, owner, &row)?;
         }
-        apply(connection, &Change { id, news, waiter: None, landed: false })?;
+        apply(connection, &CallChange { id, news, waiter: None, landed: false })?;
     }
     Ok(())
 }

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use switchboard_core::Durability;
-use switchboard_text::shorten;
+use switchboard_text::truncate_middle;
 
 use crate::call_id::CallId;
 use crate::redacted_body;
 
 /// As much of a result that has a file of its own stands in the row as well.
-const LONGEST_ENDS: usize = 16 << 10;
+const MAX_ENDS_LEN: usize = 16 << 10;
 
 /// A result as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl StoredResult {
     }
 
     /// The whole text, from its file if it has one; none if not all of it is there.
-    pub fn whole(self, folder: &Path) -> io::Result<Option<Bytes>> {
+    pub fn load_whole(self, folder: &Path) -> io::Result<Option<Bytes>> {
         let (file, total) = match self {
             Self::Whole(text) => return Ok(Some(text)),
             Self::Cut { file: None, .. } => return Ok(None),
@@ -74,14 +74,16 @@ impl StoredResult {
         durability: Durability,
     ) -> Self {
         let text = &redacted_body::without_secrets(text);
-        let (head, tail) = ends(text, limit.min(LONGEST_ENDS));
+        let (head, tail) = ends(text, limit.min(MAX_ENDS_LEN));
         let file = write_file(text, folder, id, durability).ok();
         Self::Cut { head, tail, total: text.len() as u64, file }
     }
 }
 
 fn ends(text: &Bytes, limit: usize) -> (Bytes, Bytes) {
-    if let Some(short) = std::str::from_utf8(text).ok().and_then(|whole| shorten(whole, limit)) {
+    if let Some(short) =
+        std::str::from_utf8(text).ok().and_then(|whole| truncate_middle(whole, limit))
+    {
         return (text.slice_ref(short.head.as_bytes()), text.slice_ref(short.tail.as_bytes()));
     }
     let half = text.len().min(limit) / 2;

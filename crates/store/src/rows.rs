@@ -12,64 +12,64 @@ use switchboard_core::{OutcomeKind, TargetKind, Timeline};
 
 use crate::call_id::CallId;
 use crate::entry::VerdictWord;
-use crate::reader::{Full, Summary};
+use crate::reader::{CallSummary, FullCall};
 use crate::results::StoredResult;
 
-pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
-    let verdict = match word(row, "verdict", VerdictWord::from_word)? {
+pub(crate) fn read_summary(row: &Row<'_>) -> rusqlite::Result<CallSummary> {
+    let verdict = match read_word(row, "verdict", VerdictWord::from_word)? {
         Some(verdict) => Some((verdict, row.get("verdict_by")?)),
         None => None,
     };
-    Ok(Summary {
+    Ok(CallSummary {
         id: CallId(row.get("id")?),
-        created_at: time(row, "created_at")?.unwrap_or_default(),
+        created_at: read_time(row, "created_at")?.unwrap_or_default(),
         face: row.get("face")?,
         caller: row.get("caller")?,
         server: row.get("server")?,
-        kind: word(row, "kind", TargetKind::from_word)?.unwrap_or(TargetKind::Tool),
+        kind: read_word(row, "kind", TargetKind::from_word)?.unwrap_or(TargetKind::Tool),
         target: row.get("target")?,
         verdict,
-        outcome: word(row, "outcome", |word| OutcomeKind::from_str(word).ok())?,
+        outcome: read_word(row, "outcome", |word| OutcomeKind::from_str(word).ok())?,
         reason: row.get("reason")?,
-        duration: size(row, "duration_us")?.map(Duration::from_micros),
-        result_bytes: size(row, "result_bytes")?,
+        duration: read_size(row, "duration_us")?.map(Duration::from_micros),
+        result_bytes: read_size(row, "result_bytes")?,
         task: row.get("task")?,
     })
 }
 
-pub(crate) fn full(row: &Row<'_>, bodies: &Path) -> rusqlite::Result<Full> {
-    let elsewhere = |column: &str| body(row, column, bodies);
-    Ok(Full {
-        summary: summary(row)?,
+pub(crate) fn read_full(row: &Row<'_>, bodies: &Path) -> rusqlite::Result<FullCall> {
+    let elsewhere = |column: &str| read_body(row, column, bodies);
+    Ok(FullCall {
+        summary: read_summary(row)?,
         owner: row.get("owner")?,
         reference: row.get("reference")?,
         definition_digest: row.get("definition_digest")?,
         arguments: match elsewhere("arguments_at")? {
             Some(text) => text.unwrap_or_default(),
-            None => bytes(row, "arguments")?.unwrap_or_default(),
+            None => read_bytes(row, "arguments")?.unwrap_or_default(),
         },
         sent_arguments: match elsewhere("sent_arguments_at")? {
             Some(text) => text,
-            None => bytes(row, "sent_arguments")?,
+            None => read_bytes(row, "sent_arguments")?,
         },
-        intent_at: time(row, "intent_at")?,
+        intent_at: read_time(row, "intent_at")?,
         instance: row.get("instance")?,
         attempts: row.get("attempts")?,
         fallback: row.get("fallback")?,
         message: row.get("message")?,
         hint: row.get("hint")?,
-        finished_at: time(row, "finished_at")?,
+        finished_at: read_time(row, "finished_at")?,
         result: match elsewhere("result_at")? {
             Some(Some(text)) => Some(StoredResult::Whole(text)),
             Some(None) => Some(StoredResult::Cut {
                 head: Bytes::new(),
                 tail: Bytes::new(),
-                total: size(row, "result_bytes")?.unwrap_or_default(),
+                total: read_size(row, "result_bytes")?.unwrap_or_default(),
                 file: None,
             }),
-            None => result(row)?,
+            None => read_result(row)?,
         },
-        late: bytes(row, "late")?,
+        late: read_bytes(row, "late")?,
         timeline: row
             .get::<_, Option<String>>("timeline")?
             .and_then(|text| Timeline::from_text(&text)),
@@ -77,7 +77,11 @@ pub(crate) fn full(row: &Row<'_>, bodies: &Path) -> rusqlite::Result<Full> {
 }
 
 /// A text that is not in its row: none if it is, some nothing if it is gone.
-fn body(row: &Row<'_>, column: &str, bodies: &Path) -> rusqlite::Result<Option<Option<Bytes>>> {
+fn read_body(
+    row: &Row<'_>,
+    column: &str,
+    bodies: &Path,
+) -> rusqlite::Result<Option<Option<Bytes>>> {
     let Some(place) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
     let place = place.parse().map_err(unreadable)?;
     crate::bodies::read(bodies, &place)
@@ -85,9 +89,9 @@ fn body(row: &Row<'_>, column: &str, bodies: &Path) -> rusqlite::Result<Option<O
         .map_err(|error| unreadable(format!("`{column}`: {error}")))
 }
 
-fn result(row: &Row<'_>) -> rusqlite::Result<Option<StoredResult>> {
-    let Some(mut text) = bytes(row, "result")? else { return Ok(None) };
-    let Some(head) = size(row, "result_head")? else {
+fn read_result(row: &Row<'_>) -> rusqlite::Result<Option<StoredResult>> {
+    let Some(mut text) = read_bytes(row, "result")? else { return Ok(None) };
+    let Some(head) = read_size(row, "result_head")? else {
         return Ok(Some(StoredResult::Whole(text)));
     };
     let tail = text.split_off(usize::try_from(head).unwrap_or(usize::MAX).min(text.len()));
@@ -95,12 +99,12 @@ fn result(row: &Row<'_>) -> rusqlite::Result<Option<StoredResult>> {
     Ok(Some(StoredResult::Cut {
         head: text,
         tail,
-        total: size(row, "result_bytes")?.unwrap_or_default(),
+        total: read_size(row, "result_bytes")?.unwrap_or_default(),
         file: file.map(PathBuf::from),
     }))
 }
 
-fn word<T>(
+fn read_word<T>(
     row: &Row<'_>,
     column: &str,
     parse: impl FnOnce(&str) -> Option<T>,
@@ -112,18 +116,18 @@ fn word<T>(
     }
 }
 
-pub(crate) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Timestamp>> {
+pub(crate) fn read_time(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Timestamp>> {
     let Some(micros) = row.get::<_, Option<i64>>(column)? else { return Ok(None) };
     Timestamp::from_microsecond(micros)
         .map(Some)
         .map_err(|error| unreadable(format!("`{column}`: {error}")))
 }
 
-pub(crate) fn size(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<u64>> {
+pub(crate) fn read_size(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<u64>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(i64::unsigned_abs))
 }
 
-pub(crate) fn bytes(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Bytes>> {
+pub(crate) fn read_bytes(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Bytes>> {
     match row.get_ref(column)? {
         ValueRef::Null => Ok(None),
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(Some(Bytes::copy_from_slice(bytes))),

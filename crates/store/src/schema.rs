@@ -7,14 +7,14 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 use switchboard_core::Durability;
 use switchboard_text::percent;
 
-use crate::file::beside;
+use crate::file::with_suffix;
 use crate::file_error::FileError;
 use crate::ledger::LedgerOptions;
 use crate::{seal, timelines};
 
 /// What a file of one kind holds.
 #[derive(Debug)]
-pub(crate) struct Schema {
+pub(crate) struct DatabaseSchema {
     /// Marks the file as ours, so that another program's database is never touched.
     pub(crate) application: i64,
     /// What brings a file from one format to the next; their number is the newest format.
@@ -22,7 +22,7 @@ pub(crate) struct Schema {
 }
 
 /// The tables of the ledger; the mark reads `SWBD`.
-pub(crate) const LEDGER: Schema = Schema {
+pub(crate) const LEDGER_SCHEMA: DatabaseSchema = DatabaseSchema {
     application: 0x5357_4244,
     migrations: &[
         FORMAT_1,
@@ -133,12 +133,14 @@ pub(crate) fn connect(path: &Path, options: &LedgerOptions) -> rusqlite::Result<
 }
 
 /// Opens the file for reading only.
-pub(crate) fn connect_to_read(path: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn connect_read_only(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(Duration::from_secs(5))?;
-    let Err(error) = number(&connection, "PRAGMA schema_version") else { return Ok(connection) };
-    match as_it_lies(path) {
+    let Err(error) = query_number(&connection, "PRAGMA schema_version") else {
+        return Ok(connection);
+    };
+    match immutable_uri(path) {
         Some(address) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
             Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_URI)
         }
@@ -148,22 +150,22 @@ pub(crate) fn connect_to_read(path: &Path) -> rusqlite::Result<Connection> {
 
 /// What opens a file in a folder that cannot be written, where the database cannot even note that
 /// it reads; none if the file has a log, for then it is not all there is.
-fn as_it_lies(path: &Path) -> Option<String> {
-    let name = path.to_str().filter(|_| cfg!(unix) && !beside(path, "-wal").exists())?;
-    Some(format!("file:{}?immutable=1", percent::encoded(name, b"/._-~")))
+fn immutable_uri(path: &Path) -> Option<String> {
+    let name = path.to_str().filter(|_| cfg!(unix) && !with_suffix(path, "-wal").exists())?;
+    Some(format!("file:{}?immutable=1", percent::encode(name, b"/._-~")))
 }
 
 /// Brings the file to the newest format.
 pub(crate) fn migrate(
     connection: &mut Connection,
     path: &Path,
-    schema: &Schema,
+    schema: &DatabaseSchema,
 ) -> Result<(), FileError> {
     let failed = |error: rusqlite::Error| FileError::from_open(path, &error);
     let known = i64::try_from(schema.migrations.len()).unwrap_or(i64::MAX);
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-    let found = number(&transaction, "PRAGMA user_version").map_err(failed)?;
+    let found = query_number(&transaction, "PRAGMA user_version").map_err(failed)?;
     if found > known {
         return Err(FileError::TooNew { path: path.to_owned(), found, known });
     }
@@ -184,14 +186,18 @@ pub(crate) fn migrate(
     transaction.commit().map_err(failed)
 }
 
-fn is_ours(transaction: &Transaction<'_>, schema: &Schema, format: i64) -> rusqlite::Result<bool> {
+fn is_ours(
+    transaction: &Transaction<'_>,
+    schema: &DatabaseSchema,
+    format: i64,
+) -> rusqlite::Result<bool> {
     if format > 0 {
-        return Ok(number(transaction, "PRAGMA application_id")? == schema.application);
+        return Ok(query_number(transaction, "PRAGMA application_id")? == schema.application);
     }
-    Ok(number(transaction, "SELECT count(*) FROM sqlite_schema")? == 0)
+    Ok(query_number(transaction, "SELECT count(*) FROM sqlite_schema")? == 0)
 }
 
-fn number(connection: &Connection, query: &str) -> rusqlite::Result<i64> {
+fn query_number(connection: &Connection, query: &str) -> rusqlite::Result<i64> {
     connection.query_row(query, [], |row| row.get(0))
 }
 
@@ -214,7 +220,7 @@ mod tests {
              UPDATE counters SET value = 8 WHERE name = 'next_id';",
         )
         .unwrap();
-        old.pragma_update(None, "application_id", LEDGER.application).unwrap();
+        old.pragma_update(None, "application_id", LEDGER_SCHEMA.application).unwrap();
         old.pragma_update(None, "user_version", 1).unwrap();
         old.close().unwrap();
 
@@ -224,8 +230,8 @@ mod tests {
             assert_eq!((full.summary.target.as_str(), full.reference), ("read", None));
             ledger.stop().await;
         }
-        let connection = connect_to_read(&path).unwrap();
-        assert_eq!(number(&connection, "PRAGMA user_version").unwrap(), 7);
+        let connection = connect_read_only(&path).unwrap();
+        assert_eq!(query_number(&connection, "PRAGMA user_version").unwrap(), 7);
         let plan: String = connection
             .query_row("EXPLAIN QUERY PLAN SELECT 1 FROM calls WHERE reference = ?1", [""], |row| {
                 row.get("detail")

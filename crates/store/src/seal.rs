@@ -12,7 +12,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, ToSql};
 use sha2::{Digest as _, Sha256};
 
-use crate::file::folder_of;
+use crate::file::data_folder;
 use crate::timelines::COLUMN as TIMELINE;
 use crate::{bodies, startup};
 
@@ -28,23 +28,23 @@ pub(crate) const FORMAT: &str = "
 
 /// What a seal covers, beside what happened in the middle of the call. A late answer comes after
 /// the end of a call and is not among it.
-const COLUMNS: &str = "id, created_at, face, caller, server, kind, target, definition_digest, \
+const SEALED_COLUMNS: &str = "id, created_at, face, caller, server, kind, target, definition_digest, \
     verdict, verdict_by, intent_at, instance, attempts, fallback, outcome, reason, message, hint, \
     finished_at, duration_us, result_bytes, result_head, result_file, arguments, sent_arguments, \
     result, reference, arguments_at, sent_arguments_at, result_at";
 
 /// The columns that say where a text is, with its digest: that seals the text as well.
-const ELSEWHERE: [&str; 3] = ["arguments_at", "sent_arguments_at", "result_at"];
+const BODY_COLUMNS: [&str; 3] = ["arguments_at", "sent_arguments_at", "result_at"];
 
 /// A digest.
-pub(crate) type Sum = [u8; 32];
+pub(crate) type SealDigest = [u8; 32];
 
 /// The newest seal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct ChainHead {
     pub(crate) seq: i64,
     pub(crate) call: i64,
-    pub(crate) chain: Sum,
+    pub(crate) chain: SealDigest,
 }
 
 /// Seals these calls, which are closed, with their digests where they are known; gives the newest
@@ -52,8 +52,8 @@ pub(crate) struct Head {
 pub(crate) fn seal(
     ledger: &Path,
     connection: &Connection,
-    calls: &[(i64, Option<Sum>)],
-) -> rusqlite::Result<Option<Head>> {
+    calls: &[(i64, Option<SealDigest>)],
+) -> rusqlite::Result<Option<ChainHead>> {
     if calls.is_empty() {
         return Ok(None);
     }
@@ -72,29 +72,29 @@ pub(crate) fn seal(
 fn seal_inside(
     ledger: &Path,
     connection: &Connection,
-    calls: &[(i64, Option<Sum>)],
-) -> rusqlite::Result<Option<Head>> {
-    let mut newest = head(connection)?;
+    calls: &[(i64, Option<SealDigest>)],
+) -> rusqlite::Result<Option<ChainHead>> {
+    let mut newest = chain_head(connection)?;
     let mut insert = connection.prepare_cached(
         "INSERT OR IGNORE INTO seals (seq, call, digest, chain) VALUES (?1, ?2, ?3, ?4)",
     )?;
     for (call, known) in calls {
         let digest = match known {
             Some(digest) => Some(*digest),
-            None => row_digest(ledger, connection, *call, Over::Everything)?,
+            None => row_digest(ledger, connection, *call, DigestScope::Everything)?,
         };
         let Some(digest) = digest else { continue };
         let (before, seq) = newest.as_ref().map_or(([0; 32], 1), |head| (head.chain, head.seq + 1));
-        let chain = link(&before, seq, *call, &digest);
+        let chain = chain_digest(&before, seq, *call, &digest);
         if insert.execute((seq, call, digest.as_slice(), chain.as_slice()))? > 0 {
-            newest = Some(Head { seq, call: *call, chain });
+            newest = Some(ChainHead { seq, call: *call, chain });
         }
     }
     Ok(newest)
 }
 
 /// Recent closed calls without a seal: a process ended before it could seal them.
-pub(crate) fn unsealed(connection: &Connection, most: usize) -> rusqlite::Result<Vec<i64>> {
+pub(crate) fn unsealed_calls(connection: &Connection, most: usize) -> rusqlite::Result<Vec<i64>> {
     let mut statement = connection.prepare_cached(
         "SELECT id FROM calls WHERE outcome IS NOT NULL
              AND id > coalesce((SELECT max(call) FROM seals) - 8192, 0)
@@ -105,16 +105,23 @@ pub(crate) fn unsealed(connection: &Connection, most: usize) -> rusqlite::Result
 }
 
 /// The newest seal.
-pub(crate) fn head(connection: &Connection) -> rusqlite::Result<Option<Head>> {
+pub(crate) fn chain_head(connection: &Connection) -> rusqlite::Result<Option<ChainHead>> {
     let mut statement = connection
         .prepare_cached("SELECT seq, call, chain FROM seals ORDER BY seq DESC LIMIT 1")?;
     statement
-        .query_row([], |row| Ok(Head { seq: row.get(0)?, call: row.get(1)?, chain: row.get(2)? }))
+        .query_row([], |row| {
+            Ok(ChainHead { seq: row.get(0)?, call: row.get(1)?, chain: row.get(2)? })
+        })
         .optional()
 }
 
 /// The seal after another one.
-pub(crate) fn link(before: &Sum, seq: i64, call: i64, digest: &Sum) -> Sum {
+pub(crate) fn chain_digest(
+    before: &SealDigest,
+    seq: i64,
+    call: i64,
+    digest: &SealDigest,
+) -> SealDigest {
     let mut sum = Sha256::new();
     sum.update(b"switchboard seal 1");
     sum.update(before);
@@ -126,7 +133,7 @@ pub(crate) fn link(before: &Sum, seq: i64, call: i64, digest: &Sum) -> Sum {
 
 /// How much of a call a digest is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Over {
+pub(crate) enum DigestScope {
     /// Its row with the digests of long texts, and a result that has a file of its own.
     Everything,
     /// Without that file, as seals once were.
@@ -138,14 +145,15 @@ pub(crate) fn row_digest(
     ledger: &Path,
     connection: &Connection,
     call: i64,
-    over: Over,
-) -> rusqlite::Result<Option<Sum>> {
-    let query =
-        format!("SELECT {COLUMNS}, {TIMELINE} FROM calls WHERE id = ?1 AND outcome IS NOT NULL");
+    over: DigestScope,
+) -> rusqlite::Result<Option<SealDigest>> {
+    let query = format!(
+        "SELECT {SEALED_COLUMNS}, {TIMELINE} FROM calls WHERE id = ?1 AND outcome IS NOT NULL"
+    );
     let mut statement = connection.prepare_cached(&query)?;
     // The last one is what happened, where something did.
     let columns = statement.column_count().saturating_sub(1);
-    let results = folder_of(ledger).join("results");
+    let results = data_folder(ledger).join("results");
     statement
         .query_row([call], |row| {
             let mut sum = Sha256::new();
@@ -157,7 +165,7 @@ pub(crate) fn row_digest(
                 timeline => add_value(&mut sum, timeline),
             }
             let file = row.get::<_, Option<String>>("result_file")?;
-            if let Some(file) = file.filter(|_| over == Over::Everything) {
+            if let Some(file) = file.filter(|_| over == DigestScope::Everything) {
                 // A file that is gone or cannot be read is not the one that was sealed.
                 let whole = file_digest(Path::new(&file), &results).ok();
                 sum.update([u8::from(whole.is_some())]);
@@ -169,7 +177,9 @@ pub(crate) fn row_digest(
 }
 
 /// The digest of a row that is about to be written, from the values of its columns in their order.
-pub(crate) fn digest_of<'a>(values: impl Iterator<Item = &'a dyn ToSql>) -> rusqlite::Result<Sum> {
+pub(crate) fn values_digest<'a>(
+    values: impl Iterator<Item = &'a dyn ToSql>,
+) -> rusqlite::Result<SealDigest> {
     let mut sum = Sha256::new();
     for value in values {
         match value.to_sql()? {
@@ -202,10 +212,10 @@ pub(crate) fn texts_are_whole(
     connection: &Connection,
     call: i64,
 ) -> rusqlite::Result<bool> {
-    let query = format!("SELECT {} FROM calls WHERE id = ?1", ELSEWHERE.join(", "));
-    let folder = startup::bodies(ledger);
+    let query = format!("SELECT {} FROM calls WHERE id = ?1", BODY_COLUMNS.join(", "));
+    let folder = startup::body_folder(ledger);
     connection.prepare_cached(&query)?.query_row([call], |row| {
-        for column in ELSEWHERE {
+        for column in BODY_COLUMNS {
             let Some(place) = row.get::<_, Option<String>>(column)? else { continue };
             let text = place.parse().map(|place| bodies::read(&folder, &place));
             if !matches!(text, Ok(Ok(Some(_)))) {
@@ -217,7 +227,7 @@ pub(crate) fn texts_are_whole(
 }
 
 /// The digest of a file, a piece at a time: it may be larger than memory.
-fn file_digest(file: &Path, results: &Path) -> io::Result<Sum> {
+fn file_digest(file: &Path, results: &Path) -> io::Result<SealDigest> {
     // The state folder may have been moved since.
     let moved = results.join(file.file_name().unwrap_or_default());
     let mut opened = File::open(file).or_else(|_| File::open(moved))?;

@@ -4,43 +4,44 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _};
-use switchboard_files::Owner;
+use switchboard_files::ProcessLock;
 
-use crate::entry::Opened;
+use crate::entry::OpenReport;
 use crate::error::LedgerError;
 use crate::file;
-use crate::file::{enter, folder_of};
+use crate::file::{data_folder, lock_for_open};
 use crate::file_error::FileError;
-use crate::ids::{Block, FIRST_BLOCK};
+use crate::ids::{FIRST_BLOCK, IdBlock};
 use crate::ledger::{Ledger, LedgerOptions};
 use crate::recovery::recover;
-use crate::schema::LEDGER;
+use crate::schema::LEDGER_SCHEMA;
 use crate::statements::reserve;
 
 /// A ledger that can be written.
 #[derive(Debug)]
-pub(crate) struct Started {
+pub(crate) struct WritableLedger {
     pub(crate) connection: Connection,
-    pub(crate) owner: Owner,
-    pub(crate) block: Block,
-    pub(crate) opened: Opened,
+    pub(crate) owner: ProcessLock,
+    pub(crate) block: IdBlock,
+    pub(crate) opened: OpenReport,
 }
 
 /// Opens or creates the file at `path`.
-pub(crate) fn start(path: &Path, options: &LedgerOptions) -> Result<Started, LedgerError> {
-    let (owners, gate) = enter(path)?;
+pub(crate) fn start(path: &Path, options: &LedgerOptions) -> Result<WritableLedger, LedgerError> {
+    let (owners, gate) = lock_for_open(path)?;
     let owner =
-        Owner::claim(&owners, &gate).map_err(|error| FileError::from_folder(path, &error))?;
-    let mut opened = Opened::default();
-    let mut connection = file::open(path, options, &LEDGER, &mut opened)?;
+        ProcessLock::claim(&owners, &gate).map_err(|error| FileError::from_folder(path, &error))?;
+    let mut opened = OpenReport::default();
+    let mut connection = file::open(path, options, &LEDGER_SCHEMA, &mut opened)?;
     let failed = |error: rusqlite::Error| FileError::from_open(path, &error);
-    recover(&mut connection, (&owners, &gate), &journals(path), &mut opened).map_err(failed)?;
+    recover(&mut connection, (&owners, &gate), &journal_folder(path), &mut opened)
+        .map_err(failed)?;
     if opened.created || opened.quarantined.is_some() {
         let begun = "INSERT OR IGNORE INTO counters (name, value) VALUES ('begun_at', ?1)";
         connection.execute(begun, [Timestamp::now().as_microsecond()]).map_err(failed)?;
     }
     let block = reserve(&connection, FIRST_BLOCK).map_err(failed)?;
-    Ok(Started { connection, owner, block, opened })
+    Ok(WritableLedger { connection, owner, block, opened })
 }
 
 impl Ledger {
@@ -50,7 +51,7 @@ impl Ledger {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub async fn begun_at(&self) -> Result<Option<Timestamp>, LedgerError> {
+    pub async fn recording_since(&self) -> Result<Option<Timestamp>, LedgerError> {
         let Some(reader) = self.reader().await? else { return Ok(Some(Timestamp::now())) };
         let query = "SELECT value FROM counters WHERE name = 'begun_at'";
         let micros = reader.query(move |connection| {
@@ -61,16 +62,16 @@ impl Ledger {
 }
 
 /// The folder of journals beside the file at `path`.
-pub(crate) fn journals(path: &Path) -> PathBuf {
-    folder_of(path).join("journal")
+pub(crate) fn journal_folder(path: &Path) -> PathBuf {
+    data_folder(path).join("journal")
 }
 
 /// The folder of long texts beside the file at `path`.
-pub(crate) fn bodies(path: &Path) -> PathBuf {
-    folder_of(path).join("bodies")
+pub(crate) fn body_folder(path: &Path) -> PathBuf {
+    data_folder(path).join("bodies")
 }
 
 /// Brings in what dead processes left, if there is something.
-pub(crate) fn bring_in(path: &Path) -> Result<(), LedgerError> {
+pub(crate) fn recover_journals(path: &Path) -> Result<(), LedgerError> {
     start(path, &LedgerOptions::default()).map(drop)
 }

@@ -4,11 +4,14 @@ use bytes::Bytes;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement, ToSql, named_params};
 
-use crate::bodies::Body;
-use crate::group::{Change, CloseRow, Details, Group, IntentRow, Kept, NewRow, News, Opening};
-use crate::ids::Block;
+use crate::bodies::StoredBody;
+use crate::group::{
+    CallChange, CallOpening, CallUpdate, CloseRow, DecisionDetails, Group, IntentRow, NewRow,
+    ResultBody,
+};
+use crate::ids::IdBlock;
 use crate::results::StoredResult;
-use crate::seal::Sum;
+use crate::seal::SealDigest;
 use crate::tasks::write_task;
 use crate::{redacted_body, seal, timelines};
 
@@ -70,14 +73,14 @@ pub(crate) fn probe(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Reserves numbers for calls; they are ours once the transaction is committed.
-pub(crate) fn reserve(connection: &Connection, count: i64) -> rusqlite::Result<Block> {
+pub(crate) fn reserve(connection: &Connection, count: i64) -> rusqlite::Result<IdBlock> {
     let mut statement = connection.prepare_cached(RESERVE)?;
     let end: i64 = statement.query_row([count], |row| row.get(0))?;
-    Ok(Block { next: end - count, end })
+    Ok(IdBlock { next: end - count, end })
 }
 
 /// Gives numbers back that were not used, unless another process reserved some after them.
-pub(crate) fn give_back(connection: &Connection, rest: Block) -> rusqlite::Result<()> {
+pub(crate) fn return_block(connection: &Connection, rest: IdBlock) -> rusqlite::Result<()> {
     connection.execute(GIVE_BACK, [rest.next, rest.end]).map(drop)
 }
 
@@ -94,15 +97,16 @@ fn insert_with(
     connection: &Connection,
     owner: &str,
     row: &NewRow,
-) -> rusqlite::Result<Option<Sum>> {
+) -> rusqlite::Result<Option<SealDigest>> {
     let NewRow { opening, details, intent, close, .. } = row;
-    let Opening { created_at, call, arguments } = &**opening;
-    let (verdict, verdict_by) = verdict(details);
+    let CallOpening { created_at, call, arguments } = &**opening;
+    let (verdict, verdict_by) = verdict_columns(details);
     let leaving = intent.as_ref().map(|row| &row.intent);
     let outcome = close.as_ref().map(|close| &close.outcome);
-    let stored = Stored::of(close.as_ref());
-    let (arguments, nothing) = (Written::of(Some(arguments)), Bytes::new());
-    let sent = Written::of(intent.as_ref().and_then(|row| row.sent.as_ref()));
+    let stored = ResultColumns::new(close.as_ref());
+    let arguments = BodyColumns::new(Some(arguments));
+    let nothing = Bytes::new();
+    let sent = BodyColumns::new(intent.as_ref().and_then(|row| row.sent.as_ref()));
     let values: [&dyn ToSql; 31] = [
         &row.id.get(),
         &owner,
@@ -147,24 +151,24 @@ fn insert_with(
     // Whose row it is, the second of these, is no part of what is sealed.
     let sealed = values.iter().enumerate().filter(|(place, _)| *place != 1).map(|(_, one)| *one);
     let timeline = timeline.iter().map(|text| text as &dyn ToSql);
-    seal::digest_of(sealed.chain(timeline)).map(Some)
+    seal::values_digest(sealed.chain(timeline)).map(Some)
 }
 
 /// Puts what is new about a call into its row.
-pub(crate) fn apply(connection: &Connection, change: &Change) -> rusqlite::Result<usize> {
+pub(crate) fn apply(connection: &Connection, change: &CallChange) -> rusqlite::Result<usize> {
     let id = change.id.get();
     match &change.news {
-        News::Intent(details, row) => {
+        CallUpdate::Intent(details, row) => {
             let changed = send_intent(connection, id, details, row)?;
             timelines::write_if(connection, id, details.timeline.as_deref(), changed)
         }
-        News::Close(details, row) => {
+        CallUpdate::Close(details, row) => {
             let changed = close(connection, id, details, row)?;
             timelines::write_if(connection, id, details.timeline.as_deref(), changed)
         }
-        News::Timeline(steps) => timelines::write_open(connection, id, steps),
-        News::Task(at, note) => write_task(connection, id, *at, note),
-        News::Late(answer) => connection
+        CallUpdate::Timeline(steps) => timelines::write_open(connection, id, steps),
+        CallUpdate::Task(at, note) => write_task(connection, id, *at, note),
+        CallUpdate::Late(answer) => connection
             .prepare_cached(LATE)?
             .execute((id, redacted_body::without_secrets(answer).as_ref())),
     }
@@ -173,12 +177,12 @@ pub(crate) fn apply(connection: &Connection, change: &Change) -> rusqlite::Resul
 fn send_intent(
     connection: &Connection,
     id: i64,
-    details: &Details,
+    details: &DecisionDetails,
     row: &IntentRow,
 ) -> rusqlite::Result<usize> {
-    let (verdict, verdict_by) = verdict(details);
+    let (verdict, verdict_by) = verdict_columns(details);
     let intent = &row.intent;
-    let sent = Written::of(row.sent.as_ref());
+    let sent = BodyColumns::new(row.sent.as_ref());
     connection.prepare_cached(INTENT)?.execute(named_params! {
         ":digest": details.digest.as_deref(),
         ":verdict": verdict,
@@ -196,11 +200,11 @@ fn send_intent(
 fn close(
     connection: &Connection,
     id: i64,
-    details: &Details,
+    details: &DecisionDetails,
     row: &CloseRow,
 ) -> rusqlite::Result<usize> {
-    let (verdict, verdict_by) = verdict(details);
-    let stored = Stored::of(Some(row));
+    let (verdict, verdict_by) = verdict_columns(details);
+    let stored = ResultColumns::new(Some(row));
     let outcome = &row.outcome;
     connection.prepare_cached(CLOSE)?.execute(named_params! {
         ":digest": details.digest.as_deref(),
@@ -221,7 +225,7 @@ fn close(
     })
 }
 
-fn verdict(details: &Details) -> (Option<&'static str>, Option<&str>) {
+fn verdict_columns(details: &DecisionDetails) -> (Option<&'static str>, Option<&str>) {
     match &details.verdict {
         Some((word, by)) => (Some(word.as_str()), Some(by)),
         None => (None, None),
@@ -230,7 +234,7 @@ fn verdict(details: &Details) -> (Option<&'static str>, Option<&str>) {
 
 /// The columns of a result.
 #[derive(Default)]
-struct Stored<'a> {
+struct ResultColumns<'a> {
     bytes: Option<i64>,
     head: Option<i64>,
     file: Option<String>,
@@ -238,14 +242,14 @@ struct Stored<'a> {
     place: Option<String>,
 }
 
-impl<'a> Stored<'a> {
-    fn of(close: Option<&'a CloseRow>) -> Self {
+impl<'a> ResultColumns<'a> {
+    fn new(close: Option<&'a CloseRow>) -> Self {
         let Some(result) = close.and_then(|close| close.result.as_ref()) else {
             return Self::default();
         };
         let result = match result {
-            Kept::Row(result) => result,
-            Kept::There(place) => {
+            ResultBody::Row(result) => result,
+            ResultBody::InFile(place) => {
                 let bytes = i64::try_from(place.length).ok();
                 return Self { bytes, place: Some(place.to_string()), ..Self::default() };
             }
@@ -269,17 +273,17 @@ impl<'a> Stored<'a> {
 
 /// The columns of a text.
 #[derive(Default)]
-struct Written<'a> {
+struct BodyColumns<'a> {
     text: Option<JsonText<'a>>,
     place: Option<String>,
 }
 
-impl<'a> Written<'a> {
-    fn of(body: Option<&'a Body>) -> Self {
+impl<'a> BodyColumns<'a> {
+    fn new(body: Option<&'a StoredBody>) -> Self {
         match body {
             None => Self::default(),
-            Some(Body::Here(text)) => Self { text: Some(JsonText(text)), place: None },
-            Some(Body::There(place)) => Self { text: None, place: Some(place.to_string()) },
+            Some(StoredBody::Inline(text)) => Self { text: Some(JsonText(text)), place: None },
+            Some(StoredBody::InFile(place)) => Self { text: None, place: Some(place.to_string()) },
         }
     }
 }

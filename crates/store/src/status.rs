@@ -12,33 +12,33 @@ use crate::error::LedgerError;
 use crate::ledger::Ledger;
 
 /// So long it is taken for granted that the file is where it was, in milliseconds.
-const STILL_THERE: u64 = 100;
+const FILE_CHECK_MS: u64 = 100;
 
 /// Set by the writer, read by every call.
 #[derive(Debug)]
-pub(crate) struct Status {
+pub(crate) struct LedgerStatus {
     broken: AtomicBool,
     trouble: Published<Option<LedgerError>>,
-    place: Place,
+    place: LedgerFileCheck,
 }
 
 /// Where the file is, looked after by those who call: what is written to a file that somebody
 /// removed is found by nobody, and the system says nothing of it.
 #[derive(Debug)]
-struct Place {
+struct LedgerFileCheck {
     file: SameFile,
     since: Instant,
-    looked_after: AtomicU64,
+    checked_at: AtomicU64,
     is_gone: AtomicBool,
 }
 
-impl Status {
+impl LedgerStatus {
     /// The state of the file at `path`, which is open.
-    pub(crate) fn of(path: &Path) -> Self {
-        let place = Place {
+    pub(crate) fn new(path: &Path) -> Self {
+        let place = LedgerFileCheck {
             file: SameFile::at(path),
             since: Instant::now(),
-            looked_after: AtomicU64::new(0),
+            checked_at: AtomicU64::new(0),
             is_gone: AtomicBool::new(false),
         };
         Self { broken: AtomicBool::new(false), trouble: Published::new(None), place }
@@ -70,7 +70,7 @@ impl Status {
     fn trouble(&self) -> LedgerError {
         let trouble = self.trouble.load();
         // The writer may have recovered between the two reads; the next call will see that.
-        Option::clone(&trouble).unwrap_or_else(LedgerError::overloaded)
+        Option::clone(&trouble).unwrap_or_else(LedgerError::queue_full)
     }
 }
 
@@ -78,16 +78,16 @@ impl Ledger {
     /// Why calls are refused, while they are; nothing where nothing is kept.
     #[must_use]
     pub fn trouble(&self) -> Option<Published<Option<LedgerError>>> {
-        self.writing().map(|link| link.shared.status.trouble.clone())
+        self.writer_link().map(|link| link.shared.status.trouble.clone())
     }
 }
 
-impl Place {
+impl LedgerFileCheck {
     fn is_gone(&self) -> bool {
         let now = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
-        if now.saturating_sub(self.looked_after.load(Ordering::Relaxed)) >= STILL_THERE {
+        if now.saturating_sub(self.checked_at.load(Ordering::Relaxed)) >= FILE_CHECK_MS {
             self.is_gone.store(self.file.check().is_err(), Ordering::Relaxed);
-            self.looked_after.store(now, Ordering::Relaxed);
+            self.checked_at.store(now, Ordering::Relaxed);
         }
         self.is_gone.load(Ordering::Relaxed)
     }

@@ -11,8 +11,8 @@ use crate::call_id::CallId;
 use crate::error::LedgerError;
 use crate::ledger::Ledger;
 use crate::open_call::OpenCall;
-use crate::reader::{Full, Reader};
-use crate::rows::{size, time, unreadable};
+use crate::reader::{FullCall, LedgerReader};
+use crate::rows::{read_size, read_time, unreadable};
 
 const UPSERT: &str = "
     INSERT INTO tasks (call, server, target, instance, task, era, created_at, poll_ms, ttl_ms,
@@ -103,21 +103,21 @@ impl Ledger {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub async fn task_of(&self, call: CallId) -> Result<Option<StoredTask>, LedgerError> {
+    pub async fn task_for_call(&self, call: CallId) -> Result<Option<StoredTask>, LedgerError> {
         match self.reader().await? {
-            Some(reader) => reader.task_of(call).await,
+            Some(reader) => reader.task_for_call(call).await,
             None => Ok(None),
         }
     }
 
     /// Takes up a call that goes on as a task, to close it with its outcome. Whoever closes it
     /// first decides.
-    pub fn take_up(&self, full: &Full) -> OpenCall {
-        OpenCall::taken_up(full, self.writing())
+    pub fn resume_call(&self, full: &FullCall) -> OpenCall {
+        OpenCall::resume(full, self.writer_link())
     }
 }
 
-impl Reader {
+impl LedgerReader {
     /// Tasks, the newest first.
     ///
     /// # Errors
@@ -129,7 +129,7 @@ impl Reader {
                 WhichTasks::All => "",
             };
             let query = format!("{SELECT} {filter} ORDER BY tasks.created_at DESC, call DESC");
-            connection.prepare(&query)?.query_map([], stored)?.collect()
+            connection.prepare(&query)?.query_map([], read_task)?.collect()
         })
         .await
     }
@@ -138,10 +138,10 @@ impl Reader {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub async fn task_of(&self, call: CallId) -> Result<Option<StoredTask>, LedgerError> {
+    pub async fn task_for_call(&self, call: CallId) -> Result<Option<StoredTask>, LedgerError> {
         self.query(move |connection| {
             let query = format!("{SELECT} WHERE call = ?1");
-            connection.query_row(&query, [call.get()], stored).optional()
+            connection.query_row(&query, [call.get()], read_task).optional()
         })
         .await
     }
@@ -171,8 +171,8 @@ pub(crate) fn write_task(
     })
 }
 
-fn stored(row: &Row<'_>) -> rusqlite::Result<StoredTask> {
-    let instance = usize::try_from(size(row, "instance")?.unwrap_or(0)).unwrap_or(0);
+fn read_task(row: &Row<'_>) -> rusqlite::Result<StoredTask> {
+    let instance = usize::try_from(read_size(row, "instance")?.unwrap_or(0)).unwrap_or(0);
     let era: String = row.get("era")?;
     let outcome: Option<String> = row.get("outcome")?;
     let outcome = outcome.map(|word| word.parse()).transpose();
@@ -183,13 +183,13 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredTask> {
         task: TaskHandle {
             id: row.get("task")?,
             era: if era == era_word(Era::Modern) { Era::Modern } else { Era::Legacy },
-            poll: size(row, "poll_ms")?.map(Duration::from_millis),
-            ttl: size(row, "ttl_ms")?.map(Duration::from_millis),
+            poll: read_size(row, "poll_ms")?.map(Duration::from_millis),
+            ttl: read_size(row, "ttl_ms")?.map(Duration::from_millis),
         },
-        created_at: time(row, "created_at")?.unwrap_or_default(),
+        created_at: read_time(row, "created_at")?.unwrap_or_default(),
         status: row.get("status")?,
         message: row.get("message")?,
-        seen_at: time(row, "seen_at")?.unwrap_or_default(),
+        seen_at: read_time(row, "seen_at")?.unwrap_or_default(),
         outcome: outcome
             .map_err(|error: switchboard_core::UnknownOutcome| unreadable(error.to_string()))?,
     })

@@ -37,8 +37,8 @@ fn open(path: &Path) -> Ledger {
 
 async fn task_call(ledger: &Ledger) -> OpenCall {
     let open = ledger.open_call(call_to("slow", "research")).await.unwrap();
-    open.intent(first_attempt()).await.unwrap();
-    open.task(note(TaskStatus::Working, None)).await.unwrap();
+    open.record_intent(first_attempt()).await.unwrap();
+    open.record_task(note(TaskStatus::Working, None)).await.unwrap();
     open
 }
 
@@ -51,8 +51,8 @@ async fn a_task_is_kept_under_its_call_with_what_was_last_said_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = open(&folder.path().join("calls.db"));
     let call = task_call(&ledger).await;
-    call.task(note(TaskStatus::InputRequired, Some("which one?"))).await.unwrap();
-    let kept = ledger.task_of(call.id()).await.unwrap().unwrap();
+    call.record_task(note(TaskStatus::InputRequired, Some("which one?"))).await.unwrap();
+    let kept = ledger.task_for_call(call.id()).await.unwrap().unwrap();
     let expected = StoredTask {
         call: call.id(),
         place: TaskPlace { server: "slow".to_owned(), instance: 2 },
@@ -69,7 +69,7 @@ async fn a_task_is_kept_under_its_call_with_what_was_last_said_of_it() {
     assert!(kept.has_expired(kept.created_at + Duration::from_secs(61)));
     let listed = ledger.list(Filter::default()).await.unwrap();
     assert_eq!(listed[0].task.as_deref(), Some("t-1"));
-    let record = call.leave(running());
+    let record = call.leave_open(running());
     assert_eq!((record.recorded, record.outcome), (true, running()));
 }
 
@@ -78,15 +78,16 @@ async fn a_call_that_goes_on_as_a_task_stays_open_when_its_caller_goes_away() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.db");
     let ledger = open(&path);
-    let (dropped, left) = (task_call(&ledger).await, task_call(&ledger).await);
+    let dropped = task_call(&ledger).await;
+    let left = task_call(&ledger).await;
     let ids = [dropped.id(), left.id()];
     drop(dropped);
-    assert!(left.leave(running()).recorded);
+    assert!(left.leave_open(running()).recorded);
     ledger.stop().await;
 
     // The next process finds no call to repair, and both tasks.
     let ledger = open(&path);
-    let opened = ledger.opened().unwrap();
+    let opened = ledger.open_report().unwrap();
     assert_eq!((opened.recovered_unknown, opened.recovered_not_sent), (0, 0));
     for id in ids {
         assert_eq!(ledger.show(id).await.unwrap().unwrap().summary.outcome, None);
@@ -103,18 +104,19 @@ async fn whoever_takes_a_task_up_closes_its_call_and_keeps_what_was_noted() {
     let path = folder.path().join("calls.db");
     let ledger = open(&path);
     let call = ledger.open_call(call_to("slow", "research")).await.unwrap();
-    call.resolved("d1g357");
-    call.intent(first_attempt()).await.unwrap();
-    call.task(note(TaskStatus::Working, None)).await.unwrap();
+    call.note_definition("d1g357");
+    call.record_intent(first_attempt()).await.unwrap();
+    call.record_task(note(TaskStatus::Working, None)).await.unwrap();
     let id = call.id();
-    assert!(call.leave(running()).recorded);
+    assert!(call.leave_open(running()).recorded);
     ledger.stop().await;
 
     let ledger = open(&path);
     let full = ledger.show(id).await.unwrap().unwrap();
     assert_eq!(full.timeline.as_ref().map(|timeline| timeline.steps().len()), Some(1));
-    let (first, second) = (ledger.take_up(&full), ledger.take_up(&full));
-    first.task(note(TaskStatus::Working, Some("half"))).await.unwrap();
+    let first = ledger.resume_call(&full);
+    let second = ledger.resume_call(&full);
+    first.record_task(note(TaskStatus::Working, Some("half"))).await.unwrap();
     let outcome = Outcome::ok(Bytes::from_static(b"{}"));
     let record = first.close(outcome.clone()).await;
     assert_eq!((record.id, record.recorded, &record.outcome), (Some(id), true, &outcome));

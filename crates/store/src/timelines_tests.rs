@@ -11,34 +11,35 @@ use crate::entry::VerdictWord;
 use crate::ledger::Ledger;
 use crate::ledger::tests::{call_to, first_attempt};
 use crate::open_call::OpenCall;
-use crate::reader::{Full, Reader};
-use crate::verify::Verified;
+use crate::reader::{FullCall, LedgerReader};
+use crate::verify::VerifyReport;
 
 fn open(path: &Path) -> Ledger {
     Ledger::open(path, Durability::Process).unwrap()
 }
 
-async fn begun(ledger: &Ledger) -> OpenCall {
+async fn begin_call(ledger: &Ledger) -> OpenCall {
     let call = ledger.open_call(call_to("files", "read")).await.unwrap();
-    call.decided(VerdictWord::Allow, "a rule");
+    call.note_verdict(VerdictWord::Allow, "a rule");
     call
 }
 
 fn say(ledger: &Ledger, call: CallId, text: &str) {
-    ledger.timelines().add_said(call.get().cast_unsigned(), "info", text);
+    ledger.timelines().add_log_message(call.get().cast_unsigned(), "info", text);
 }
 
 fn ok() -> Outcome {
     Outcome::ok(Bytes::from_static(b"{}"))
 }
 
-async fn full(path: &Path, call: CallId) -> Full {
-    Reader::at(path).show(call).await.unwrap().unwrap()
+async fn full(path: &Path, call: CallId) -> FullCall {
+    LedgerReader::at(path).show(call).await.unwrap().unwrap()
 }
 
 /// What a call's server said, by what is kept.
-fn said(full: &Full) -> Vec<String> {
-    let steps = full.timeline.iter().flat_map(|timeline| timeline.shown(full.summary.created_at));
+fn said_texts(full: &FullCall) -> Vec<String> {
+    let steps =
+        full.timeline.iter().flat_map(|timeline| timeline.step_views(full.summary.created_at));
     let text = |step| serde_json::to_value(step).unwrap()["text"].as_str().unwrap().to_owned();
     steps.map(text).collect()
 }
@@ -47,8 +48,8 @@ fn count(path: &Path, query: &str) -> i64 {
     Connection::open(path).unwrap().query_row(query, [], |row| row.get(0)).unwrap()
 }
 
-async fn verified(path: &Path) -> Verified {
-    Reader::at(path).verify().await.unwrap()
+async fn verify_ledger(path: &Path) -> VerifyReport {
+    LedgerReader::at(path).verify().await.unwrap()
 }
 
 #[tokio::test]
@@ -57,17 +58,19 @@ async fn what_happened_is_kept_with_the_intent_and_with_the_outcome() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("calls.db");
         let ledger = Ledger::open(&path, durability).unwrap();
-        let (call, quiet) = (begun(&ledger).await, begun(&ledger).await);
-        let (id, quiet_id) = (call.id(), quiet.id());
+        let call = begin_call(&ledger).await;
+        let quiet = begin_call(&ledger).await;
+        let id = call.id();
+        let quiet_id = quiet.id();
         say(&ledger, id, "before");
-        call.intent(first_attempt()).await.unwrap();
-        quiet.intent(first_attempt()).await.unwrap();
-        assert_eq!(said(&ledger.show(id).await.unwrap().unwrap()), ["before"]);
+        call.record_intent(first_attempt()).await.unwrap();
+        quiet.record_intent(first_attempt()).await.unwrap();
+        assert_eq!(said_texts(&ledger.show(id).await.unwrap().unwrap()), ["before"]);
         say(&ledger, id, "after");
         assert!(call.close(ok()).await.recorded && quiet.close(ok()).await.recorded);
-        assert_eq!(ledger.timelines().of(id.get().cast_unsigned()), None);
+        assert_eq!(ledger.timelines().snapshot(id.get().cast_unsigned()), None);
         ledger.stop().await;
-        assert_eq!(said(&full(&path, id).await), ["before", "after"]);
+        assert_eq!(said_texts(&full(&path, id).await), ["before", "after"]);
         assert_eq!(full(&path, quiet_id).await.timeline, None);
         assert_eq!(count(&path, "SELECT count(*) FROM timelines"), 1);
     }
@@ -78,12 +81,12 @@ async fn what_happened_to_a_call_whose_caller_went_away_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.db");
     let ledger = open(&path);
-    let call = begun(&ledger).await;
+    let call = begin_call(&ledger).await;
     let id = call.id();
     say(&ledger, id, "said");
     drop(call);
     ledger.stop().await;
-    assert_eq!(said(&full(&path, id).await), ["said"]);
+    assert_eq!(said_texts(&full(&path, id).await), ["said"]);
 }
 
 #[tokio::test]
@@ -98,18 +101,18 @@ async fn a_seal_covers_what_happened() {
         let path = folder.path().join("calls.db");
         let ledger = open(&path);
         for has_steps in [true, false] {
-            let call = begun(&ledger).await;
-            call.intent(first_attempt()).await.unwrap();
+            let call = begin_call(&ledger).await;
+            call.record_intent(first_attempt()).await.unwrap();
             if has_steps {
                 say(&ledger, call.id(), "said");
             }
             let _recorded = call.close(ok()).await;
         }
         ledger.stop().await;
-        let before = verified(&path).await;
+        let before = verify_ledger(&path).await;
         assert_eq!((before.sealed, before.wrong), (2, None));
         Connection::open(&path).unwrap().execute_batch(change).unwrap();
-        let wrong = verified(&path).await.wrong.expect(change);
+        let wrong = verify_ledger(&path).await.wrong.expect(change);
         assert_eq!(wrong.what, "it is not as it was recorded", "{change}");
     }
 }
@@ -119,7 +122,7 @@ async fn what_happened_is_gone_with_its_call() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.db");
     let ledger = open(&path);
-    let call = begun(&ledger).await;
+    let call = begin_call(&ledger).await;
     say(&ledger, call.id(), "said");
     let _recorded = call.close(ok()).await;
     ledger.stop().await;

@@ -8,11 +8,11 @@ use switchboard_core::OutcomeKind;
 
 use crate::error::LedgerError;
 use crate::ledger::Ledger;
-use crate::reader::Reader;
-use crate::rows::size;
+use crate::reader::LedgerReader;
+use crate::rows::read_size;
 
 /// So many of the newest calls tell how calls end and how long they take.
-const SAMPLE: u32 = 10_000;
+const MAX_SAMPLED_CALLS: u32 = 10_000;
 
 const MINUTE_MICROS: i64 = 60_000_000;
 
@@ -53,7 +53,7 @@ impl Ledger {
     }
 }
 
-impl Reader {
+impl LedgerReader {
     /// How busy the last `minutes` were.
     ///
     /// # Errors
@@ -68,8 +68,8 @@ fn traffic(connection: &Connection, now: i64, minutes: u32) -> rusqlite::Result<
     let newest = now.div_euclid(MINUTE_MICROS);
     let oldest = newest - i64::from(minutes) + 1;
     let since = oldest * MINUTE_MICROS;
-    let empty = || Bucket::default();
-    let mut buckets: Vec<Bucket> = (0..minutes).map(|_| empty()).collect();
+    let empty = || MinuteBucket::default();
+    let mut buckets: Vec<MinuteBucket> = (0..minutes).map(|_| empty()).collect();
     let mut whole = empty();
     let place = |minute: i64| usize::try_from(minute - oldest).unwrap_or(usize::MAX);
     // The index alone answers this, without sorting, however many there are.
@@ -78,23 +78,23 @@ fn traffic(connection: &Connection, now: i64, minutes: u32) -> rusqlite::Result<
     )?;
     for (bucket, minute) in buckets.iter_mut().zip(oldest..) {
         let span = (minute * MINUTE_MICROS, (minute + 1) * MINUTE_MICROS);
-        bucket.calls = counts.query_row(span, |row| size(row, "calls"))?.unwrap_or_default();
+        bucket.calls = counts.query_row(span, |row| read_size(row, "calls"))?.unwrap_or_default();
         whole.calls += bucket.calls;
     }
     let mut newest = connection.prepare(
         "SELECT created_at / 60000000 AS minute, outcome, duration_us FROM calls \
          WHERE created_at >= ?1 ORDER BY created_at DESC LIMIT ?2",
     )?;
-    let mut rows = newest.query((since, SAMPLE))?;
+    let mut rows = newest.query((since, MAX_SAMPLED_CALLS))?;
     while let Some(row) = rows.next()? {
         let Some(word) = row.get::<_, Option<String>>("outcome")? else { continue };
-        let ended = Ended { failed: is_failure(&word), micros: size(row, "duration_us")? };
+        let ended = EndedCall { failed: is_failure(&word), micros: read_size(row, "duration_us")? };
         whole.add(&ended);
         if let Some(bucket) = buckets.get_mut(place(row.get("minute")?)) {
             bucket.add(&ended);
         }
     }
-    let minutes = buckets.into_iter().map(Bucket::finish).collect();
+    let minutes = buckets.into_iter().map(MinuteBucket::finish).collect();
     Ok(Traffic { minutes, whole: whole.finish() })
 }
 
@@ -105,21 +105,21 @@ fn is_failure(word: &str) -> bool {
     !decided.iter().any(|kind| kind.as_str() == word)
 }
 
-struct Ended {
+struct EndedCall {
     failed: bool,
     micros: Option<u64>,
 }
 
 #[derive(Default)]
-struct Bucket {
+struct MinuteBucket {
     calls: u64,
     ended: u64,
     failed: u64,
     micros: Vec<u64>,
 }
 
-impl Bucket {
-    fn add(&mut self, ended: &Ended) {
+impl MinuteBucket {
+    fn add(&mut self, ended: &EndedCall) {
         self.ended += 1;
         self.failed += u64::from(ended.failed);
         self.micros.extend(ended.micros);
@@ -131,7 +131,8 @@ impl Bucket {
             let place = (self.micros.len() * percent).div_ceil(100).saturating_sub(1);
             self.micros.get(place).copied().map(Duration::from_micros)
         };
-        let (median, slowest) = (at(50), at(99));
+        let median = at(50);
+        let slowest = at(99);
         let Self { calls, ended, failed, .. } = self;
         Minute { calls, ended, failed, median, slowest }
     }

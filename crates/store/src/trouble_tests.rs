@@ -8,13 +8,13 @@ use rusqlite::Connection;
 use switchboard_core::{Durability, Outcome, OutcomeKind};
 
 use crate::call_id::CallId;
-use crate::entry::Opened;
+use crate::entry::OpenReport;
 use crate::error::LedgerError;
 use crate::filter::Filter;
 use crate::ledger::tests::{call_to, first_attempt};
 use crate::ledger::{Ledger, LedgerOptions};
-use crate::reader::Reader;
-use crate::verify::Verified;
+use crate::reader::LedgerReader;
+use crate::verify::VerifyReport;
 
 fn ok() -> Outcome {
     Outcome::ok(Bytes::from_static(b"{}"))
@@ -43,7 +43,7 @@ async fn until_shown(ledger: &Ledger, id: CallId) {
 
 async fn outcomes(path: &Path) -> Vec<(String, Option<OutcomeKind>)> {
     let filter = Filter { limit: 10_000, ..Filter::default() };
-    let calls = Reader::at(path).list(filter).await.unwrap();
+    let calls = LedgerReader::at(path).list(filter).await.unwrap();
     let mut seen: Vec<_> = calls.into_iter().map(|call| (call.target, call.outcome)).collect();
     seen.sort();
     seen
@@ -66,7 +66,7 @@ async fn a_full_disk_refuses_new_calls_and_recovers_by_itself() {
     let options = LedgerOptions { max_pages: Some(pages + 4), ..waiting_for_the_database() };
     let ledger = Ledger::open_with(&path, &options).unwrap();
     let sent = ledger.open_call(call_to("files", "sent")).await.unwrap();
-    sent.intent(first_attempt()).await.unwrap();
+    sent.record_intent(first_attempt()).await.unwrap();
     let waiting = ledger.open_call(call_to("files", "waiting")).await.unwrap();
 
     // The result does not fit: the outcome is not recorded now, and nothing new is taken.
@@ -76,13 +76,13 @@ async fn a_full_disk_refuses_new_calls_and_recovers_by_itself() {
     let refused = ledger.open_call(call_to("files", "refused")).await.unwrap_err();
     assert!(refused.to_string().contains("full"), "{refused}");
     assert!(refused.hint().unwrap().contains("free some space"));
-    let error = waiting.intent(first_attempt()).await.unwrap_err();
+    let error = waiting.record_intent(first_attempt()).await.unwrap_err();
     assert!(!waiting.close(error.outcome()).await.recorded);
 
     outside.execute_batch("DROP TABLE ballast").unwrap();
     until_available(&ledger).await;
     let after = ledger.open_call(call_to("files", "z-after")).await.unwrap();
-    after.intent(first_attempt()).await.unwrap();
+    after.record_intent(first_attempt()).await.unwrap();
     assert!(after.close(ok()).await.recorded);
     assert_eq!(
         outcomes(&path).await,
@@ -96,8 +96,8 @@ async fn a_full_disk_refuses_new_calls_and_recovers_by_itself() {
     assert_eq!(full.summary.result_bytes, Some(200_000));
     // What was written late is sealed as well.
     ledger.stop().await;
-    let verified = Reader::at(&path).verify().await.unwrap();
-    assert_eq!(verified, Verified { sealed: 3, unsealed: 0, wrong: None });
+    let verified = LedgerReader::at(&path).verify().await.unwrap();
+    assert_eq!(verified, VerifyReport { sealed: 3, unsealed: 0, wrong: None });
 }
 
 #[tokio::test]
@@ -113,8 +113,10 @@ async fn a_file_locked_by_another_program_refuses_within_the_busy_wait() {
     outside.execute_batch("BEGIN IMMEDIATE").unwrap();
 
     let on_the_way = ledger.open_call(call_to("files", "on the way")).await.unwrap();
-    let (error, second) =
-        tokio::join!(on_disk.intent(first_attempt()), on_the_way.intent(first_attempt()));
+    let (error, second) = tokio::join!(
+        on_disk.record_intent(first_attempt()),
+        on_the_way.record_intent(first_attempt())
+    );
     let error = error.unwrap_err();
     assert!(second.is_err());
     assert!(error.to_string().contains("locked"), "{error}");
@@ -144,9 +146,9 @@ async fn what_the_journal_has_outlives_a_locked_database() {
     outside.execute_batch("BEGIN IMMEDIATE").unwrap();
 
     let whole = ledger.open_call(call_to("files", "whole")).await.unwrap();
-    whole.intent(first_attempt()).await.unwrap();
+    whole.record_intent(first_attempt()).await.unwrap();
     assert!(whole.close(ok()).await.recorded);
-    sent.intent(first_attempt()).await.unwrap();
+    sent.record_intent(first_attempt()).await.unwrap();
     let deadline = tokio::time::Instant::now() + Duration::from_secs(10);
     while ledger.check().is_ok() {
         assert!(tokio::time::Instant::now() < deadline, "the trouble was not noticed");
@@ -179,7 +181,7 @@ async fn a_journal_that_cannot_be_written_leaves_the_database() {
     std::fs::write(folder.path().join("journal"), "").unwrap();
     let ledger = Ledger::open(&path, Durability::Process).unwrap();
     let open = ledger.open_call(call_to("files", "t")).await.unwrap();
-    open.intent(first_attempt()).await.unwrap();
+    open.record_intent(first_attempt()).await.unwrap();
     assert!(open.close(ok()).await.recorded);
     assert_eq!(outcomes(&path).await, [("t".to_owned(), Some(OutcomeKind::Ok))]);
 }
@@ -195,8 +197,8 @@ async fn without_a_checkpoint_nothing_is_sealed_and_nothing_looks_changed() {
         let open = ledger.open_call(call_to("files", "t")).await.unwrap();
         assert!(open.close(ok()).await.recorded);
         ledger.stop().await;
-        let verified = Reader::at(&path).verify().await.unwrap();
-        assert_eq!(verified, Verified { sealed, unsealed, wrong: None });
+        let verified = LedgerReader::at(&path).verify().await.unwrap();
+        assert_eq!(verified, VerifyReport { sealed, unsealed, wrong: None });
         std::fs::remove_dir(folder.path().join("seal.key")).ok();
     }
 }
@@ -207,10 +209,10 @@ async fn an_outcome_is_never_replaced() {
     let path = folder.path().join("calls.db");
     let ledger = Ledger::open(&path, Durability::Power).unwrap();
     let open = ledger.open_call(call_to("files", "t")).await.unwrap();
-    open.intent(first_attempt()).await.unwrap();
+    open.record_intent(first_attempt()).await.unwrap();
     let outside = Connection::open(&path).unwrap();
     outside.execute("UPDATE calls SET outcome = 'unknown'", []).unwrap();
-    assert!(open.intent(first_attempt()).await.is_err());
+    assert!(open.record_intent(first_attempt()).await.is_err());
     assert!(!open.close(ok()).await.recorded);
     assert_eq!(outcomes(&path).await, [("t".to_owned(), Some(OutcomeKind::Unknown))]);
 }
@@ -236,7 +238,7 @@ async fn a_damaged_file_is_put_aside_and_a_new_one_made() {
         std::fs::write(&path, &damaged).unwrap();
 
         let ledger = Ledger::open(&path, Durability::Process).unwrap();
-        let opened = ledger.opened().unwrap().clone();
+        let opened = ledger.open_report().unwrap().clone();
         let aside = opened.quarantined.clone().unwrap();
         assert!(
             aside.file_name().unwrap().to_str().unwrap().starts_with("calls.db.corrupt-"),
@@ -272,9 +274,9 @@ async fn a_large_file_is_checked_in_full_once_it_is_under_suspicion() {
     let mut quarantined = Vec::new();
     for _ in 0..2 {
         let ledger = Ledger::open(&path, Durability::Process).unwrap();
-        quarantined.push(ledger.opened().unwrap().quarantined.is_some());
+        quarantined.push(ledger.open_report().unwrap().quarantined.is_some());
         ledger.stop().await;
-        crate::file::suspect(&path);
+        crate::file::mark_suspect(&path);
     }
     assert_eq!(quarantined, [false, true]);
 }
@@ -285,17 +287,21 @@ async fn two_ledgers_on_one_file_share_it() {
     let path = folder.path().join("calls.db");
     let first = Ledger::open(&path, Durability::Process).unwrap();
     let waiting = first.open_call(call_to("files", "of the first")).await.unwrap();
-    waiting.intent(first_attempt()).await.unwrap();
+    waiting.record_intent(first_attempt()).await.unwrap();
 
     let second = Ledger::open(&path, Durability::Process).unwrap();
-    assert_eq!(second.opened(), Some(&Opened::default()), "a living owner keeps its calls");
+    assert_eq!(
+        second.open_report(),
+        Some(&OpenReport::default()),
+        "a living owner keeps its calls"
+    );
     let mut tasks = tokio::task::JoinSet::new();
     for ledger in [&first, &second] {
         for _ in 0..200 {
             let ledger = ledger.clone();
             tasks.spawn(async move {
                 let open = ledger.open_call(call_to("files", "many")).await.unwrap();
-                open.intent(first_attempt()).await.unwrap();
+                open.record_intent(first_attempt()).await.unwrap();
                 open.close(ok()).await
             });
         }

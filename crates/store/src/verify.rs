@@ -7,35 +7,35 @@ use rusqlite::Connection;
 use crate::checkpoint;
 use crate::checkpoint::{Checkpoint, hex};
 use crate::error::LedgerError;
-use crate::reader::Reader;
-use crate::seal::{Over, Sum, link, row_digest, texts_are_whole};
+use crate::reader::LedgerReader;
+use crate::seal::{DigestScope, SealDigest, chain_digest, row_digest, texts_are_whole};
 
 /// What became of a check of the record.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Verified {
+pub struct VerifyReport {
     /// How many calls are sealed and as they were.
     pub sealed: u64,
     /// How many calls have ended and are not sealed yet.
     pub unsealed: u64,
     /// The first thing that is wrong.
-    pub wrong: Option<Wrong>,
+    pub wrong: Option<VerifyError>,
 }
 
 /// Something that is not as it was written.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Wrong {
+pub struct VerifyError {
     /// The call, if it is about one.
     pub call: Option<i64>,
     /// What is the matter.
     pub what: String,
 }
 
-impl Reader {
+impl LedgerReader {
     /// Makes every seal again and compares. Reads the whole record.
     ///
     /// # Errors
     /// When the record cannot be read.
-    pub async fn verify(&self) -> Result<Verified, LedgerError> {
+    pub async fn verify(&self) -> Result<VerifyReport, LedgerError> {
         let path = self.path().to_owned();
         self.query(move |connection| verify(&path, connection, &checkpoint::read(&path))).await
     }
@@ -45,38 +45,41 @@ fn verify(
     ledger: &Path,
     connection: &Connection,
     checkpoint: &Checkpoint,
-) -> rusqlite::Result<Verified> {
-    let mut verified = Verified { sealed: 0, unsealed: 0, wrong: None };
+) -> rusqlite::Result<VerifyReport> {
+    let mut verified = VerifyReport { sealed: 0, unsealed: 0, wrong: None };
     let mut statement =
         connection.prepare("SELECT seq, call, digest, chain FROM seals ORDER BY seq")?;
     let mut rows = statement.query([])?;
-    let (mut before, mut next): (Sum, i64) = ([0; 32], 1);
+    let mut before: SealDigest = [0; 32];
+    let mut next: i64 = 1;
     let mut passed = match checkpoint {
         Checkpoint::Missing | Checkpoint::Forged => true,
         Checkpoint::At { seq, .. } => *seq == 0,
     };
     while let Some(row) = rows.next()? {
-        let (seq, call): (i64, i64) = (row.get(0)?, row.get(1)?);
-        let (digest, chain): (Sum, Sum) = (row.get(2)?, row.get(3)?);
+        let seq: i64 = row.get(0)?;
+        let call: i64 = row.get(1)?;
+        let digest: SealDigest = row.get(2)?;
+        let chain: SealDigest = row.get(3)?;
         let wrong = if seq != next {
             Some("calls that were recorded before this one are missing")
-        } else if link(&before, seq, call, &digest) != chain {
+        } else if chain_digest(&before, seq, call, &digest) != chain {
             Some("its seal does not follow from the one before")
         } else {
             let found = |over| row_digest(ledger, connection, call, over);
-            match found(Over::Everything)? {
+            match found(DigestScope::Everything)? {
                 None => Some("it was recorded and is gone"),
                 Some(_) if !texts_are_whole(ledger, connection, call)? => {
                     Some("its arguments or its result are not as they were recorded")
                 }
                 Some(now) if now == digest => None,
                 // A seal that is over the file fits no digest without it.
-                Some(_) if found(Over::WithoutFile)? == Some(digest) => None,
+                Some(_) if found(DigestScope::WithoutFile)? == Some(digest) => None,
                 Some(_) => Some("it is not as it was recorded"),
             }
         };
         if let Some(what) = wrong {
-            verified.wrong = Some(Wrong { call: Some(call), what: what.to_owned() });
+            verified.wrong = Some(VerifyError { call: Some(call), what: what.to_owned() });
             return Ok(verified);
         }
         if let Checkpoint::At { seq: at, chain: then, .. } = checkpoint
@@ -85,7 +88,7 @@ fn verify(
             passed = true;
             if *then != hex(&chain) {
                 let what = "the chain up to here was made anew".to_owned();
-                verified.wrong = Some(Wrong { call: Some(call), what });
+                verified.wrong = Some(VerifyError { call: Some(call), what });
                 return Ok(verified);
             }
         }
@@ -94,15 +97,15 @@ fn verify(
     }
     verified.unsealed = count_unsealed(connection)?;
     verified.wrong = match checkpoint {
-        Checkpoint::At { call, .. } if !passed => Some(Wrong {
+        Checkpoint::At { call, .. } if !passed => Some(VerifyError {
             call: Some(*call),
             what: "the record once went up to this call, and its end is gone".to_owned(),
         }),
         Checkpoint::Forged => {
-            Some(Wrong { call: None, what: "the checkpoint was changed".to_owned() })
+            Some(VerifyError { call: None, what: "the checkpoint was changed".to_owned() })
         }
         Checkpoint::Missing if verified.sealed > 0 => {
-            Some(Wrong { call: None, what: "the checkpoint is gone".to_owned() })
+            Some(VerifyError { call: None, what: "the checkpoint is gone".to_owned() })
         }
         Checkpoint::At { .. } | Checkpoint::Missing => None,
     };

@@ -7,27 +7,27 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, TryAcquireError};
 
 use crate::error::LedgerError;
-use crate::group::Message;
+use crate::group::WriterMessage;
 
 /// How many new calls may wait to be written.
-const ROOM: usize = 4096;
+const MAX_QUEUED_CALLS: usize = 4096;
 /// How long a new call waits for room.
-const ROOM_WAIT: Duration = Duration::from_secs(5);
+const ENQUEUE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a message that nobody waits for may lie, so that it shares a commit with the next one.
-const PATIENCE: Duration = Duration::from_millis(50);
+const BATCH_WINDOW: Duration = Duration::from_millis(50);
 
 /// New calls need room; what belongs to a call that is already open never does, because a call has
 /// at most one such message on its way and must not lose its outcome.
 #[derive(Debug)]
-pub(crate) struct Queue {
-    inner: Mutex<Inner>,
+pub(crate) struct WriteQueue {
+    inner: Mutex<WriteQueueState>,
     ready: Condvar,
     room: Semaphore,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
-    messages: VecDeque<Entry>,
+struct WriteQueueState {
+    messages: VecDeque<QueuedMessage>,
     closed: bool,
     asleep: bool,
     /// How many messages inside are waited for.
@@ -35,69 +35,69 @@ struct Inner {
 }
 
 #[derive(Debug)]
-struct Entry {
-    message: Message,
+struct QueuedMessage {
+    message: WriterMessage,
     has_room: bool,
 }
 
 /// What the writer finds when it looks.
 #[derive(Debug)]
-pub(crate) enum Taken {
+pub(crate) enum QueueTake {
     /// At least one message, in the order in which they came.
-    Messages(Vec<Message>),
+    Messages(Vec<WriterMessage>),
     /// Nothing came in the given time.
     Nothing,
     /// Nothing is left and nothing will come.
     Closed,
 }
 
-impl Queue {
+impl WriteQueue {
     pub(crate) fn new() -> Self {
         Self {
-            inner: Mutex::new(Inner::default()),
+            inner: Mutex::new(WriteQueueState::default()),
             ready: Condvar::new(),
-            room: Semaphore::new(ROOM),
+            room: Semaphore::new(MAX_QUEUED_CALLS),
         }
     }
 
     /// Adds a message of a new call; waits a while if there is no room.
-    pub(crate) async fn push(&self, message: Message) -> Result<(), LedgerError> {
+    pub(crate) async fn push(&self, message: WriterMessage) -> Result<(), LedgerError> {
         let permit = match self.room.try_acquire() {
             Ok(permit) => permit,
-            Err(TryAcquireError::Closed) => return Err(LedgerError::stopped()),
+            Err(TryAcquireError::Closed) => return Err(LedgerError::writer_stopped()),
             Err(TryAcquireError::NoPermits) => {
-                match tokio::time::timeout(ROOM_WAIT, self.room.acquire()).await {
+                match tokio::time::timeout(ENQUEUE_TIMEOUT, self.room.acquire()).await {
                     Ok(Ok(permit)) => permit,
-                    Ok(Err(_)) => return Err(LedgerError::stopped()),
-                    Err(_) => return Err(LedgerError::overloaded()),
+                    Ok(Err(_)) => return Err(LedgerError::writer_stopped()),
+                    Err(_) => return Err(LedgerError::queue_full()),
                 }
             }
         };
         permit.forget();
-        self.add(Entry { message, has_room: true });
+        self.add(QueuedMessage { message, has_room: true });
         Ok(())
     }
 
     /// Adds a message of a call that is already open, without waiting.
-    pub(crate) fn force(&self, message: Message) {
-        self.add(Entry { message, has_room: false });
+    pub(crate) fn force(&self, message: WriterMessage) {
+        self.add(QueuedMessage { message, has_room: false });
     }
 
     /// Takes up to `most` messages; with `wait`, gives up after that time.
-    pub(crate) fn take(&self, most: usize, wait: Option<Duration>) -> Taken {
+    pub(crate) fn take(&self, most: usize, wait: Option<Duration>) -> QueueTake {
         let mut deadline = wait.map(|wait| Instant::now() + wait);
         let mut patient = false;
         let mut inner = self.lock();
         while inner.urgent == 0 {
             if inner.closed && inner.messages.is_empty() {
-                return Taken::Closed;
+                return QueueTake::Closed;
             }
             if inner.closed || inner.messages.len() >= most {
                 break;
             }
             if !inner.messages.is_empty() && !patient {
                 patient = true;
-                let end = Instant::now() + PATIENCE;
+                let end = Instant::now() + BATCH_WINDOW;
                 deadline = Some(deadline.map_or(end, |deadline| deadline.min(end)));
             }
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -108,13 +108,13 @@ impl Queue {
         }
         let count = inner.messages.len().min(most);
         if count == 0 {
-            return Taken::Nothing;
+            return QueueTake::Nothing;
         }
-        let entries: Vec<Entry> = inner.messages.drain(..count).collect();
+        let entries: Vec<QueuedMessage> = inner.messages.drain(..count).collect();
         inner.urgent -= entries.iter().filter(|entry| entry.message.is_urgent()).count();
         drop(inner);
         self.room.add_permits(entries.iter().filter(|entry| entry.has_room).count());
-        Taken::Messages(entries.into_iter().map(|entry| entry.message).collect())
+        QueueTake::Messages(entries.into_iter().map(|entry| entry.message).collect())
     }
 
     /// How many messages are inside.
@@ -139,7 +139,7 @@ impl Queue {
         drop(left);
     }
 
-    fn add(&self, entry: Entry) {
+    fn add(&self, entry: QueuedMessage) {
         let urgent = entry.message.is_urgent();
         let mut inner = self.lock();
         if inner.closed {
@@ -157,9 +157,9 @@ impl Queue {
 
     fn sleep<'a>(
         &self,
-        mut inner: MutexGuard<'a, Inner>,
+        mut inner: MutexGuard<'a, WriteQueueState>,
         limit: Option<Duration>,
-    ) -> MutexGuard<'a, Inner> {
+    ) -> MutexGuard<'a, WriteQueueState> {
         inner.asleep = true;
         let mut inner = match limit {
             None => self.ready.wait(inner).unwrap_or_else(PoisonError::into_inner),
@@ -172,7 +172,7 @@ impl Queue {
         inner
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, WriteQueueState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

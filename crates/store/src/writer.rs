@@ -7,50 +7,50 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ffi};
 use switchboard_core::Timelines;
-use switchboard_files::{Owner, SameFile};
+use switchboard_files::{ProcessLock, SameFile};
 
 use crate::checkpoint;
 use crate::error::LedgerError;
-use crate::file::{is_damage, suspect};
+use crate::file::{is_damage, mark_suspect};
 use crate::group::Group;
-use crate::ids::{Block, FIRST_BLOCK, Ids, LARGEST_BLOCK};
+use crate::ids::{FIRST_BLOCK, IdAllocator, IdBlock, MAX_BLOCK};
 use crate::journal::Journal;
-use crate::seal::{Head, Sum, seal, unsealed};
-use crate::statements::{give_back, probe, reserve, write_group};
-use crate::status::Status;
-use crate::write_queue::{Queue, Taken};
+use crate::seal::{ChainHead, SealDigest, seal, unsealed_calls};
+use crate::statements::{probe, reserve, return_block, write_group};
+use crate::status::LedgerStatus;
+use crate::write_queue::{QueueTake, WriteQueue};
 
 /// How many messages go into one transaction.
-const LARGEST_GROUP: usize = 4096;
+const MAX_GROUP: usize = 4096;
 /// How often the file is tried again while it cannot be written.
-const PROBE_EVERY: Duration = Duration::from_millis(250);
+const PROBE_INTERVAL: Duration = Duration::from_millis(250);
 /// After so long without anything to write, what has ended is sealed.
-const QUIET: Duration = Duration::from_secs(2);
+const SEAL_DELAY: Duration = Duration::from_secs(2);
 
 /// Everything the thread owns.
 #[derive(Debug)]
-pub(crate) struct Writer {
+pub(crate) struct LedgerWriter {
     pub(crate) path: PathBuf,
     place: SameFile,
     pub(crate) connection: Connection,
-    pub(crate) owner: Owner,
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) owner: ProcessLock,
+    pub(crate) shared: Arc<WriterShared>,
     /// What could not be written and still has to be.
     backlog: Group,
-    trouble: Option<Trouble>,
+    trouble: Option<WriteTrouble>,
     block_size: i64,
     /// A full file of the journal, and how many messages still have to be written for it.
     retired: Option<(PathBuf, usize)>,
     /// Calls that have ended and are not sealed yet, with what seals them if that is known.
-    unsealed: Vec<(i64, Option<Sum>)>,
+    unsealed: Vec<(i64, Option<SealDigest>)>,
 }
 
 /// What the thread shares with those who send it messages.
 #[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) queue: Queue,
-    pub(crate) status: Status,
-    pub(crate) ids: Ids,
+pub(crate) struct WriterShared {
+    pub(crate) queue: WriteQueue,
+    pub(crate) status: LedgerStatus,
+    pub(crate) ids: IdAllocator,
     /// None where every promise has to survive a loss of power: then calls wait for the database.
     pub(crate) journal: Option<Journal>,
     /// What happens to calls that are under way.
@@ -58,18 +58,18 @@ pub(crate) struct Shared {
 }
 
 #[derive(Debug, Clone)]
-struct Trouble {
+struct WriteTrouble {
     error: LedgerError,
     /// None if trying again could hide a loss.
     next_probe: Option<Instant>,
 }
 
-impl Writer {
+impl LedgerWriter {
     pub(crate) fn new(
         path: PathBuf,
         connection: Connection,
-        owner: Owner,
-        shared: Arc<Shared>,
+        owner: ProcessLock,
+        shared: Arc<WriterShared>,
     ) -> Self {
         Self {
             place: SameFile::at(&path),
@@ -87,18 +87,18 @@ impl Writer {
 
     /// Runs until the queue is closed and empty.
     pub(crate) fn run(mut self) {
-        let _end = AbandonAtEnd(Arc::clone(&self.shared));
-        let left = unsealed(&self.connection, LARGEST_GROUP).unwrap_or_default();
+        let _end = AbandonOnDrop(Arc::clone(&self.shared));
+        let left = unsealed_calls(&self.connection, MAX_GROUP).unwrap_or_default();
         self.unsealed = left.into_iter().map(|call| (call, None)).collect();
         loop {
             let wait = match &self.trouble {
                 Some(trouble) => {
                     trouble.next_probe.map(|at| at.saturating_duration_since(Instant::now()))
                 }
-                None => (!self.unsealed.is_empty()).then_some(QUIET),
+                None => (!self.unsealed.is_empty()).then_some(SEAL_DELAY),
             };
-            match self.shared.queue.take(LARGEST_GROUP, wait) {
-                Taken::Messages(messages) => {
+            match self.shared.queue.take(MAX_GROUP, wait) {
+                QueueTake::Messages(messages) => {
                     if let Some((_, left)) = &mut self.retired {
                         *left = left.saturating_sub(messages.len());
                     }
@@ -108,9 +108,9 @@ impl Writer {
                     }
                     self.commit(group);
                 }
-                Taken::Nothing if self.trouble.is_none() => self.seal(),
-                Taken::Nothing => {}
-                Taken::Closed => break,
+                QueueTake::Nothing if self.trouble.is_none() => self.seal(),
+                QueueTake::Nothing => {}
+                QueueTake::Closed => break,
             }
             self.probe_if_due();
         }
@@ -127,15 +127,15 @@ impl Writer {
                 if let Some(block) = block {
                     self.shared.ids.replace(block);
                 }
-                self.unsealed.extend(group.closed());
+                self.unsealed.extend(group.closed_calls());
                 self.tidy_journal();
-                group.succeed();
-                if self.unsealed.len() >= LARGEST_GROUP {
+                group.complete();
+                if self.unsealed.len() >= MAX_GROUP {
                     self.seal();
                 }
             }
             Err(error) => {
-                let error = self.break_down(&error);
+                let error = self.note_failure(&error);
                 self.backlog.absorb(group.fail(&error));
             }
         }
@@ -148,7 +148,7 @@ impl Writer {
             return;
         }
         let queue = &self.shared.queue;
-        journal.settle(|| queue.len() == 0);
+        journal.truncate_if(|| queue.len() == 0);
         match &self.retired {
             Some((path, 0)) => {
                 // What stays behind is read again, which changes nothing.
@@ -156,7 +156,7 @@ impl Writer {
                 self.retired = None;
             }
             Some(_) => {}
-            None => self.retired = journal.turn(|| queue.len()),
+            None => self.retired = journal.rotate(|| queue.len()),
         }
     }
 
@@ -170,19 +170,19 @@ impl Writer {
             Ok(_) => {
                 self.trouble = None;
                 self.shared.status.set(None);
-                self.unsealed.extend(backlog.closed());
+                self.unsealed.extend(backlog.closed_calls());
                 self.tidy_journal();
-                backlog.succeed();
+                backlog.complete();
             }
             Err(error) => {
-                self.break_down(&error);
+                self.note_failure(&error);
                 self.backlog = backlog;
             }
         }
     }
 
     /// One transaction; gives the block of numbers it reserved, if any.
-    fn write(&mut self, group: &mut Group) -> rusqlite::Result<Option<Block>> {
+    fn write(&mut self, group: &mut Group) -> rusqlite::Result<Option<IdBlock>> {
         self.place.check()?;
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let written = self.write_inside(group).and_then(|block| {
@@ -196,16 +196,16 @@ impl Writer {
         written
     }
 
-    fn write_inside(&mut self, group: &mut Group) -> rusqlite::Result<Option<Block>> {
+    fn write_inside(&mut self, group: &mut Group) -> rusqlite::Result<Option<IdBlock>> {
         if self.trouble.is_some() {
             probe(&self.connection)?;
         }
         write_group(&self.connection, self.owner.name(), group)?;
-        let rest = self.shared.ids.rest();
+        let rest = self.shared.ids.remaining();
         if group.refills.is_empty() || rest.next < rest.end {
             return Ok(None);
         }
-        self.block_size = (self.block_size * 2).min(LARGEST_BLOCK);
+        self.block_size = (self.block_size * 2).min(MAX_BLOCK);
         reserve(&self.connection, self.block_size).map(Some)
     }
 
@@ -215,7 +215,7 @@ impl Writer {
             return;
         }
         let calls = std::mem::take(&mut self.unsealed);
-        match self.try_to_seal(&calls) {
+        match self.try_seal(&calls) {
             Ok(Some(head)) => {
                 let _unsigned = checkpoint::advance(&self.path, &self.connection, &head);
             }
@@ -224,20 +224,20 @@ impl Writer {
         }
     }
 
-    fn try_to_seal(&self, calls: &[(i64, Option<Sum>)]) -> io::Result<Option<Head>> {
+    fn try_seal(&self, calls: &[(i64, Option<SealDigest>)]) -> io::Result<Option<ChainHead>> {
         self.place.check().map_err(io::Error::other)?;
-        checkpoint::begin(&self.path, &self.connection)?;
+        checkpoint::sign_empty(&self.path, &self.connection)?;
         seal(&self.path, &self.connection, calls).map_err(io::Error::other)
     }
 
-    fn break_down(&mut self, error: &rusqlite::Error) -> LedgerError {
+    fn note_failure(&mut self, error: &rusqlite::Error) -> LedgerError {
         if is_damage(error) {
-            suspect(&self.path);
+            mark_suspect(&self.path);
         }
         let trouble = LedgerError::from_write(error);
-        let next_probe = may_try_again(error).then(|| Instant::now() + PROBE_EVERY);
+        let next_probe = is_retryable(error).then(|| Instant::now() + PROBE_INTERVAL);
         self.shared.status.set(Some(trouble.clone()));
-        self.trouble = Some(Trouble { error: trouble.clone(), next_probe });
+        self.trouble = Some(WriteTrouble { error: trouble.clone(), next_probe });
         trouble
     }
 
@@ -253,16 +253,16 @@ impl Writer {
             let _left = std::fs::remove_file(path);
         }
         if let Some(journal) = &self.shared.journal {
-            journal.end();
+            journal.remove();
         }
         self.seal();
         // Unused numbers are only a gap.
-        let _gap = give_back(&self.connection, self.shared.ids.rest());
+        let _gap = return_block(&self.connection, self.shared.ids.remaining());
     }
 }
 
 /// After a damaged file or a failed sync, a later success would prove nothing.
-fn may_try_again(error: &rusqlite::Error) -> bool {
+fn is_retryable(error: &rusqlite::Error) -> bool {
     let fsync = error.sqlite_error().is_some_and(|error| {
         matches!(error.extended_code, ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC)
     });
@@ -270,11 +270,11 @@ fn may_try_again(error: &rusqlite::Error) -> bool {
 }
 
 /// However the thread ends, nobody waits for it afterwards.
-struct AbandonAtEnd(Arc<Shared>);
+struct AbandonOnDrop(Arc<WriterShared>);
 
-impl Drop for AbandonAtEnd {
+impl Drop for AbandonOnDrop {
     fn drop(&mut self) {
-        self.0.status.set(Some(LedgerError::stopped()));
+        self.0.status.set(Some(LedgerError::writer_stopped()));
         self.0.queue.abandon();
     }
 }

@@ -3,13 +3,13 @@
 use std::process::{Command, Stdio};
 
 use switchboard_host::UrlAsk;
-use switchboard_store::Reply;
+use switchboard_store::AskReply;
 use switchboard_text::escape_line;
 
 use crate::form::{Typist, is_yes};
 
 /// Shows an address and asks whether to open it.
-pub(crate) fn put(ask: &UrlAsk, person: &mut impl Typist) -> Result<Reply, Reply> {
+pub(crate) fn ask_person(ask: &UrlAsk, person: &mut impl Typist) -> Result<AskReply, AskReply> {
     let domain = escape_line(&ask.domain);
     let mut text = format!(
         "It wants you to open this address:\n\n  {}\n\nThe domain is {}.\n",
@@ -21,20 +21,20 @@ pub(crate) fn put(ask: &UrlAsk, person: &mut impl Typist) -> Result<Reply, Reply
     }
     person.show(&text)?;
     if !is_yes(&person.line("Open it in your browser? [y/N] ")?) {
-        return Ok(Reply::Decline);
+        return Ok(AskReply::Decline);
     }
     if let Err(why) = person.open(&ask.url) {
         let url = escape_line(&ask.url);
         person.show(&format!("{}; open it yourself:\n\n  {url}\n", escape_line(&why)))?;
     }
-    Ok(Reply::Accept(None))
+    Ok(AskReply::Accept(None))
 }
 
 /// Starts the program that opens addresses, or the browser that the person has set; never through
 /// a shell.
 pub fn open_address(url: &str, browser: Option<&str>) -> Result<(), String> {
     let mut command =
-        browser.and_then(|browser| chosen(browser, url)).unwrap_or_else(|| opener(url));
+        browser.and_then(|browser| browser_command(browser, url)).unwrap_or_else(|| opener(url));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let cannot = |why: String| format!("no browser could be started ({why})");
     let mut child = command.spawn().map_err(|error| cannot(error.to_string()))?;
@@ -51,7 +51,7 @@ pub fn open_address(url: &str, browser: Option<&str>) -> Result<(), String> {
 }
 
 /// The first of the programs that `BROWSER` names, with the address where it wants it.
-fn chosen(browser: &str, url: &str) -> Option<Command> {
+fn browser_command(browser: &str, url: &str) -> Option<Command> {
     if cfg!(windows) || cfg!(target_os = "macos") {
         return None;
     }

@@ -10,7 +10,7 @@ use switchboard_wire::Json;
 use crate::error::CliError;
 
 /// How all arguments are written at once.
-const AT_ONCE: &str = "write them as {\"key\": value}";
+const JSON_HINT: &str = "write them as {\"key\": value}";
 
 /// Reads `key=value`, `key:=JSON` and `key=@FILE` by the tool's schema. JSON stays as it is written:
 /// a number may have more digits than we could keep.
@@ -23,7 +23,7 @@ pub fn arguments_from_words(words: &[String], schema: Option<&Value>) -> Result<
         };
         let (key, value) = match key.strip_suffix(':') {
             Some(key) => {
-                let value = Json::checked(value.trim().to_owned().into()).map_err(|error| {
+                let value = Json::parse(value.trim().to_owned().into()).map_err(|error| {
                     CliError::usage(format!("the value of `{key}` is not JSON: {error}"))
                         .with_hint("texts in JSON have quotes; `key=value` needs none")
                 })?;
@@ -68,13 +68,13 @@ pub fn arguments_from_json(text: &str) -> Result<Json, CliError> {
     };
     // Some editors and shells put a byte order mark before a text.
     let text = text.trim_start_matches('\u{feff}').trim();
-    let json = Json::checked(text.to_owned().into()).map_err(|error| {
-        CliError::usage(format!("the arguments are not JSON: {error}")).with_hint(AT_ONCE)
+    let json = Json::parse(text.to_owned().into()).map_err(|error| {
+        CliError::usage(format!("the arguments are not JSON: {error}")).with_hint(JSON_HINT)
     })?;
     if json.as_str().starts_with('{') {
         Ok(json)
     } else {
-        Err(CliError::usage("the arguments are not a JSON object").with_hint(AT_ONCE))
+        Err(CliError::usage("the arguments are not a JSON object").with_hint(JSON_HINT))
     }
 }
 

@@ -3,15 +3,15 @@
 use std::io::Write as _;
 
 use switchboard_core::{Answer, Risk, TargetKind};
-use switchboard_host::{Answering, News, Reviewer};
+use switchboard_host::{QuestionUpdate, ReviewFuture, Reviewer};
 use switchboard_policy::Question;
-use switchboard_store::Reply;
+use switchboard_store::AskReply;
 use switchboard_text::escape_line;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::desk::{DeskItem, ReviewRequest};
-use crate::menu::{Always, Card, Choice};
+use crate::menu::{AlwaysOption, MenuChoice, ReviewCard};
 use crate::printer::talk;
 use crate::{asker, menu, tty};
 
@@ -46,7 +46,7 @@ enum OpenEnd {
     /// To a question about a call.
     Answer(oneshot::Sender<Answer>),
     /// To a question of a server.
-    Reply(oneshot::Sender<Reply>),
+    Reply(oneshot::Sender<AskReply>),
 }
 
 /// What a person answers to a question about a call.
@@ -64,13 +64,13 @@ impl OpenQuestion {
         Self { _waiting: OpenEnd::Answer(sender) }
     }
 
-    const fn reply(sender: oneshot::Sender<Reply>) -> Self {
+    const fn reply(sender: oneshot::Sender<AskReply>) -> Self {
         Self { _waiting: OpenEnd::Reply(sender) }
     }
 }
 
 impl Reviewer for TerminalReviewer {
-    fn ask<'a>(&'a self, question: &'a Question) -> Answering<'a> {
+    fn ask<'a>(&'a self, question: &'a Question) -> ReviewFuture<'a> {
         let call = question.call();
         let target = call.target();
         let asked = CallQuestion {
@@ -94,8 +94,8 @@ impl Reviewer for TerminalReviewer {
         })
     }
 
-    fn hear(&self, news: News<'_>) {
-        if let Some(line) = asker::heard(&news) {
+    fn on_update(&self, news: QuestionUpdate<'_>) {
+        if let Some(line) = asker::update_line(&news) {
             talk(&line);
         }
     }
@@ -185,7 +185,7 @@ pub async fn ask_line(question: &str) -> Option<String> {
 
 /// Why a call is asked about, what "always" would mean, and how much harm it could do.
 pub(crate) fn review_reason(question: &Question) -> String {
-    reason_with_all(question.why(), question.asks_anyway(), question.risk())
+    reason_with_all(question.why(), question.repeat_reason(), question.risk())
 }
 
 /// The same of its parts.
@@ -223,18 +223,21 @@ impl CallQuestion {
                 let mut out = std::io::stderr();
                 writeln!(out, "That cannot be sent: {}", escape_line(problem)).ok()?;
             }
-            let can_always =
-                if self.is_tool { Always::Yes } else { Always::NotFor("only tools have a list") };
+            let can_always = if self.is_tool {
+                AlwaysOption::Yes
+            } else {
+                AlwaysOption::NotFor("only tools have a list")
+            };
             let Self { title, arguments, why, .. } = &self;
-            menu::ask(&Card { title, arguments, why, can_always }, standing)
+            menu::ask(&ReviewCard { title, arguments, why, can_always }, standing)
         });
         CallResponse::Answer(match choice.await.flatten() {
-            Some(Choice::Run) => Answer::Run,
-            Some(Choice::Session) => Answer::Session,
-            Some(Choice::Always) => Answer::Always,
-            Some(Choice::Skip) => Answer::Skip,
-            Some(Choice::Tell(instead)) => Answer::Reject(instead),
-            Some(Choice::Edit(arguments)) => Answer::RunWith(arguments),
+            Some(MenuChoice::Run) => Answer::Run,
+            Some(MenuChoice::Session) => Answer::Session,
+            Some(MenuChoice::Always) => Answer::Always,
+            Some(MenuChoice::Skip) => Answer::Skip,
+            Some(MenuChoice::Tell(instead)) => Answer::Reject(instead),
+            Some(MenuChoice::Edit(arguments)) => Answer::RunWith(arguments),
             // A terminal that has gone says nothing, which is not the same as stop.
             None if tty::is_terminal_gone() => return CallResponse::Gone,
             None => return CallResponse::Left,

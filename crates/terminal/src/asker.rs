@@ -3,16 +3,16 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use switchboard_host::{Ask, Asker, News, Replying};
-use switchboard_store::Reply;
+use switchboard_host::{Ask, Asker, QuestionUpdate, ReplyFuture};
+use switchboard_store::AskReply;
 use switchboard_text::escape_line;
 
-use crate::keys::{AtKeys, Standing};
+use crate::keys::{KeyboardTypist, QuestionState};
 use crate::printer::{Printer, talk};
 use crate::{form, tty};
 
 /// How long a question that is taken back may take to clear the terminal.
-const CLEARING: Duration = Duration::from_millis(300);
+const CLEAR_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// The person at this terminal, where nothing else reads from it.
 #[derive(Clone, Debug)]
@@ -22,8 +22,8 @@ pub struct TerminalAsker {
 }
 
 impl Asker for TerminalAsker {
-    fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a> {
-        self.printer.stand_still();
+    fn ask<'a>(&'a self, ask: &'a Ask) -> ReplyFuture<'a> {
+        self.printer.clear_bars();
         let ask = ask.clone();
         Box::pin(async move {
             match present_ask(ask).await {
@@ -34,16 +34,16 @@ impl Asker for TerminalAsker {
         })
     }
 
-    fn completed(&self, server: &str) {
+    fn notify_completed(&self, server: &str) {
         tell_completed(&self.printer, server);
     }
 
-    fn turned_down(&self, server: &str, why: &str) {
+    fn notify_refused(&self, server: &str, why: &str) {
         tell_turned_down(&self.printer, server, why);
     }
 
-    fn hear(&self, news: News<'_>) {
-        if let Some(line) = heard(&news) {
+    fn on_update(&self, news: QuestionUpdate<'_>) {
+        if let Some(line) = update_line(&news) {
             talk(&line);
         }
     }
@@ -51,22 +51,22 @@ impl Asker for TerminalAsker {
 
 /// Nobody is there: everything is declined, and standard error says so.
 #[derive(Clone, Debug)]
-pub struct NobodyAsked {
+pub struct DecliningAsker {
     /// Prints what became of questions.
     pub printer: Printer,
 }
 
-impl Asker for NobodyAsked {
-    fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a> {
+impl Asker for DecliningAsker {
+    fn ask<'a>(&'a self, ask: &'a Ask) -> ReplyFuture<'a> {
         tell_declined(&self.printer, &ask.server, &ask.message);
-        Box::pin(async { Reply::Decline })
+        Box::pin(async { AskReply::Decline })
     }
 
-    fn is_there(&self) -> bool {
+    fn is_available(&self) -> bool {
         false
     }
 
-    fn turned_down(&self, server: &str, why: &str) {
+    fn notify_refused(&self, server: &str, why: &str) {
         tell_turned_down(&self.printer, server, why);
     }
 }
@@ -92,16 +92,16 @@ pub fn tell_turned_down(printer: &Printer, server: &str, why: &str) {
 }
 
 /// A line about what became of a question without the person at this terminal.
-pub(crate) fn heard(news: &News<'_>) -> Option<String> {
+pub(crate) fn update_line(news: &QuestionUpdate<'_>) -> Option<String> {
     match news {
-        News::Waits(_) => None,
-        News::AnsweredElsewhere { by, word, .. } => Some(answered_elsewhere(by, word)),
-        News::Expired(_) => Some(EXPIRED.to_owned()),
+        QuestionUpdate::Queued(_) => None,
+        QuestionUpdate::AnsweredElsewhere { by, word, .. } => Some(answered_elsewhere(by, word)),
+        QuestionUpdate::Expired(_) => Some(EXPIRED_LINE.to_owned()),
     }
 }
 
 /// What is said of a question that nobody answered.
-pub const EXPIRED: &str = "(nobody answered in time)";
+pub const EXPIRED_LINE: &str = "(nobody answered in time)";
 
 /// A line about an answer that somebody else gave.
 pub fn answered_elsewhere(by: &str, word: &str) -> String {
@@ -110,24 +110,24 @@ pub fn answered_elsewhere(by: &str, word: &str) -> String {
 
 /// Puts a question to the person; it goes away with the future. Nothing when nobody is there any
 /// more.
-pub async fn present_ask(ask: Ask) -> Option<Reply> {
+pub async fn present_ask(ask: Ask) -> Option<AskReply> {
     let reply = withdrawable("\n(the server no longer asks)", move |standing| {
-        form::put(&ask, &mut AtKeys::new(standing))
+        form::ask_person(&ask, &mut KeyboardTypist::new(standing))
     });
-    let reply = reply.await.unwrap_or(Reply::Cancel);
+    let reply = reply.await.unwrap_or(AskReply::Cancel);
     // A terminal that has gone says nothing, which is not the same as no.
-    (reply != Reply::Cancel || !tty::is_terminal_gone()).then_some(reply)
+    (reply != AskReply::Cancel || !tty::is_terminal_gone()).then_some(reply)
 }
 
 /// Asks on a thread that may wait for the keyboard; when the future is dropped, the question is
 /// taken back and `farewell` told. Nothing when it could not be asked.
 pub(crate) async fn withdrawable<T: Send + 'static>(
     farewell: &'static str,
-    ask: impl FnOnce(Standing) -> T + Send + 'static,
+    ask: impl FnOnce(QuestionState) -> T + Send + 'static,
 ) -> Option<T> {
-    let standing = Standing::default();
+    let standing = QuestionState::default();
     let (asking, over) = mpsc::channel();
-    let mut withdraw = Withdraw { question: Some((standing.clone(), over)), farewell };
+    let mut withdraw = WithdrawOnDrop { question: Some((standing.clone(), over)), farewell };
     let asked = tokio::task::spawn_blocking(move || {
         let answer = ask(standing);
         drop::<mpsc::Sender<()>>(asking);
@@ -139,17 +139,17 @@ pub(crate) async fn withdrawable<T: Send + 'static>(
 }
 
 /// Takes a question back.
-struct Withdraw {
-    question: Option<(Standing, mpsc::Receiver<()>)>,
+struct WithdrawOnDrop {
+    question: Option<(QuestionState, mpsc::Receiver<()>)>,
     farewell: &'static str,
 }
 
-impl Drop for Withdraw {
+impl Drop for WithdrawOnDrop {
     fn drop(&mut self) {
         if let Some((standing, over)) = &self.question {
             standing.withdraw();
             // The question clears away what it has shown; an editor outside takes longer.
-            over.recv_timeout(CLEARING).ok();
+            over.recv_timeout(CLEAR_TIMEOUT).ok();
             talk(self.farewell);
         }
     }

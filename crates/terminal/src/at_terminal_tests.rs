@@ -5,9 +5,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::editor::{Complete, Editor, Line};
-use crate::keys::Standing;
-use crate::menu::{Always, Card, ask};
+use crate::editor::{CompleteArgs, EditorLine, PromptEditor};
+use crate::keys::QuestionState;
+use crate::menu::{AlwaysOption, ReviewCard, ask};
 use crate::typed::TypedLines;
 
 const PLAY: &str = "SWITCHBOARD_TEST_PLAY";
@@ -15,7 +15,7 @@ const HISTORY: &str = "SWITCHBOARD_TEST_HISTORY";
 
 struct Commands;
 
-impl Complete for Commands {
+impl CompleteArgs for Commands {
     fn complete(&self, line: &str, _: usize) -> (usize, Vec<String>) {
         let words = ["/help", "/history"].into_iter().filter(|word| word.starts_with(line));
         (0, words.map(str::to_owned).collect())
@@ -31,13 +31,13 @@ fn stage() {
             if play == "menu later" {
                 wait_for_keys();
             }
-            let card = Card {
+            let card = ReviewCard {
                 title: "Run write on notes?",
                 arguments: r#"{"key":"a"}"#,
                 why: "nothing allows it",
-                can_always: Always::Yes,
+                can_always: AlwaysOption::Yes,
             };
-            println!("got {:?};", ask(&card, Standing::default()));
+            println!("got {:?};", ask(&card, QuestionState::default()));
         }
         Ok("typed") => typed(),
         _ => {}
@@ -55,8 +55,8 @@ fn wait_for_keys() {
     }
 }
 
-fn editor() -> Editor {
-    Editor::new(std::env::var_os(HISTORY).map(PathBuf::from), Arc::new(Commands)).unwrap()
+fn editor() -> PromptEditor {
+    PromptEditor::new(std::env::var_os(HISTORY).map(PathBuf::from), Arc::new(Commands)).unwrap()
 }
 
 fn prompt() {
@@ -64,7 +64,7 @@ fn prompt() {
     loop {
         let line = editor.read("you> ").unwrap();
         println!("got {line:?};");
-        if line == Line::End {
+        if line == EditorLine::End {
             assert_eq!(editor.take_warning(), None);
             return;
         }
@@ -95,7 +95,7 @@ mod plays {
 
     use super::{HISTORY, PLAY};
 
-    const PATIENCE: Duration = Duration::from_secs(30);
+    const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
     /// A play that runs; it is ended with the value.
     struct Terminal {
@@ -139,7 +139,7 @@ mod plays {
         /// Waits until this text has come after what was waited for before.
         #[track_caller]
         fn wait_for(&mut self, text: &str) {
-            let deadline = Instant::now() + PATIENCE;
+            let deadline = Instant::now() + TEST_TIMEOUT;
             loop {
                 if let Some(at) = self.seen.get(self.done..).and_then(|new| new.find(text)) {
                     self.done += at + text.len();

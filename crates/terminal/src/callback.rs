@@ -9,22 +9,22 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 /// The path that answers come to.
-const PATH: &str = "/callback";
+const CALLBACK_PATH: &str = "/callback";
 /// As much of a request is read.
-const HEAD_BYTES: usize = 16 << 10;
+const MAX_HEAD_BYTES: usize = 16 << 10;
 /// How long a browser may take for its request.
-const PATIENCE: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Browsers that are listened to at once.
-const VISITORS: usize = 16;
+const MAX_VISITORS: usize = 16;
 
 /// Listens for the browser.
-pub struct Callback {
+pub struct CallbackListener {
     listener: TcpListener,
     port: u16,
 }
 
 /// Somebody who came with an answer and waits for a page.
-pub struct Visit {
+pub struct CallbackVisit {
     /// The whole address.
     pub url: String,
     stream: TcpStream,
@@ -32,7 +32,7 @@ pub struct Visit {
 
 /// What the browser is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Page {
+pub enum CallbackPage {
     /// The login goes on without it.
     Done,
     /// It is not the answer that is waited for.
@@ -41,7 +41,7 @@ pub enum Page {
     Failed,
 }
 
-impl Callback {
+impl CallbackListener {
     /// Listens on `fixed` if that is set; else on `before` if it is free; else anywhere.
     pub async fn listen(fixed: Option<u16>, before: Option<u16>) -> std::io::Result<Self> {
         let on = |port: u16| TcpListener::bind(("127.0.0.1", port));
@@ -59,15 +59,15 @@ impl Callback {
 
     /// Where the browser is to be sent.
     pub fn address(&self) -> String {
-        format!("http://127.0.0.1:{}{PATH}", self.port)
+        format!("http://127.0.0.1:{}{CALLBACK_PATH}", self.port)
     }
 
     /// Gives everybody who comes with an answer, until nobody takes them any more.
-    pub async fn run(self, visits: mpsc::Sender<Visit>) {
+    pub async fn run(self, visits: mpsc::Sender<CallbackVisit>) {
         let mut talks = JoinSet::new();
         loop {
             tokio::select! {
-                accepted = self.listener.accept(), if talks.len() < VISITORS => {
+                accepted = self.listener.accept(), if talks.len() < MAX_VISITORS => {
                     let Ok((stream, _)) = accepted else { continue };
                     talks.spawn(receive(stream, self.port, visits.clone()));
                 }
@@ -78,17 +78,17 @@ impl Callback {
     }
 }
 
-impl Visit {
+impl CallbackVisit {
     /// Shows the browser a page; it may have left.
-    pub async fn show(mut self, page: Page) {
+    pub async fn show(mut self, page: CallbackPage) {
         let (status, title, text) = match page {
-            Page::Done => ("200 OK", "Logged in", "You can close this page."),
-            Page::Wrong => (
+            CallbackPage::Done => ("200 OK", "Logged in", "You can close this page."),
+            CallbackPage::Wrong => (
                 "400 Bad Request",
                 "Not this login",
                 "This answer does not belong to the login that is waited for.",
             ),
-            Page::Failed => {
+            CallbackPage::Failed => {
                 ("200 OK", "Not logged in", "It did not work out; the terminal says why.")
             }
         };
@@ -97,41 +97,43 @@ impl Visit {
 }
 
 /// Reads one request; what is no answer is turned away here.
-async fn receive(mut stream: TcpStream, port: u16, visits: mpsc::Sender<Visit>) {
-    let Ok(Some(head)) = timeout(PATIENCE, head_of(&mut stream)).await else { return };
-    let target = target_of(&head, port);
+async fn receive(mut stream: TcpStream, port: u16, visits: mpsc::Sender<CallbackVisit>) {
+    let Ok(Some(head)) = timeout(REQUEST_TIMEOUT, read_head(&mut stream)).await else { return };
+    let target = request_target(&head, port);
     let Some(target) = target else {
         respond(&mut stream, "404 Not Found", "Nothing here", "Only answers come here.").await;
         return;
     };
     let url = format!("http://127.0.0.1:{port}{target}");
     // If nobody takes it, the login is over.
-    visits.send(Visit { url, stream }).await.ok();
+    visits.send(CallbackVisit { url, stream }).await.ok();
 }
 
 /// What is asked for, if it is our path, asked of us by the address that we gave. A name that
 /// somebody made point to this machine is not.
-fn target_of(head: &str, port: u16) -> Option<String> {
+fn request_target(head: &str, port: u16) -> Option<String> {
     let mut lines = head.lines();
     let mut words = lines.next()?.split(' ');
-    let (method, target, version) = (words.next()?, words.next()?, words.next()?);
+    let method = words.next()?;
+    let target = words.next()?;
+    let version = words.next()?;
     let host = lines.find_map(|line| {
         let (name, value) = line.split_once(':')?;
         name.eq_ignore_ascii_case("host").then(|| value.trim().to_owned())
     })?;
     let ours = [format!("127.0.0.1:{port}"), format!("localhost:{port}")].contains(&host);
     let path = target.split('?').next()?;
-    (method == "GET" && version.starts_with("HTTP/1.") && ours && path == PATH)
+    (method == "GET" && version.starts_with("HTTP/1.") && ours && path == CALLBACK_PATH)
         .then(|| target.to_owned())
 }
 
-async fn head_of(stream: &mut TcpStream) -> Option<String> {
+async fn read_head(stream: &mut TcpStream) -> Option<String> {
     let mut bytes = Vec::new();
     let mut chunk = [0; 2048];
     while !bytes.windows(4).any(|window| window == b"\r\n\r\n") {
         let count = stream.read(&mut chunk).await.ok().filter(|count| *count > 0)?;
         bytes.extend_from_slice(chunk.get(..count)?);
-        if bytes.len() > HEAD_BYTES {
+        if bytes.len() > MAX_HEAD_BYTES {
             return None;
         }
     }
@@ -177,7 +179,7 @@ mod tests {
             (format!("{good}\r\n\r\n"), None),
         ];
         for (head, expected) in cases {
-            assert_eq!(target_of(&head, 80).as_deref(), expected, "{head}");
+            assert_eq!(request_target(&head, 80).as_deref(), expected, "{head}");
         }
     }
 }

@@ -1,14 +1,16 @@
 //! Brings questions to the one task that owns the terminal.
 
 use switchboard_core::{Answer, TargetKind};
-use switchboard_host::{Answering, Ask, Asker, News, Replying, Reviewer, Unanswered};
+use switchboard_host::{
+    Ask, Asker, QuestionUpdate, ReplyFuture, ReviewFuture, Reviewer, Unanswered,
+};
 use switchboard_policy::Question;
-use switchboard_store::Reply;
+use switchboard_store::AskReply;
 use switchboard_text::escape_line;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::ask;
-use crate::asker::heard;
+use crate::asker::update_line;
 
 /// What waits for the person.
 #[derive(Debug)]
@@ -20,7 +22,7 @@ pub enum DeskItem {
         /// The question.
         ask: Ask,
         /// Takes the reply.
-        reply: oneshot::Sender<Reply>,
+        reply: oneshot::Sender<AskReply>,
     },
     /// What happened to a question without this person, in a line that is safe to show.
     Notice(String),
@@ -47,27 +49,27 @@ pub struct ReviewRequest {
 
 /// Hands questions over and waits for the answers.
 #[derive(Clone, Debug)]
-pub struct Desk {
+pub struct ChatReviewer {
     questions: mpsc::Sender<DeskItem>,
 }
 
-impl Desk {
+impl ChatReviewer {
     /// A desk, and where its questions come out.
     pub fn new() -> (Self, mpsc::Receiver<DeskItem>) {
         let (questions, waiting) = mpsc::channel(16);
         (Self { questions }, waiting)
     }
 
-    fn tell(&self, news: &News<'_>) {
-        if let Some(notice) = heard(news) {
+    fn report(&self, news: &QuestionUpdate<'_>) {
+        if let Some(notice) = update_line(news) {
             // With so much waiting, one notice less is no loss.
             self.questions.try_send(DeskItem::Notice(notice)).ok();
         }
     }
 }
 
-impl Reviewer for Desk {
-    fn ask<'a>(&'a self, question: &'a Question) -> Answering<'a> {
+impl Reviewer for ChatReviewer {
+    fn ask<'a>(&'a self, question: &'a Question) -> ReviewFuture<'a> {
         Box::pin(async move {
             let call = question.call();
             let (answer, answered) = oneshot::channel();
@@ -80,47 +82,48 @@ impl Reviewer for Desk {
                 answer,
                 is_tool: call.target().kind == TargetKind::Tool,
             };
-            self.questions.send(DeskItem::Question(waiting)).await.map_err(|_| nobody())?;
-            answered.await.map_err(|_| nobody())
+            self.questions.send(DeskItem::Question(waiting)).await.map_err(|_| terminal_gone())?;
+            answered.await.map_err(|_| terminal_gone())
         })
     }
 
-    fn hear(&self, news: News<'_>) {
-        self.tell(&news);
+    fn on_update(&self, news: QuestionUpdate<'_>) {
+        self.report(&news);
     }
 }
 
-impl Asker for Desk {
-    fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a> {
+impl Asker for ChatReviewer {
+    fn ask<'a>(&'a self, ask: &'a Ask) -> ReplyFuture<'a> {
         Box::pin(async move {
             let (reply, replied) = oneshot::channel();
             let waiting = DeskItem::Ask { ask: ask.clone(), reply };
             if self.questions.send(waiting).await.is_err() {
-                return Reply::Cancel;
+                return AskReply::Cancel;
             }
-            replied.await.unwrap_or(Reply::Cancel)
+            replied.await.unwrap_or(AskReply::Cancel)
         })
     }
 
-    fn completed(&self, server: &str) {
+    fn notify_completed(&self, server: &str) {
         let server = escape_line(server);
         let notice = format!("server `{server}` says that what it asked you to do is done");
         // With so much waiting, one notice less is no loss.
         self.questions.try_send(DeskItem::Notice(notice)).ok();
     }
 
-    fn turned_down(&self, server: &str, why: &str) {
-        let (server, why) = (escape_line(server), escape_line(why));
+    fn notify_refused(&self, server: &str, why: &str) {
+        let server = escape_line(server);
+        let why = escape_line(why);
         let notice = format!("! what server `{server}` asked was turned down: {why}");
         // With so much waiting, one notice less is no loss.
         self.questions.try_send(DeskItem::Notice(notice)).ok();
     }
 
-    fn hear(&self, news: News<'_>) {
-        self.tell(&news);
+    fn on_update(&self, news: QuestionUpdate<'_>) {
+        self.report(&news);
     }
 }
 
-fn nobody() -> Unanswered {
+fn terminal_gone() -> Unanswered {
     Unanswered { message: "the question was left without an answer".to_owned(), hint: None }
 }

@@ -20,21 +20,21 @@ use rustyline::{
 };
 use switchboard_text::escape_line;
 
-use crate::history::{HistoryFile, MOST_ENTRIES, is_kept};
+use crate::history::{HistoryFile, MAX_ENTRIES, is_kept};
 use crate::tty;
 
 /// How many completions are offered at once.
-const MOST_COMPLETIONS: usize = 500;
+const MAX_COMPLETIONS: usize = 500;
 
 /// Knows how what is being typed may go on.
-pub trait Complete: Send + Sync {
+pub trait CompleteArgs: Send + Sync {
     /// Where the word at this position begins, both in bytes, and what it may become.
     fn complete(&self, line: &str, position: usize) -> (usize, Vec<String>);
 }
 
 /// What came of reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum EditorLine {
     /// Text, of one line or several.
     Text(String),
     /// Ctrl-C.
@@ -55,18 +55,18 @@ pub enum EditorError {
 }
 
 /// The prompt.
-pub struct Editor {
+pub struct PromptEditor {
     /// Nothing where lines cannot be edited.
-    lines: Option<rustyline::Editor<Assistant, MemHistory>>,
+    lines: Option<rustyline::Editor<LineAssistant, MemHistory>>,
     file: Option<HistoryFile>,
     warning: Option<String>,
 }
 
-impl Editor {
+impl PromptEditor {
     /// Prepares the prompt. Without a file, the history ends with the program.
     pub fn new(
         history_file: Option<PathBuf>,
-        completions: Arc<dyn Complete>,
+        completions: Arc<dyn CompleteArgs>,
     ) -> Result<Self, EditorError> {
         let mut editor = Self { lines: None, file: None, warning: None };
         if !tty::is_capable() {
@@ -89,10 +89,10 @@ impl Editor {
     }
 
     /// Reads one input. This blocks: it belongs on a thread of its own.
-    pub fn read(&mut self, prompt: &str) -> Result<Line, EditorError> {
+    pub fn read(&mut self, prompt: &str) -> Result<EditorLine, EditorError> {
         let Some(lines) = &mut self.lines else { return plain(prompt) };
         let line = outcome(lines.readline(prompt))?;
-        if let Line::Text(text) = &line
+        if let EditorLine::Text(text) = &line
             && is_kept(text)
         {
             lines.add_history_entry(text.as_str()).map_err(EditorError::Terminal)?;
@@ -113,33 +113,33 @@ impl Editor {
 
 /// Lets a person change one line. Nothing after Ctrl-C, Ctrl-D or a failure.
 pub(crate) fn edit_line(prompt: &str, initial: &str) -> Option<String> {
-    struct Nothing;
-    impl Complete for Nothing {
+    struct NoCompletions;
+    impl CompleteArgs for NoCompletions {
         fn complete(&self, _: &str, position: usize) -> (usize, Vec<String>) {
             (position, Vec::new())
         }
     }
-    let mut lines = line_editor(Arc::new(Nothing)).ok()?;
+    let mut lines = line_editor(Arc::new(NoCompletions)).ok()?;
     lines.readline_with_initial(prompt, (initial, "")).ok()
 }
 
-fn outcome(read: rustyline::Result<String>) -> Result<Line, EditorError> {
+fn outcome(read: rustyline::Result<String>) -> Result<EditorLine, EditorError> {
     match read {
-        Ok(text) => Ok(Line::Text(text)),
-        Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
-        Err(ReadlineError::Eof) => Ok(Line::End),
+        Ok(text) => Ok(EditorLine::Text(text)),
+        Err(ReadlineError::Interrupted) => Ok(EditorLine::Interrupted),
+        Err(ReadlineError::Eof) => Ok(EditorLine::End),
         Err(error) => Err(EditorError::Terminal(error)),
     }
 }
 
 fn line_editor(
-    completions: Arc<dyn Complete>,
-) -> rustyline::Result<rustyline::Editor<Assistant, MemHistory>> {
+    completions: Arc<dyn CompleteArgs>,
+) -> rustyline::Result<rustyline::Editor<LineAssistant, MemHistory>> {
     let is_coloured = console::colors_enabled();
     // Standard output may be a file; the prompt belongs on the terminal.
     let behavior = if io::stdout().is_terminal() { Behavior::Stdio } else { Behavior::PreferTerm };
     let config = Config::builder()
-        .max_history_size(MOST_ENTRIES)?
+        .max_history_size(MAX_ENTRIES)?
         .history_ignore_dups(true)?
         .history_ignore_space(true)
         .completion_type(CompletionType::List)
@@ -151,17 +151,18 @@ fn line_editor(
     let history = MemHistory::with_config(&config);
     let mut lines = rustyline::Editor::with_history(config, history)?;
     let goes_on = Arc::new(AtomicBool::new(false));
-    lines.set_helper(Some(Assistant { completions, goes_on: Arc::clone(&goes_on) }));
+    lines.set_helper(Some(LineAssistant { completions, goes_on: Arc::clone(&goes_on) }));
     for enter in ['\r', '\n'] {
         lines.bind_sequence(KeyEvent::alt(enter), EventHandler::Simple(Cmd::Newline));
-        let handler = EventHandler::Conditional(Box::new(Enter { goes_on: Arc::clone(&goes_on) }));
+        let handler =
+            EventHandler::Conditional(Box::new(EnterKey { goes_on: Arc::clone(&goes_on) }));
         lines.bind_sequence(KeyEvent::from(enter), handler);
     }
     Ok(lines)
 }
 
 /// Reads lines from where nothing can be edited.
-fn plain(prompt: &str) -> Result<Line, EditorError> {
+fn plain(prompt: &str) -> Result<EditorLine, EditorError> {
     if io::stdin().is_terminal() {
         let mut out = io::stdout();
         write!(out, "{prompt}").and_then(|()| out.flush()).map_err(EditorError::Input)?;
@@ -169,18 +170,18 @@ fn plain(prompt: &str) -> Result<Line, EditorError> {
     read_plain(io::stdin().lock()).map_err(EditorError::Input)
 }
 
-fn read_plain(mut input: impl BufRead) -> io::Result<Line> {
+fn read_plain(mut input: impl BufRead) -> io::Result<EditorLine> {
     let mut text = String::new();
     loop {
         let length = text.len();
         if input.read_line(&mut text)? == 0 {
-            return Ok(if length == 0 { Line::End } else { Line::Text(text) });
+            return Ok(if length == 0 { EditorLine::End } else { EditorLine::Text(text) });
         }
         while text.ends_with(['\n', '\r']) && text.len() > length {
             text.pop();
         }
         if text.len() == length || !text.ends_with('\\') {
-            return Ok(Line::Text(text));
+            return Ok(EditorLine::Text(text));
         }
         text.pop();
         text.push('\n');
@@ -192,11 +193,11 @@ fn read_plain(mut input: impl BufRead) -> io::Result<Line> {
 /// The backslash becomes the line break at once and not afterwards, so that a backslash before a
 /// line break in pasted text stays. No command replaces a character and moves the cursor behind
 /// it; completing a word does.
-struct Enter {
+struct EnterKey {
     goes_on: Arc<AtomicBool>,
 }
 
-impl ConditionalEventHandler for Enter {
+impl ConditionalEventHandler for EnterKey {
     fn handle(
         &self,
         _: &Event,
@@ -211,24 +212,24 @@ impl ConditionalEventHandler for Enter {
 }
 
 /// What the line editor asks while a person types.
-struct Assistant {
-    completions: Arc<dyn Complete>,
+struct LineAssistant {
+    completions: Arc<dyn CompleteArgs>,
     goes_on: Arc<AtomicBool>,
 }
 
-impl Helper for Assistant {}
-impl Hinter for Assistant {
+impl Helper for LineAssistant {}
+impl Hinter for LineAssistant {
     type Hint = String;
 }
-impl Validator for Assistant {}
+impl Validator for LineAssistant {}
 
-impl Highlighter for Assistant {
+impl Highlighter for LineAssistant {
     fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
         Cow::Owned(format!("\u{1b}[1m{prompt}\u{1b}[0m"))
     }
 }
 
-impl Completer for Assistant {
+impl Completer for LineAssistant {
     type Candidate = String;
 
     fn complete(
@@ -240,12 +241,16 @@ impl Completer for Assistant {
         if self.goes_on.swap(false, Ordering::Relaxed) {
             return Ok((position.saturating_sub(1), vec!["\n".to_owned()]));
         }
-        Ok(offered(&*self.completions, line, position))
+        Ok(usable_completions(&*self.completions, line, position))
     }
 }
 
 /// The completions that can be shown and put in place.
-fn offered(completions: &dyn Complete, line: &str, position: usize) -> (usize, Vec<String>) {
+fn usable_completions(
+    completions: &dyn CompleteArgs,
+    line: &str,
+    position: usize,
+) -> (usize, Vec<String>) {
     let (start, mut candidates) = completions.complete(line, position);
     if start > position || !line.is_char_boundary(start) {
         return (position, Vec::new());
@@ -253,38 +258,38 @@ fn offered(completions: &dyn Complete, line: &str, position: usize) -> (usize, V
     // Servers name resources; a name that would have to be shown otherwise than it is cannot be
     // chosen by looking at it.
     candidates.retain(|candidate| !candidate.is_empty() && escape_line(candidate) == *candidate);
-    candidates.truncate(MOST_COMPLETIONS);
+    candidates.truncate(MAX_COMPLETIONS);
     (start, candidates)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Complete, Line, offered, read_plain};
+    use super::{CompleteArgs, EditorLine, read_plain, usable_completions};
 
-    fn text(text: &str) -> Line {
-        Line::Text(text.to_owned())
+    fn text(text: &str) -> EditorLine {
+        EditorLine::Text(text.to_owned())
     }
 
     #[test]
     fn plain_lines_go_on_after_a_backslash() {
         for (input, expected) in [
-            ("", vec![Line::End]),
-            ("one\ntwo\r\n", vec![text("one"), text("two"), Line::End]),
-            ("no end", vec![text("no end"), Line::End]),
-            ("a\\\nb\\\r\nc\n\n", vec![text("a\nb\nc"), text(""), Line::End]),
-            ("a\\", vec![text("a\n"), Line::End]),
-            ("\\\n\nb\n", vec![text("\n"), text("b"), Line::End]),
+            ("", vec![EditorLine::End]),
+            ("one\ntwo\r\n", vec![text("one"), text("two"), EditorLine::End]),
+            ("no end", vec![text("no end"), EditorLine::End]),
+            ("a\\\nb\\\r\nc\n\n", vec![text("a\nb\nc"), text(""), EditorLine::End]),
+            ("a\\", vec![text("a\n"), EditorLine::End]),
+            ("\\\n\nb\n", vec![text("\n"), text("b"), EditorLine::End]),
         ] {
             let mut rest = input.as_bytes();
-            let read: Vec<Line> =
+            let read: Vec<EditorLine> =
                 (0..expected.len()).map(|_| read_plain(&mut rest).unwrap()).collect();
             assert_eq!(read, expected, "{input:?}");
         }
     }
 
-    struct Fixed(usize, &'static [&'static str]);
+    struct FixedCompletions(usize, &'static [&'static str]);
 
-    impl Complete for Fixed {
+    impl CompleteArgs for FixedCompletions {
         fn complete(&self, _: &str, _: usize) -> (usize, Vec<String>) {
             (self.0, self.1.iter().map(|word| (*word).to_owned()).collect())
         }
@@ -298,7 +303,8 @@ mod tests {
             (3, "/h", 2, (2, vec![])),
             (1, "é", 2, (2, vec![])),
         ] {
-            let (from, offered) = offered(&Fixed(start, words), line, position);
+            let (from, offered) =
+                usable_completions(&FixedCompletions(start, words), line, position);
             assert_eq!((from, offered.iter().map(String::as_str).collect()), expected, "{line}");
         }
     }

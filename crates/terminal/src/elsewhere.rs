@@ -1,52 +1,52 @@
 //! Nobody sits here, but somebody may at another face: questions wait in the queue.
 
-use switchboard_host::{Answering, Ask, Asker, News, Replying, Reviewer};
+use switchboard_host::{Ask, Asker, QuestionUpdate, ReplyFuture, ReviewFuture, Reviewer};
 use switchboard_policy::Question;
 use switchboard_store::Matter;
 use switchboard_text::escape_line;
 
-use crate::asker::{heard, tell_turned_down};
+use crate::asker::{tell_turned_down, update_line};
 use crate::printer::Printer;
 
 /// Whoever sits at another face. Standard error tells what waits, and under which name.
 #[derive(Clone, Debug)]
-pub struct Elsewhere {
+pub struct ElsewhereReviewer {
     /// Prints which questions wait.
     pub printer: Printer,
 }
 
-impl Elsewhere {
-    fn tell(&self, news: &News<'_>) {
-        if let News::Waits(entry) = news {
+impl ElsewhereReviewer {
+    fn report(&self, news: &QuestionUpdate<'_>) {
+        if let QuestionUpdate::Queued(entry) = news {
             self.printer.say(&waiting_line(&entry.id, &entry.asked.matter));
         }
-        if let Some(line) = heard(news) {
+        if let Some(line) = update_line(news) {
             self.printer.say(&line);
         }
     }
 }
 
-impl Reviewer for Elsewhere {
-    fn ask<'a>(&'a self, _question: &'a Question) -> Answering<'a> {
+impl Reviewer for ElsewhereReviewer {
+    fn ask<'a>(&'a self, _question: &'a Question) -> ReviewFuture<'a> {
         Box::pin(std::future::pending())
     }
 
-    fn hear(&self, news: News<'_>) {
-        self.tell(&news);
+    fn on_update(&self, news: QuestionUpdate<'_>) {
+        self.report(&news);
     }
 }
 
-impl Asker for Elsewhere {
-    fn ask<'a>(&'a self, _ask: &'a Ask) -> Replying<'a> {
+impl Asker for ElsewhereReviewer {
+    fn ask<'a>(&'a self, _ask: &'a Ask) -> ReplyFuture<'a> {
         Box::pin(std::future::pending())
     }
 
-    fn turned_down(&self, server: &str, why: &str) {
+    fn notify_refused(&self, server: &str, why: &str) {
         tell_turned_down(&self.printer, server, why);
     }
 
-    fn hear(&self, news: News<'_>) {
-        self.tell(&news);
+    fn on_update(&self, news: QuestionUpdate<'_>) {
+        self.report(&news);
     }
 }
 

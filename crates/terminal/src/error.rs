@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use switchboard_document::ConfigError;
 use switchboard_host::{StartError, TaskError};
 use switchboard_oauth::LoginError;
-use switchboard_store::{SessionError, WaitingError};
+use switchboard_store::{QueueError, SessionError};
 use switchboard_text::escape;
 
 use crate::exit_code;
@@ -101,14 +101,14 @@ impl From<SessionError> for CliError {
     }
 }
 
-impl From<WaitingError> for CliError {
-    fn from(error: WaitingError) -> Self {
+impl From<QueueError> for CliError {
+    fn from(error: QueueError) -> Self {
         let code = match &error {
-            WaitingError::Unknown(_)
-            | WaitingError::OtherDigest { .. }
-            | WaitingError::DoesNotFit(_) => exit_code::USAGE,
-            WaitingError::Over { .. } => exit_code::NOT_RUN,
-            WaitingError::Store { .. } => exit_code::TROUBLE,
+            QueueError::Unknown(_) | QueueError::OtherDigest { .. } | QueueError::DoesNotFit(_) => {
+                exit_code::USAGE
+            }
+            QueueError::Over { .. } => exit_code::NOT_RUN,
+            QueueError::Store { .. } => exit_code::TROUBLE,
         };
         Self { message: error.to_string(), hint: error.hint().map(str::to_owned), code }
     }

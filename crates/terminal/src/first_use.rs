@@ -5,23 +5,23 @@ use std::cmp::Reverse;
 use console::{measure_text_width, truncate_str};
 use switchboard_catalog::Flagged;
 use switchboard_host::{NewDefinition, NewServer};
-use switchboard_store::Reply;
+use switchboard_store::AskReply;
 use switchboard_text::{escape_json, escape_line};
 use switchboard_trust::PinKind;
-use switchboard_vetting::Finding;
+use switchboard_vetting::EntryFinding;
 
 use crate::asker::withdrawable;
 use crate::form::Typist;
-use crate::keys::AtKeys;
+use crate::keys::KeyboardTypist;
 
 /// So many tools are shown before somebody wants to look at all.
-const FEW: usize = 12;
+const MAX_LISTED_TOOLS: usize = 12;
 /// So many findings.
-const FEW_FINDINGS: usize = 8;
+const MAX_LISTED_FINDINGS: usize = 8;
 /// So many answers that nobody understands count as none.
-const MOST_TRIES: usize = 5;
+const MAX_TRIES: usize = 5;
 /// The longest name that is set in a column.
-const NAME: usize = 32;
+const MAX_NAME_CHARS: usize = 32;
 
 const QUESTION: &str = "Use it?  [y] yes, as it is   [n] not now   [a] look at all  > ";
 
@@ -39,21 +39,21 @@ pub enum NewServerAnswer {
 /// Shows the server and asks; the question goes away with the future.
 pub async fn present_new_server(new: NewServer, width: usize) -> NewServerAnswer {
     let asking = withdrawable("\n(no longer asked)", move |standing| {
-        decide(&new, width, &mut AtKeys::new(standing))
+        decide(&new, width, &mut KeyboardTypist::new(standing))
     });
     asking.await.unwrap_or(NewServerAnswer::Left)
 }
 
 fn decide(new: &NewServer, width: usize, person: &mut impl Typist) -> NewServerAnswer {
-    let asked = (|| -> Result<NewServerAnswer, Reply> {
-        person.show(&folded(new, width))?;
-        for _ in 0..MOST_TRIES {
+    let asked = (|| -> Result<NewServerAnswer, AskReply> {
+        person.show(&short_text(new, width))?;
+        for _ in 0..MAX_TRIES {
             let line = person.line(QUESTION)?;
             match line.trim().to_lowercase().as_str() {
                 "y" | "yes" => return Ok(NewServerAnswer::Use),
                 // Whoever presses Enter without looking has not agreed to anything.
                 "" | "n" | "no" | "not now" => return Ok(NewServerAnswer::NotNow),
-                "a" | "all" => person.show(&whole(new))?,
+                "a" | "all" => person.show(&full_text(new))?,
                 _ => person.show("Please answer y, n or a.\n")?,
             }
         }
@@ -63,34 +63,36 @@ fn decide(new: &NewServer, width: usize, person: &mut impl Typist) -> NewServerA
 }
 
 /// The server in few lines: what it runs, its tools, what was found.
-fn folded(new: &NewServer, width: usize) -> String {
+fn short_text(new: &NewServer, width: usize) -> String {
     let mut text = heading(new);
-    let mut tools: Vec<&NewDefinition> = of_kind(new, PinKind::Tool).collect();
+    let mut tools: Vec<&NewDefinition> = definitions_by_kind(new, PinKind::Tool).collect();
     let count = tools.len();
     text.push_str(&match count {
         0 => "  it offers no tools\n".to_owned(),
         1 => "  it offers 1 tool:\n".to_owned(),
         _ => format!("  it offers {count} tools:\n"),
     });
-    if count > FEW {
+    if count > MAX_LISTED_TOOLS {
         tools.sort_by_key(|tool| Reverse(score(tool)));
     }
-    let column = tools.iter().take(FEW).map(|tool| measure_text_width(&tool.name)).max();
-    let column = column.unwrap_or(0).min(NAME);
-    for tool in tools.iter().take(FEW) {
+    let column =
+        tools.iter().take(MAX_LISTED_TOOLS).map(|tool| measure_text_width(&tool.name)).max();
+    let column = column.unwrap_or(0).min(MAX_NAME_CHARS);
+    for tool in tools.iter().take(MAX_LISTED_TOOLS) {
         text.push_str(&row(tool, column, width));
     }
-    if let Some(more) = count.checked_sub(FEW).filter(|more| *more > 0) {
+    if let Some(more) = count.checked_sub(MAX_LISTED_TOOLS).filter(|more| *more > 0) {
         text.push_str(&format!("    and {more} more of less risk\n"));
     }
     for (kind, word) in [(PinKind::Prompt, "prompts"), (PinKind::Template, "resource templates")] {
-        let names: Vec<&str> = of_kind(new, kind).map(|one| one.name.as_str()).collect();
+        let names: Vec<&str> =
+            definitions_by_kind(new, kind).map(|one| one.name.as_str()).collect();
         if !names.is_empty() {
             let line = format!("  {word} ({}): {}", names.len(), escape_line(&names.join(", ")));
             text.push_str(&format!("{}\n", cut(&line, width)));
         }
     }
-    for said in of_kind(new, PinKind::Instructions) {
+    for said in definitions_by_kind(new, PinKind::Instructions) {
         let line = format!("  it tells models: {}", escape_line(&said.says));
         text.push_str(&format!("{}\n", cut(&line, width)));
     }
@@ -99,7 +101,8 @@ fn folded(new: &NewServer, width: usize) -> String {
 }
 
 fn heading(new: &NewServer) -> String {
-    let (name, how) = (escape_line(new.server.as_str()), escape_line(&new.how));
+    let name = escape_line(new.server.as_str());
+    let how = escape_line(&new.how);
     let is_address = how.starts_with("http://") || how.starts_with("https://");
     let verb = if is_address { "is at" } else { "runs" };
     let mut text = format!(
@@ -112,7 +115,7 @@ fn heading(new: &NewServer) -> String {
 }
 
 /// Returns a finding about a server as one line.
-pub fn finding_line(finding: &Finding) -> String {
+pub fn finding_line(finding: &EntryFinding) -> String {
     let kind = if finding.is_danger() { "danger" } else { "note" };
     format!("{kind}: {} ({})", escape_line(&finding.message), escape_line(&finding.word))
 }
@@ -136,10 +139,10 @@ fn findings(new: &NewServer) -> String {
         return "  the scanner found nothing in it\n".to_owned();
     }
     let mut text = "  the scanner found:\n".to_owned();
-    for one in new.found.iter().take(FEW_FINDINGS) {
-        text.push_str(&found(one));
+    for one in new.found.iter().take(MAX_LISTED_FINDINGS) {
+        text.push_str(&finding_text(one));
     }
-    if let Some(more) = new.found.len().checked_sub(FEW_FINDINGS).filter(|more| *more > 0) {
+    if let Some(more) = new.found.len().checked_sub(MAX_LISTED_FINDINGS).filter(|more| *more > 0) {
         text.push_str(&format!("    and something in {more} more\n"));
     }
     if new.found.iter().any(Flagged::is_held) {
@@ -148,20 +151,21 @@ fn findings(new: &NewServer) -> String {
     text
 }
 
-fn found(one: &Flagged) -> String {
+fn finding_text(one: &Flagged) -> String {
     let state = if one.is_held() { "held" } else { "asked about" };
     let name = if one.name.is_empty() { "instructions" } else { &one.name };
     let mut text = format!("    {state}: {} `{}`\n", one.kind.as_str(), escape_line(name));
     for finding in &one.findings {
         let place = if finding.place.is_empty() { "the text" } else { &finding.place };
-        let (place, excerpt) = (escape_line(place), escape_line(&finding.excerpt));
+        let place = escape_line(place);
+        let excerpt = escape_line(&finding.excerpt);
         text.push_str(&format!("      {} at {place}: {excerpt}\n", finding.rule));
     }
     text
 }
 
 /// Everything, word for word.
-fn whole(new: &NewServer) -> String {
+fn full_text(new: &NewServer) -> String {
     let mut text = heading(new);
     for one in &new.definitions {
         let name = if one.name.is_empty() { new.server.as_str() } else { &one.name };
@@ -179,7 +183,7 @@ fn whole(new: &NewServer) -> String {
         text.push_str("  the scanner found nothing in it\n");
     }
     for one in &new.found {
-        text.push_str(&found(one));
+        text.push_str(&finding_text(one));
     }
     text
 }
@@ -193,7 +197,7 @@ fn pretty(definition: &str) -> String {
         .unwrap_or_else(|| definition.to_owned())
 }
 
-fn of_kind(new: &NewServer, kind: PinKind) -> impl Iterator<Item = &NewDefinition> {
+fn definitions_by_kind(new: &NewServer, kind: PinKind) -> impl Iterator<Item = &NewDefinition> {
     new.definitions.iter().filter(move |one| one.kind == kind)
 }
 

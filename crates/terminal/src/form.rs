@@ -2,33 +2,35 @@
 
 use serde_json::{Map, Value};
 use switchboard_host::{Ask, AskKind, Choice, Field, FieldKind, Form, NumberKind};
-use switchboard_store::Reply;
+use switchboard_store::AskReply;
 use switchboard_text::{escape, escape_line};
 
 use crate::{address, sampling};
 
 /// How often what does not fit may be filled in again.
-const MOST_TRIES: usize = 10;
+const MAX_TRIES: usize = 10;
 
 /// What ends a form with a no, typed into any field.
-const NO: &str = "!decline";
+const DECLINE_WORD: &str = "!decline";
 
 /// Somebody who can be asked for lines.
 pub(crate) trait Typist {
     /// Shows a text, which is safe to show.
-    fn show(&mut self, text: &str) -> Result<(), Reply>;
+    fn show(&mut self, text: &str) -> Result<(), AskReply>;
     /// Asks for a line; how the whole question ends if there is none.
-    fn line(&mut self, question: &str) -> Result<String, Reply>;
+    fn line(&mut self, question: &str) -> Result<String, AskReply>;
     /// Opens an address outside of this program; why not, if that fails.
     fn open(&mut self, url: &str) -> Result<(), String>;
 }
 
 /// Puts a question of a server, and waits.
-pub(crate) fn put(ask: &Ask, person: &mut impl Typist) -> Reply {
+pub(crate) fn ask_person(ask: &Ask, person: &mut impl Typist) -> AskReply {
     let reply = match &ask.kind {
         AskKind::Form(form) => person.show(&heading(ask)).and_then(|()| fill_in(form, person)),
-        AskKind::Url(url) => person.show(&heading(ask)).and_then(|()| address::put(url, person)),
-        AskKind::Sampling(wanted) => sampling::put(ask, wanted, person),
+        AskKind::Url(url) => {
+            person.show(&heading(ask)).and_then(|()| address::ask_person(url, person))
+        }
+        AskKind::Sampling(wanted) => sampling::ask_person(ask, wanted, person),
     };
     reply.unwrap_or_else(|ended| ended)
 }
@@ -37,23 +39,24 @@ fn heading(ask: &Ask) -> String {
     let server = escape_line(&ask.server);
     let tool = ask.tool.as_deref().map(|tool| format!(", for {}", escape_line(tool)));
     let call = ask.call.as_deref().map(|call| format!(" (call {})", escape_line(call)));
-    let (tool, call) = (tool.unwrap_or_default(), call.unwrap_or_default());
+    let tool = tool.unwrap_or_default();
+    let call = call.unwrap_or_default();
     // Every line of the server's own is marked, so that none can pass for ours.
     let message: String =
         escape(&ask.message).lines().map(|line| format!("  | {line}\n")).collect();
     format!("\nServer {server} asks you{tool}{call}:\n{message}")
 }
 
-fn fill_in(form: &Form, person: &mut impl Typist) -> Result<Reply, Reply> {
+fn fill_in(form: &Form, person: &mut impl Typist) -> Result<AskReply, AskReply> {
     person.show(&format!(
-        "(What you fill in goes to that server. Enter takes what is in [brackets]; {NO} says no; \
+        "(What you fill in goes to that server. Enter takes what is in [brackets]; {DECLINE_WORD} says no; \
          Ctrl-C leaves.)\n"
     ))?;
     let mut content = Map::new();
     for field in &form.fields {
         fill_in_field(field, &mut content, person)?;
     }
-    for _ in 0..MOST_TRIES {
+    for _ in 0..MAX_TRIES {
         let Err(problems) = form.check(&content) else { return send(form, content, person) };
         for problem in problems {
             let field =
@@ -66,19 +69,19 @@ fn fill_in(form: &Form, person: &mut impl Typist) -> Result<Reply, Reply> {
         }
     }
     person.show("That does not fit the form, so nothing is sent.\n")?;
-    Ok(Reply::Cancel)
+    Ok(AskReply::Cancel)
 }
 
 fn fill_in_field(
     field: &Field,
     content: &mut Map<String, Value>,
     person: &mut impl Typist,
-) -> Result<(), Reply> {
+) -> Result<(), AskReply> {
     person.show(&about(field))?;
-    for _ in 0..MOST_TRIES {
+    for _ in 0..MAX_TRIES {
         let typed = person.line(&question(field))?;
-        if typed.trim() == NO {
-            return Err(Reply::Decline);
+        if typed.trim() == DECLINE_WORD {
+            return Err(AskReply::Decline);
         }
         match field.read(&typed) {
             Ok(Some(value)) => {
@@ -92,7 +95,7 @@ fn fill_in_field(
             Err(problem) => person.show(&format!("  It {}.\n", escape_line(&problem)))?,
         }
     }
-    Err(Reply::Cancel)
+    Err(AskReply::Cancel)
 }
 
 /// What a field is, before it is asked for.
@@ -124,7 +127,7 @@ fn kind(kind: &FieldKind) -> String {
     let bound = |bound: &Option<f64>| bound.as_ref().map(ToString::to_string);
     match kind {
         FieldKind::Text { format, shortest, longest } => {
-            let what = format.map_or("text", |format| format.words());
+            let what = format.map_or("text", |format| format.description());
             format!("{what}{}", between(count(shortest), count(longest), " characters"))
         }
         FieldKind::Number { kind, least, most } => {
@@ -145,13 +148,13 @@ fn kind(kind: &FieldKind) -> String {
 
 fn question(field: &Field) -> String {
     match &field.default {
-        Some(default) => format!("  [{}] > ", shown(field, default)),
+        Some(default) => format!("  [{}] > ", value_text(field, default)),
         None => "  > ".to_owned(),
     }
 }
 
 /// A value as a person would type or read it.
-fn shown(field: &Field, value: &Value) -> String {
+fn value_text(field: &Field, value: &Value) -> String {
     let label = |options: &[Choice], value: &Value| {
         let option = options.iter().find(|option| Some(option.value.as_str()) == value.as_str());
         option.map_or_else(|| value.to_string(), |option| option.label().to_owned())
@@ -173,18 +176,18 @@ fn send(
     form: &Form,
     content: Map<String, Value>,
     person: &mut impl Typist,
-) -> Result<Reply, Reply> {
+) -> Result<AskReply, AskReply> {
     let mut text = "\nThis would be sent:\n".to_owned();
     for field in &form.fields {
-        let value = content.get(&field.name).map(|value| shown(field, value));
+        let value = content.get(&field.name).map(|value| value_text(field, value));
         let value = value.unwrap_or_else(|| "(left out)".to_owned());
         text.push_str(&format!("  {}: {value}\n", escape_line(field.label())));
     }
     person.show(&text)?;
     let said = person.line("Send it? [y/N] ")?;
     Ok(match is_yes(&said) {
-        true => Reply::Accept(Some(content)),
-        false => Reply::Decline,
+        true => AskReply::Accept(Some(content)),
+        false => AskReply::Decline,
     })
 }
 

@@ -8,23 +8,23 @@ use switchboard_host::{SamplingAsk, UrlAsk};
 use super::*;
 
 /// Types what it was given, and remembers what was shown.
-struct Scripted {
+struct ScriptedTypist {
     lines: Vec<&'static str>,
     seen: String,
     opened: Vec<String>,
     has_browser: bool,
 }
 
-impl Typist for Scripted {
-    fn show(&mut self, text: &str) -> Result<(), Reply> {
+impl Typist for ScriptedTypist {
+    fn show(&mut self, text: &str) -> Result<(), AskReply> {
         self.seen.push_str(text);
         Ok(())
     }
 
-    fn line(&mut self, question: &str) -> Result<String, Reply> {
+    fn line(&mut self, question: &str) -> Result<String, AskReply> {
         self.seen.push_str(question);
         if self.lines.is_empty() {
-            return Err(Reply::Cancel);
+            return Err(AskReply::Cancel);
         }
         let line = self.lines.remove(0);
         self.seen.push_str(&format!("«{line}»\n"));
@@ -37,14 +37,14 @@ impl Typist for Scripted {
     }
 }
 
-fn put_to(ask: &Ask, lines: &[&'static str]) -> (Reply, Scripted) {
-    let mut person = Scripted {
+fn put_to(ask: &Ask, lines: &[&'static str]) -> (AskReply, ScriptedTypist) {
+    let mut person = ScriptedTypist {
         lines: lines.to_vec(),
         seen: String::new(),
         opened: Vec::new(),
         has_browser: true,
     };
-    (put(ask, &mut person), person)
+    (ask_person(ask, &mut person), person)
 }
 
 fn asking(kind: AskKind) -> Ask {
@@ -79,7 +79,7 @@ fn a_form_is_filled_in_field_by_field_and_sent_after_a_yes() {
     let expected = json!({
         "name": "Ada", "age": 42, "pet": "c", "fish": ["tuna", "cod"], "agreed": true,
     });
-    assert_eq!(reply, Reply::Accept(expected.as_object().cloned()));
+    assert_eq!(reply, AskReply::Accept(expected.as_object().cloned()));
     assert_eq!(
         person.seen,
         "
@@ -140,13 +140,13 @@ Send it? [y/N] «yes»
 fn a_form_can_be_declined_and_left_at_any_time() {
     let two = r#"{"properties": {"a": {"type": "string"}, "b": {"type": "string"}}}"#;
     for (schema, lines, expected) in [
-        (two, vec!["!decline"], Reply::Decline),
-        (two, vec!["x", " !decline "], Reply::Decline),
-        (two, vec!["x"], Reply::Cancel),
-        (two, vec!["x", "y"], Reply::Cancel),
-        (two, vec!["x", "y", ""], Reply::Decline),
-        (two, vec!["x", "y", "maybe"], Reply::Decline),
-        (r#"{"properties": {}}"#, vec!["y"], Reply::Accept(Some(Map::new()))),
+        (two, vec!["!decline"], AskReply::Decline),
+        (two, vec!["x", " !decline "], AskReply::Decline),
+        (two, vec!["x"], AskReply::Cancel),
+        (two, vec!["x", "y"], AskReply::Cancel),
+        (two, vec!["x", "y", ""], AskReply::Decline),
+        (two, vec!["x", "y", "maybe"], AskReply::Decline),
+        (r#"{"properties": {}}"#, vec!["y"], AskReply::Accept(Some(Map::new()))),
     ] {
         assert_eq!(put_to(&form(schema), &lines).0, expected, "{lines:?}");
     }
@@ -156,10 +156,10 @@ fn a_form_can_be_declined_and_left_at_any_time() {
 fn what_never_fits_is_given_up() {
     let impossible = r#"{"minProperties": 2, "properties": {"a": {"type": "string"}}}"#;
     let (reply, person) = put_to(&form(impossible), &["x"]);
-    assert_eq!(reply, Reply::Cancel);
+    assert_eq!(reply, AskReply::Cancel);
     assert!(person.seen.ends_with("so nothing is sent.\n"), "{}", person.seen);
     let number = r#"{"required": ["a"], "properties": {"a": {"type": "number"}}}"#;
-    assert_eq!(put_to(&form(number), &["x"; 10]).0, Reply::Cancel);
+    assert_eq!(put_to(&form(number), &["x"; 10]).0, AskReply::Cancel);
 }
 
 #[test]
@@ -168,14 +168,14 @@ fn el_02_an_address_is_shown_whole_with_its_domain_and_opened_only_after_a_yes()
     let url = "https://github.com.evil.tld/login?next=%2F&a=$(id)";
     let ask = || asking(AskKind::Url(UrlAsk::parse(url).unwrap()));
     let (reply, person) = put_to(&ask(), &["y"]);
-    assert_eq!((reply, person.opened), (Reply::Accept(None), vec![url.to_owned()]));
+    assert_eq!((reply, person.opened), (AskReply::Accept(None), vec![url.to_owned()]));
     let shown = format!(
         "It wants you to open this address:\n\n  {url}\n\nThe domain is evil.tld.\nBeware: it \
          begins like github.com, but belongs to evil.tld.\nOpen it in your browser? [y/N] «y»\n"
     );
     assert!(person.seen.ends_with(&shown), "{}", person.seen);
     for (lines, expected) in
-        [(vec![""], Reply::Decline), (vec!["n"], Reply::Decline), (vec![], Reply::Cancel)]
+        [(vec![""], AskReply::Decline), (vec!["n"], AskReply::Decline), (vec![], AskReply::Cancel)]
     {
         let (reply, person) = put_to(&ask(), &lines);
         assert_eq!((reply, person.opened), (expected, Vec::new()), "{lines:?}");
@@ -185,9 +185,13 @@ fn el_02_an_address_is_shown_whole_with_its_domain_and_opened_only_after_a_yes()
 #[test]
 fn an_address_that_cannot_be_opened_is_left_to_the_person() {
     let ask = asking(AskKind::Url(UrlAsk::parse("https://example.org/x").unwrap()));
-    let mut person =
-        Scripted { lines: vec!["y"], seen: String::new(), opened: Vec::new(), has_browser: false };
-    assert_eq!(put(&ask, &mut person), Reply::Accept(None));
+    let mut person = ScriptedTypist {
+        lines: vec!["y"],
+        seen: String::new(),
+        opened: Vec::new(),
+        has_browser: false,
+    };
+    assert_eq!(ask_person(&ask, &mut person), AskReply::Accept(None));
     let end = "no browser could be started; open it yourself:\n\n  https://example.org/x\n";
     assert!(person.seen.ends_with(end), "{}", person.seen);
 }
@@ -206,7 +210,7 @@ fn what_a_model_would_be_asked_is_shown_whole_and_sent_only_after_a_yes() {
     };
     let ask = asking(AskKind::Sampling(wanted));
     for (line, expected) in
-        [("y", Reply::Accept(None)), ("", Reply::Decline), ("sure", Reply::Decline)]
+        [("y", AskReply::Accept(None)), ("", AskReply::Decline), ("sure", AskReply::Decline)]
     {
         let (reply, person) = put_to(&ask, &[line]);
         assert_eq!(reply, expected, "{line}");

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use switchboard_files::replace;
 
 /// How many entries are kept.
-pub(crate) const MOST_ENTRIES: usize = 1_000;
+pub(crate) const MAX_ENTRIES: usize = 1_000;
 
 /// Larger files are not a history.
-const LARGEST_FILE_BYTES: u64 = 16 << 20;
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// The file that keeps what was typed.
 #[derive(Debug)]
@@ -33,13 +33,13 @@ impl HistoryFile {
         };
         make_private(&file)?;
         let mut text = Vec::new();
-        file.take(LARGEST_FILE_BYTES).read_to_end(&mut text)?;
+        file.take(MAX_FILE_BYTES).read_to_end(&mut text)?;
         let text = String::from_utf8_lossy(&text);
         // A line that was cut off while it was written is left out.
         let mut entries: Vec<String> =
             text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-        if entries.len() > MOST_ENTRIES {
-            entries.drain(..entries.len() - MOST_ENTRIES);
+        if entries.len() > MAX_ENTRIES {
+            entries.drain(..entries.len() - MAX_ENTRIES);
             self.replace(&entries)?;
         }
         Ok(entries)
@@ -63,7 +63,7 @@ impl HistoryFile {
         let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
         let text: String = entries.iter().map(|entry| line(entry)).collect();
         file.write_all(text.as_bytes())?;
-        replace::put_in_place(file, &self.path)
+        replace::replace_file(file, &self.path)
     }
 }
 
@@ -92,7 +92,7 @@ fn make_private(_: &File) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{HistoryFile, MOST_ENTRIES};
+    use super::{HistoryFile, MAX_ENTRIES};
 
     #[test]
     fn entries_come_back_in_order_without_what_began_with_a_space() {
@@ -112,12 +112,12 @@ mod tests {
     fn only_the_newest_entries_are_kept() {
         let home = tempfile::tempdir().unwrap();
         let file = HistoryFile::new(home.path().join("history"));
-        let text: String = (0..MOST_ENTRIES + 5).map(|number| format!("\"{number}\"\n")).collect();
+        let text: String = (0..MAX_ENTRIES + 5).map(|number| format!("\"{number}\"\n")).collect();
         std::fs::write(home.path().join("history"), text + "\"cut o").unwrap();
         let entries = file.load().unwrap();
-        assert_eq!((entries.len(), entries[0].as_str()), (MOST_ENTRIES, "5"));
+        assert_eq!((entries.len(), entries[0].as_str()), (MAX_ENTRIES, "5"));
         let text = std::fs::read_to_string(home.path().join("history")).unwrap();
-        assert_eq!(text.lines().count(), MOST_ENTRIES);
+        assert_eq!(text.lines().count(), MAX_ENTRIES);
     }
 
     #[cfg(unix)]

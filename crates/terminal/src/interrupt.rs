@@ -15,11 +15,11 @@ pub struct Interrupts {
     taken: Arc<AtomicBool>,
     presses: watch::Receiver<u32>,
     /// What may wait for another face when the terminal has gone.
-    waiting: Arc<OnceLock<Needed>>,
+    waiting: Arc<OnceLock<NeededCheck>>,
 }
 
 /// Tells whether something waits here for a person.
-struct Needed(Box<dyn Fn() -> bool + Send + Sync>);
+struct NeededCheck(Box<dyn Fn() -> bool + Send + Sync>);
 
 /// Every Ctrl-C from here on.
 pub struct Presses {
@@ -45,16 +45,17 @@ impl Interrupts {
             presses,
             waiting: Arc::default(),
         };
-        let (token, taken) = (interrupts.token.clone(), Arc::clone(&interrupts.taken));
+        let token = interrupts.token.clone();
+        let taken = Arc::clone(&interrupts.taken);
         let waiting = Arc::clone(&interrupts.waiting);
-        let mut signals = Signals::listen();
+        let mut signals = ProcessSignals::listen();
         tokio::spawn(async move {
             loop {
                 let signal = signals.next().await;
                 if matches!(signal, Signal::Interrupt) && taken.load(Ordering::Acquire) {
                     count.send_modify(|count| *count += 1);
                 } else if matches!(signal, Signal::HangUp)
-                    && waiting.get().is_some_and(|Needed(is_needed)| is_needed())
+                    && waiting.get().is_some_and(|NeededCheck(is_needed)| is_needed())
                 {
                     // What waits outlives the terminal: it can be answered from another one.
                 } else if token.is_cancelled() {
@@ -73,9 +74,9 @@ impl Interrupts {
     }
 
     /// From here on a closed terminal ends nothing while something waits there.
-    pub fn mind(&self, is_needed: impl Fn() -> bool + Send + Sync + 'static) {
+    pub fn ignore_hang_up_while(&self, is_needed: impl Fn() -> bool + Send + Sync + 'static) {
         // A program has one host, or the call of another; that of a demo has no other before it.
-        self.waiting.set(Needed(Box::new(is_needed))).ok();
+        self.waiting.set(NeededCheck(Box::new(is_needed))).ok();
     }
 
     /// From here on Ctrl-C is only counted, until this is dropped.
@@ -87,7 +88,7 @@ impl Interrupts {
     }
 }
 
-impl std::fmt::Debug for Needed {
+impl std::fmt::Debug for NeededCheck {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Needed").field(&(self.0)()).finish()
     }
@@ -116,13 +117,13 @@ fn leave() {
 
 /// What the system tells us, from the moment on at which it is made.
 #[cfg(unix)]
-struct Signals {
+struct ProcessSignals {
     terminate: Option<tokio::signal::unix::Signal>,
     hang_up: Option<tokio::signal::unix::Signal>,
 }
 
 #[cfg(unix)]
-impl Signals {
+impl ProcessSignals {
     fn listen() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
         // Whoever started us so that we outlive the terminal is right.
@@ -133,14 +134,14 @@ impl Signals {
     async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = tokio::signal::ctrl_c() => Signal::Interrupt,
-            () = told(self.terminate.as_mut()) => Signal::Terminate,
-            () = told(self.hang_up.as_mut()) => Signal::HangUp,
+            () = wait_for_signal(self.terminate.as_mut()) => Signal::Terminate,
+            () = wait_for_signal(self.hang_up.as_mut()) => Signal::HangUp,
         }
     }
 }
 
 #[cfg(unix)]
-async fn told(signal: Option<&mut tokio::signal::unix::Signal>) {
+async fn wait_for_signal(signal: Option<&mut tokio::signal::unix::Signal>) {
     match signal {
         Some(signal) => {
             signal.recv().await;
@@ -168,7 +169,7 @@ struct Signals {
 }
 
 #[cfg(windows)]
-impl Signals {
+impl ProcessSignals {
     fn listen() -> Self {
         use tokio::signal::windows::{ctrl_break, ctrl_close, ctrl_logoff, ctrl_shutdown};
         Self {

@@ -4,23 +4,23 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use switchboard_store::Reply;
+use switchboard_store::AskReply;
 
 use crate::form::Typist;
 use crate::{address, tty};
 
 #[cfg(unix)]
-use crate::raw::Raw;
+use crate::raw::RawMode;
 
 /// Whether a question still stands. Clones are about the same one.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Standing {
+pub(crate) struct QuestionState {
     withdrawn: Arc<AtomicBool>,
     #[cfg(unix)]
-    raw: Raw,
+    raw: RawMode,
 }
 
-impl Standing {
+impl QuestionState {
     /// Takes the question back, and the terminal as it was.
     pub(crate) fn withdraw(&self) {
         self.withdrawn.store(true, Ordering::Release);
@@ -29,7 +29,7 @@ impl Standing {
     }
 
     /// Whether nobody has taken it back.
-    pub(crate) fn is_standing(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         !self.withdrawn.load(Ordering::Acquire)
     }
 
@@ -45,65 +45,65 @@ impl Standing {
         self.raw.restore();
     }
 
-    fn stands(&self) -> Result<(), Reply> {
-        if self.is_standing() { Ok(()) } else { Err(Reply::Cancel) }
+    fn check_open(&self) -> Result<(), AskReply> {
+        if self.is_open() { Ok(()) } else { Err(AskReply::Cancel) }
     }
 }
 
 /// Somebody at standard input and standard error.
-pub(crate) struct AtKeys {
-    standing: Standing,
+pub(crate) struct KeyboardTypist {
+    standing: QuestionState,
 }
 
-impl AtKeys {
+impl KeyboardTypist {
     /// From here on keys come to us.
-    pub(crate) fn new(standing: Standing) -> Self {
-        tty::forget_keys();
+    pub(crate) fn new(standing: QuestionState) -> Self {
+        tty::discard_keys();
         #[cfg(unix)]
         standing.raw.enter();
         Self { standing }
     }
 }
 
-impl Drop for AtKeys {
+impl Drop for KeyboardTypist {
     fn drop(&mut self) {
         #[cfg(unix)]
         self.standing.raw.restore();
     }
 }
 
-impl Typist for AtKeys {
-    fn show(&mut self, text: &str) -> Result<(), Reply> {
-        self.standing.stands()?;
+impl Typist for KeyboardTypist {
+    fn show(&mut self, text: &str) -> Result<(), AskReply> {
+        self.standing.check_open()?;
         let mut out = std::io::stderr();
-        write!(out, "{text}").and_then(|()| out.flush()).map_err(|_| Reply::Cancel)
+        write!(out, "{text}").and_then(|()| out.flush()).map_err(|_| AskReply::Cancel)
     }
 
     #[cfg(unix)]
-    fn line(&mut self, question: &str) -> Result<String, Reply> {
+    fn line(&mut self, question: &str) -> Result<String, AskReply> {
         self.show(question)?;
-        let mut line = crate::raw::LineOfKeys::default();
+        let mut line = crate::raw::LineBuffer::default();
         loop {
-            self.standing.stands()?;
-            let Some(bytes) = crate::raw::pressed().map_err(|_| Reply::Cancel)? else {
+            self.standing.check_open()?;
+            let Some(bytes) = crate::raw::read_key().map_err(|_| AskReply::Cancel)? else {
                 continue;
             };
             let (echo, ended) = line.press(&bytes);
             self.show(&echo)?;
             match ended {
                 None => {}
-                Some(crate::raw::Ended::Line) => return Ok(line.into_text()),
-                Some(crate::raw::Ended::Left) => return Err(Reply::Cancel),
+                Some(crate::raw::LineEnd::Line) => return Ok(line.into_text()),
+                Some(crate::raw::LineEnd::Left) => return Err(AskReply::Cancel),
             }
         }
     }
 
     #[cfg(not(unix))]
-    fn line(&mut self, question: &str) -> Result<String, Reply> {
+    fn line(&mut self, question: &str) -> Result<String, AskReply> {
         self.show(question)?;
         let mut line = String::new();
         match std::io::stdin().read_line(&mut line) {
-            Ok(0) | Err(_) => Err(Reply::Cancel),
+            Ok(0) | Err(_) => Err(AskReply::Cancel),
             Ok(_) => self.standing.stands().map(|()| line),
         }
     }

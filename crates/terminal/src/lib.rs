@@ -17,7 +17,7 @@ mod arguments;
 mod ask;
 mod asker;
 mod callback;
-mod counted;
+pub mod counted;
 mod desk;
 mod editor;
 mod elsewhere;
@@ -55,26 +55,26 @@ pub use ask::{
     leave_open, leave_to_others, present, question_title, reason_with_all, reason_with_risk,
 };
 pub use asker::{
-    EXPIRED, NobodyAsked, TerminalAsker, answered_elsewhere, present_ask, tell_completed,
+    DecliningAsker, EXPIRED_LINE, TerminalAsker, answered_elsewhere, present_ask, tell_completed,
     tell_declined, tell_turned_down,
 };
-pub use callback::{Callback, Page, Visit};
-pub use counted::counted;
-pub use desk::{Desk, DeskItem, ReviewRequest};
-pub use editor::{Complete, Editor, EditorError, Line};
-pub use elsewhere::{Elsewhere, waiting_line};
+pub use callback::{CallbackListener, CallbackPage, CallbackVisit};
+pub use counted::pluralize;
+pub use desk::{ChatReviewer, DeskItem, ReviewRequest};
+pub use editor::{CompleteArgs, EditorError, EditorLine, PromptEditor};
+pub use elsewhere::{ElsewhereReviewer, waiting_line};
 pub use error::CliError;
 pub use first_use::{NewServerAnswer, finding_line, present_new_server};
 pub use form::is_yes;
 pub use interrupt::{Interrupts, Presses};
 pub use markdown::{Markdown, Paint};
-pub use people::{Patience, People};
+pub use people::{People, ReviewWait};
 pub use pipes::{standard_input, standard_output};
 pub use printer::{Printer, talk};
-pub use progress::{how_far, show_progress, spinner};
+pub use progress::{progress_text, show_progress, spinner};
 pub use sampling::sampling_from_details;
-pub use starting::Starting;
-pub use table::{Reader, table};
+pub use starting::StartSpinners;
+pub use table::{TableReader, table};
 pub use tty::{has_person, is_terminal_gone, remember_mode, restore_mode};
 pub use typed::TypedLines;
 pub use unseen::ask_secret_line;

@@ -2,17 +2,17 @@
 
 use switchboard_text::{digest, escape_json, escape_line};
 
-use crate::keys::Standing;
-use crate::menu_person::AtTerminal;
+use crate::keys::QuestionState;
+use crate::menu_person::TerminalPerson;
 
 /// Longer arguments do not fit on a screen: whoever agrees to them shows that they saw their end.
 const LONG_BYTES: usize = 4_000;
 /// So much of a fingerprint has to be typed.
-const TYPED: usize = 6;
+const TYPED_CHARS: usize = 6;
 
 /// What a person is asked about.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Card<'a> {
+pub(crate) struct ReviewCard<'a> {
     /// What would be done, in one line.
     pub(crate) title: &'a str,
     /// The arguments, exactly as they would be sent.
@@ -20,12 +20,12 @@ pub(crate) struct Card<'a> {
     /// Why this is asked.
     pub(crate) why: &'a str,
     /// Whether it may be allowed once and for all.
-    pub(crate) can_always: Always<'a>,
+    pub(crate) can_always: AlwaysOption<'a>,
 }
 
 /// Whether something may be allowed once and for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Always<'a> {
+pub(crate) enum AlwaysOption<'a> {
     /// It may.
     Yes,
     /// It may not, for this reason.
@@ -34,7 +34,7 @@ pub(crate) enum Always<'a> {
 
 /// What a person made of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Choice {
+pub(crate) enum MenuChoice {
     /// Run it this time.
     Run,
     /// Run it, and do not ask again in this session.
@@ -51,7 +51,7 @@ pub(crate) enum Choice {
 
 /// An entry of the menu.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Entry {
+pub(crate) enum MenuEntry {
     Run,
     Session,
     Always,
@@ -60,7 +60,7 @@ pub(crate) enum Entry {
     Edit,
 }
 
-impl Entry {
+impl MenuEntry {
     const ALL: [Self; 6] =
         [Self::Run, Self::Session, Self::Always, Self::Skip, Self::Tell, Self::Edit];
 
@@ -88,7 +88,7 @@ impl Entry {
     }
 
     /// The entry that a word or a key means.
-    pub(crate) fn named(word: &str, entries: &[Self]) -> Option<Self> {
+    pub(crate) fn parse(word: &str, entries: &[Self]) -> Option<Self> {
         let entry = match word.to_lowercase().as_str() {
             "r" | "run" | "y" | "yes" => Self::Run,
             "o" | "session" => Self::Session,
@@ -103,11 +103,11 @@ impl Entry {
 }
 
 /// Somebody who can be asked.
-pub(crate) trait Person {
+pub(crate) trait MenuPerson {
     /// Shows a text.
     fn show(&mut self, text: &str) -> Option<()>;
     /// Lets them choose; nothing when they will not.
-    fn choose(&mut self, entries: &[Entry]) -> Option<Entry>;
+    fn choose(&mut self, entries: &[MenuEntry]) -> Option<MenuEntry>;
     /// Asks for a line.
     fn line(&mut self, question: &str) -> Option<String>;
     /// Lets them change a text; why not, if that fails.
@@ -116,36 +116,36 @@ pub(crate) trait Person {
 
 /// Asks the person at the terminal, and waits as long as the question stands. Nothing when there is
 /// no answer.
-pub(crate) fn ask(card: &Card<'_>, standing: Standing) -> Option<Choice> {
-    decide(card, &mut AtTerminal::new(standing))
+pub(crate) fn ask(card: &ReviewCard<'_>, standing: QuestionState) -> Option<MenuChoice> {
+    decide(card, &mut TerminalPerson::new(standing))
 }
 
-fn decide(card: &Card<'_>, person: &mut impl Person) -> Option<Choice> {
+fn decide(card: &ReviewCard<'_>, person: &mut impl MenuPerson) -> Option<MenuChoice> {
     let mut edited: Option<String> = None;
     // What cannot be sent yet, but has cost the person some work.
     let mut draft: Option<String> = None;
-    person.show(&shown(card, card.arguments))?;
+    person.show(&card_text(card, card.arguments))?;
     loop {
         match person.choose(&entries(card, edited.as_deref()))? {
-            Entry::Run if !has_seen_all(card, edited.as_deref(), person)? => {}
-            Entry::Always if !has_seen_all(card, None, person)? => {}
-            Entry::Run => return Some(edited.map_or(Choice::Run, Choice::Edit)),
-            Entry::Session => return Some(Choice::Session),
-            Entry::Always => return Some(Choice::Always),
-            Entry::Skip => return Some(Choice::Skip),
-            Entry::Tell => {
+            MenuEntry::Run if !has_seen_all(card, edited.as_deref(), person)? => {}
+            MenuEntry::Always if !has_seen_all(card, None, person)? => {}
+            MenuEntry::Run => return Some(edited.map_or(MenuChoice::Run, MenuChoice::Edit)),
+            MenuEntry::Session => return Some(MenuChoice::Session),
+            MenuEntry::Always => return Some(MenuChoice::Always),
+            MenuEntry::Skip => return Some(MenuChoice::Skip),
+            MenuEntry::Tell => {
                 let told = person.line("What should be done instead? ")?;
                 if !told.trim().is_empty() {
-                    return Some(Choice::Tell(told.trim().to_owned()));
+                    return Some(MenuChoice::Tell(told.trim().to_owned()));
                 }
             }
-            Entry::Edit => {
+            MenuEntry::Edit => {
                 let current = edited.as_deref().unwrap_or(card.arguments);
                 let given = draft.take().unwrap_or_else(|| pretty(current));
-                match changed(person.edit(&given), &given) {
+                match edited_arguments(person.edit(&given), &given) {
                     Ok(None) => {}
                     Ok(Some(text)) => {
-                        person.show(&shown(card, &text))?;
+                        person.show(&card_text(card, &text))?;
                         edited = Some(text);
                     }
                     Err((why, text)) => {
@@ -159,7 +159,11 @@ fn decide(card: &Card<'_>, person: &mut impl Person) -> Option<Choice> {
 }
 
 /// Whether the person has seen long arguments to their end, where the fingerprint stands.
-fn has_seen_all(card: &Card<'_>, edited: Option<&str>, person: &mut impl Person) -> Option<bool> {
+fn has_seen_all(
+    card: &ReviewCard<'_>,
+    edited: Option<&str>,
+    person: &mut impl MenuPerson,
+) -> Option<bool> {
     let arguments = edited.unwrap_or(card.arguments);
     if arguments.len() < LONG_BYTES {
         return Some(true);
@@ -176,22 +180,22 @@ fn has_seen_all(card: &Card<'_>, edited: Option<&str>, person: &mut impl Person)
 }
 
 fn fingerprint(arguments: &str) -> String {
-    digest::of([arguments.as_bytes()]).chars().take(TYPED).collect()
+    digest::fingerprint([arguments.as_bytes()]).chars().take(TYPED_CHARS).collect()
 }
 
 /// What may be chosen. What was edited is run once; it says nothing about the next time.
-fn entries(card: &Card<'_>, edited: Option<&str>) -> Vec<Entry> {
-    let always = edited.is_none() && card.can_always == Always::Yes;
-    let fits = |entry: &Entry| match entry {
-        Entry::Always => always,
-        Entry::Session => edited.is_none(),
-        Entry::Run | Entry::Skip | Entry::Tell | Entry::Edit => true,
+fn entries(card: &ReviewCard<'_>, edited: Option<&str>) -> Vec<MenuEntry> {
+    let always = edited.is_none() && card.can_always == AlwaysOption::Yes;
+    let fits = |entry: &MenuEntry| match entry {
+        MenuEntry::Always => always,
+        MenuEntry::Session => edited.is_none(),
+        MenuEntry::Run | MenuEntry::Skip | MenuEntry::Tell | MenuEntry::Edit => true,
     };
-    Entry::ALL.into_iter().filter(fits).collect()
+    MenuEntry::ALL.into_iter().filter(fits).collect()
 }
 
 /// The arguments that came of editing, nothing if they are as before, or why they cannot be sent.
-fn changed(
+fn edited_arguments(
     edited: Result<String, String>,
     given: &str,
 ) -> Result<Option<String>, (String, Option<String>)> {
@@ -207,7 +211,7 @@ fn changed(
     }
 }
 
-fn shown(card: &Card<'_>, arguments: &str) -> String {
+fn card_text(card: &ReviewCard<'_>, arguments: &str) -> String {
     let mut text = format!(
         "\n{}\n{}\n({} bytes of arguments; asked because {})\n",
         escape_line(card.title),
@@ -218,7 +222,7 @@ fn shown(card: &Card<'_>, arguments: &str) -> String {
     if arguments.len() >= LONG_BYTES {
         text.push_str(&format!("(fingerprint of the arguments: {})\n", fingerprint(arguments)));
     }
-    if let Always::NotFor(reason) = card.can_always {
+    if let AlwaysOption::NotFor(reason) = card.can_always {
         text.push_str(&format!("(cannot always be allowed: {})\n", escape_line(reason)));
     }
     text

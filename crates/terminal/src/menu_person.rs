@@ -7,48 +7,48 @@ use console::{Key, Term, measure_text_width};
 use switchboard_text::escape_line;
 
 use crate::editor::edit_line;
-use crate::keys::Standing;
-use crate::menu::{Entry, Person};
+use crate::keys::QuestionState;
+use crate::menu::{MenuEntry, MenuPerson};
 use crate::outside_editor::OutsideEditor;
 use crate::tty;
 
 /// So long a question stands before a key answers it.
-const ARMING: Duration = Duration::from_millis(500);
+const ARMING_DELAY: Duration = Duration::from_millis(500);
 /// How often an answer that nobody understands may be given.
-const MOST_TRIES: usize = 5;
+const MAX_TRIES: usize = 5;
 
 /// Somebody at standard input and standard error.
-pub(crate) struct AtTerminal {
+pub(crate) struct TerminalPerson {
     term: Term,
     /// Nothing where only lines can be read.
-    keys: Option<Keys>,
-    standing: Standing,
+    keys: Option<MenuKeys>,
+    standing: QuestionState,
     /// Whether the question has been there long enough for an answer to be meant for it.
     armed: bool,
 }
 
 /// The entry that Enter chooses.
-struct Keys {
-    chosen: Entry,
+struct MenuKeys {
+    chosen: MenuEntry,
 }
 
-impl AtTerminal {
-    pub(crate) fn new(standing: Standing) -> Self {
+impl TerminalPerson {
+    pub(crate) fn new(standing: QuestionState) -> Self {
         let is_capable = tty::is_capable() && std::io::stderr().is_terminal();
         if is_capable {
-            tty::forget_keys();
+            tty::discard_keys();
         }
         // Whoever presses Enter without looking has not agreed to anything.
-        let keys = is_capable.then_some(Keys { chosen: Entry::Skip });
+        let keys = is_capable.then_some(MenuKeys { chosen: MenuEntry::Skip });
         Self { term: Term::stderr(), keys, standing, armed: false }
     }
 
-    fn choose_by_line(&mut self, entries: &[Entry]) -> Option<Entry> {
+    fn choose_by_line(&mut self, entries: &[MenuEntry]) -> Option<MenuEntry> {
         let labels: Vec<&str> = entries.iter().map(|entry| entry.label()).collect();
         self.show(&format!("  {}\n", labels.join("  ")))?;
         let letters: Vec<String> = entries.iter().map(|entry| entry.key().to_string()).collect();
-        for _ in 0..MOST_TRIES {
-            if let Some(entry) = Entry::named(self.line("> ")?.trim(), entries) {
+        for _ in 0..MAX_TRIES {
+            if let Some(entry) = MenuEntry::parse(self.line("> ")?.trim(), entries) {
                 return Some(entry);
             }
             self.show(&format!("Please answer {}.\n", letters.join(", ")))?;
@@ -58,10 +58,10 @@ impl AtTerminal {
 
     /// Keys come one by one, Ctrl-C too, before the menu is there: none is lost, and none that was
     /// pressed earlier counts.
-    fn choose_by_key(&mut self, entries: &[Entry], chosen: Entry) -> Option<Entry> {
+    fn choose_by_key(&mut self, entries: &[MenuEntry], chosen: MenuEntry) -> Option<MenuEntry> {
         #[cfg(unix)]
         self.standing.enter_raw();
-        tty::forget_keys();
+        tty::discard_keys();
         let answer = self.arm().and_then(|()| self.read_keys(entries, chosen));
         #[cfg(unix)]
         self.standing.leave_raw();
@@ -76,25 +76,25 @@ impl AtTerminal {
         }
         self.term.write_line("  (one moment)").ok()?;
         let since = Instant::now();
-        while since.elapsed() < ARMING {
+        while since.elapsed() < ARMING_DELAY {
             #[cfg(unix)]
-            if let Some(bytes) = crate::raw::pressed().ok()? {
-                let keys = crate::raw::keys_of(&bytes);
+            if let Some(bytes) = crate::raw::read_key().ok()? {
+                let keys = crate::raw::parse_keys(&bytes);
                 if keys.iter().any(|key| matches!(key, Key::Escape | Key::CtrlC)) {
                     return None;
                 }
             }
             #[cfg(not(unix))]
-            std::thread::sleep(ARMING);
-            if !self.standing.is_standing() {
+            std::thread::sleep(ARMING_DELAY);
+            if !self.standing.is_open() {
                 return None;
             }
         }
-        tty::forget_keys();
+        tty::discard_keys();
         self.term.clear_last_lines(1).ok()
     }
 
-    fn read_keys(&mut self, entries: &[Entry], mut chosen: Entry) -> Option<Entry> {
+    fn read_keys(&mut self, entries: &[MenuEntry], mut chosen: MenuEntry) -> Option<MenuEntry> {
         loop {
             let lines = menu(entries, chosen, usize::from(self.term.size().1));
             for line in &lines {
@@ -104,13 +104,13 @@ impl AtTerminal {
             self.term.clear_last_lines(lines.len()).ok()?;
             for key in pressed? {
                 match press(&key, entries, chosen) {
-                    Pressed::Move(to) => chosen = to,
-                    Pressed::Choose(entry) => {
+                    KeyAction::Move(to) => chosen = to,
+                    KeyAction::Choose(entry) => {
                         // What was chosen stays to be seen.
                         self.term.write_line(&format!("  {}", entry.label())).ok()?;
                         return Some(entry);
                     }
-                    Pressed::Leave => return None,
+                    KeyAction::Leave => return None,
                 }
             }
         }
@@ -119,9 +119,9 @@ impl AtTerminal {
     /// The next keys; nothing when there will be none, or the question was taken back.
     #[cfg(unix)]
     fn keys(&self) -> Option<Vec<Key>> {
-        while self.standing.is_standing() {
-            if let Some(bytes) = crate::raw::pressed().ok()? {
-                return Some(crate::raw::keys_of(&bytes));
+        while self.standing.is_open() {
+            if let Some(bytes) = crate::raw::read_key().ok()? {
+                return Some(crate::raw::parse_keys(&bytes));
             }
         }
         None
@@ -134,15 +134,15 @@ impl AtTerminal {
     }
 }
 
-impl Person for AtTerminal {
+impl MenuPerson for TerminalPerson {
     fn show(&mut self, text: &str) -> Option<()> {
         let mut out = std::io::stderr();
         write!(out, "{text}").and_then(|()| out.flush()).ok()
     }
 
-    fn choose(&mut self, entries: &[Entry]) -> Option<Entry> {
+    fn choose(&mut self, entries: &[MenuEntry]) -> Option<MenuEntry> {
         match &self.keys {
-            Some(Keys { chosen }) => self.choose_by_key(entries, *chosen),
+            Some(MenuKeys { chosen }) => self.choose_by_key(entries, *chosen),
             None => self.choose_by_line(entries),
         }
     }
@@ -155,7 +155,7 @@ impl Person for AtTerminal {
         // A question that is taken back must not eat the line after it.
         #[cfg(unix)]
         while !crate::raw::has_input().ok()? {
-            if !self.standing.is_standing() {
+            if !self.standing.is_open() {
                 return None;
             }
         }
@@ -194,34 +194,35 @@ fn one_line(text: &str) -> String {
 
 /// What a key does.
 #[derive(Debug, PartialEq, Eq)]
-enum Pressed {
-    Move(Entry),
-    Choose(Entry),
+enum KeyAction {
+    Move(MenuEntry),
+    Choose(MenuEntry),
     Leave,
 }
 
-fn press(key: &Key, entries: &[Entry], chosen: Entry) -> Pressed {
+fn press(key: &Key, entries: &[MenuEntry], chosen: MenuEntry) -> KeyAction {
     let at = entries.iter().position(|entry| *entry == chosen).unwrap_or(0);
     let count = entries.len().max(1);
-    let moved = |to: usize| Pressed::Move(entries.get(to % count).copied().unwrap_or(chosen));
+    let moved = |to: usize| KeyAction::Move(entries.get(to % count).copied().unwrap_or(chosen));
     match key {
         Key::ArrowRight | Key::ArrowDown | Key::Tab => moved(at + 1),
         Key::ArrowLeft | Key::ArrowUp | Key::BackTab => moved(at + count - 1),
         Key::Home => moved(0),
         Key::End => moved(count - 1),
-        Key::Enter => Pressed::Choose(chosen),
-        Key::Char(c) => Entry::named(c.encode_utf8(&mut [0; 4]), entries)
-            .map_or(Pressed::Move(chosen), Pressed::Choose),
+        Key::Enter => KeyAction::Choose(chosen),
+        Key::Char(c) => MenuEntry::parse(c.encode_utf8(&mut [0; 4]), entries)
+            .map_or(KeyAction::Move(chosen), KeyAction::Choose),
         // Ctrl-D reads as a character, Ctrl-C as itself.
-        Key::Escape | Key::CtrlC => Pressed::Leave,
-        _ => Pressed::Move(chosen),
+        Key::Escape | Key::CtrlC => KeyAction::Leave,
+        _ => KeyAction::Move(chosen),
     }
 }
 
 /// The lines of the menu: as many entries in each as fit.
-fn menu(entries: &[Entry], chosen: Entry, width: usize) -> Vec<String> {
+fn menu(entries: &[MenuEntry], chosen: MenuEntry, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    let (mut line, mut used) = (String::new(), 0);
+    let mut line = String::new();
+    let mut used = 0;
     for entry in entries {
         let label = entry.label();
         let needed = measure_text_width(label) + 2;
@@ -244,42 +245,46 @@ fn menu(entries: &[Entry], chosen: Entry, width: usize) -> Vec<String> {
 mod tests {
     use console::Key;
 
-    use super::{Entry, Pressed, menu, one_line, press};
+    use super::{KeyAction, MenuEntry, menu, one_line, press};
 
-    const ENTRIES: [Entry; 4] = [Entry::Run, Entry::Skip, Entry::Tell, Entry::Edit];
+    const ENTRIES: [MenuEntry; 4] =
+        [MenuEntry::Run, MenuEntry::Skip, MenuEntry::Tell, MenuEntry::Edit];
 
     #[test]
     fn keys_move_choose_and_leave() {
         for (key, expected) in [
-            (Key::Char('r'), Pressed::Choose(Entry::Run)),
-            (Key::Char('R'), Pressed::Choose(Entry::Run)),
-            (Key::Char('e'), Pressed::Choose(Entry::Edit)),
-            (Key::Char('a'), Pressed::Move(Entry::Skip)),
-            (Key::Char('q'), Pressed::Move(Entry::Skip)),
-            (Key::Enter, Pressed::Choose(Entry::Skip)),
-            (Key::ArrowRight, Pressed::Move(Entry::Tell)),
-            (Key::ArrowUp, Pressed::Move(Entry::Run)),
-            (Key::Home, Pressed::Move(Entry::Run)),
-            (Key::End, Pressed::Move(Entry::Edit)),
-            (Key::Escape, Pressed::Leave),
-            (Key::CtrlC, Pressed::Leave),
-            (Key::PageUp, Pressed::Move(Entry::Skip)),
+            (Key::Char('r'), KeyAction::Choose(MenuEntry::Run)),
+            (Key::Char('R'), KeyAction::Choose(MenuEntry::Run)),
+            (Key::Char('e'), KeyAction::Choose(MenuEntry::Edit)),
+            (Key::Char('a'), KeyAction::Move(MenuEntry::Skip)),
+            (Key::Char('q'), KeyAction::Move(MenuEntry::Skip)),
+            (Key::Enter, KeyAction::Choose(MenuEntry::Skip)),
+            (Key::ArrowRight, KeyAction::Move(MenuEntry::Tell)),
+            (Key::ArrowUp, KeyAction::Move(MenuEntry::Run)),
+            (Key::Home, KeyAction::Move(MenuEntry::Run)),
+            (Key::End, KeyAction::Move(MenuEntry::Edit)),
+            (Key::Escape, KeyAction::Leave),
+            (Key::CtrlC, KeyAction::Leave),
+            (Key::PageUp, KeyAction::Move(MenuEntry::Skip)),
         ] {
-            assert_eq!(press(&key, &ENTRIES, Entry::Skip), expected, "{key:?}");
+            assert_eq!(press(&key, &ENTRIES, MenuEntry::Skip), expected, "{key:?}");
         }
-        assert_eq!(press(&Key::Tab, &ENTRIES, Entry::Edit), Pressed::Move(Entry::Run));
-        assert_eq!(press(&Key::ArrowLeft, &ENTRIES, Entry::Run), Pressed::Move(Entry::Edit));
+        assert_eq!(press(&Key::Tab, &ENTRIES, MenuEntry::Edit), KeyAction::Move(MenuEntry::Run));
+        assert_eq!(
+            press(&Key::ArrowLeft, &ENTRIES, MenuEntry::Run),
+            KeyAction::Move(MenuEntry::Edit)
+        );
     }
 
     #[test]
     fn the_menu_fits_the_terminal() {
         console::set_colors_enabled_stderr(false);
         let wide = "  [r] run> [s] skip  [t] tell what to do instead  [e] edit the arguments";
-        assert_eq!(menu(&ENTRIES, Entry::Skip, 100), [wide]);
+        assert_eq!(menu(&ENTRIES, MenuEntry::Skip, 100), [wide]);
         let narrow =
             ["  [r] run> [s] skip", "  [t] tell what to do instead", "  [e] edit the arguments"];
-        assert_eq!(menu(&ENTRIES, Entry::Skip, 40), narrow);
-        assert_eq!(menu(&ENTRIES, Entry::Skip, 0).len(), 4);
+        assert_eq!(menu(&ENTRIES, MenuEntry::Skip, 40), narrow);
+        assert_eq!(menu(&ENTRIES, MenuEntry::Skip, 0).len(), 4);
     }
 
     #[test]

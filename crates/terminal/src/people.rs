@@ -9,9 +9,9 @@ use switchboard_trust::Presence;
 use tokio_util::sync::CancellationToken;
 
 use crate::ask::TerminalReviewer;
-use crate::asker::{NobodyAsked, TerminalAsker};
-use crate::desk::Desk;
-use crate::elsewhere::Elsewhere;
+use crate::asker::{DecliningAsker, TerminalAsker};
+use crate::desk::ChatReviewer;
+use crate::elsewhere::ElsewhereReviewer;
 use crate::printer::Printer;
 
 /// Maximum time that a question waits.
@@ -19,14 +19,14 @@ const MAX_WAIT: Duration = Duration::from_secs(7 * 86_400);
 
 /// How long a question waits for an answer from another face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
+pub enum ReviewWait {
     /// As long as the settings say.
     Usual,
     /// This long.
     For(Duration),
 }
 
-impl FromStr for Patience {
+impl FromStr for ReviewWait {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -79,7 +79,7 @@ impl People {
     }
 
     /// The person who answers the questions of a desk.
-    pub fn at(desk: &Desk) -> Self {
+    pub fn at_desk(desk: &ChatReviewer) -> Self {
         Self {
             reviewer: Arc::new(desk.clone()),
             asker: Arc::new(desk.clone()),
@@ -93,7 +93,7 @@ impl People {
     pub fn nobody(printer: &Printer) -> Self {
         Self {
             reviewer: Arc::new(NobodyThere),
-            asker: Arc::new(NobodyAsked { printer: printer.clone() }),
+            asker: Arc::new(DecliningAsker { printer: printer.clone() }),
             limit: None,
             first_use: FirstUseAsks::Nobody,
             presence: Presence::Nobody,
@@ -102,7 +102,7 @@ impl People {
 
     /// A person at another face.
     pub fn elsewhere(printer: &Printer) -> Self {
-        let elsewhere = Elsewhere { printer: printer.clone() };
+        let elsewhere = ElsewhereReviewer { printer: printer.clone() };
         Self {
             reviewer: Arc::new(elsewhere.clone()),
             asker: Arc::new(elsewhere),
@@ -113,7 +113,7 @@ impl People {
     }
 
     /// Nobody, unless there is patience to wait for another face.
-    pub fn nobody_here(printer: &Printer, patience: Option<Patience>) -> Self {
+    pub fn nobody_here(printer: &Printer, patience: Option<ReviewWait>) -> Self {
         match patience {
             Some(_) => Self::elsewhere(printer),
             None => Self::nobody(printer),
@@ -129,8 +129,8 @@ impl People {
 
     /// Limits how long questions wait.
     #[must_use]
-    pub fn with(mut self, patience: Option<Patience>) -> Self {
-        if let Some(Patience::For(limit)) = patience {
+    pub fn with_wait(mut self, patience: Option<ReviewWait>) -> Self {
+        if let Some(ReviewWait::For(limit)) = patience {
             self.limit = Some(limit);
         }
         self
@@ -143,9 +143,9 @@ mod tests {
 
     #[test]
     fn a_time_has_a_number_and_a_unit() {
-        let seconds = |seconds| Ok(Patience::For(Duration::from_secs(seconds)));
+        let seconds = |seconds| Ok(ReviewWait::For(Duration::from_secs(seconds)));
         for (text, expected) in [
-            ("usual", Ok(Patience::Usual)),
+            ("usual", Ok(ReviewWait::Usual)),
             ("90", seconds(90)),
             ("90s", seconds(90)),
             ("10m", seconds(600)),
@@ -159,7 +159,7 @@ mod tests {
             ("1m30", Err(())),
             ("-1", Err(())),
         ] {
-            assert_eq!(text.parse::<Patience>().map_err(drop), expected, "{text}");
+            assert_eq!(text.parse::<ReviewWait>().map_err(drop), expected, "{text}");
         }
     }
 }

@@ -11,7 +11,7 @@ use switchboard_text::{escape_line, redact};
 use crate::error::CliError;
 use crate::exit_code;
 use crate::markdown::Paint;
-use crate::table::Reader;
+use crate::table::TableReader;
 
 /// Prints results and talk.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ impl Printer {
         };
         let text = text.map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))?;
         // The same JSON, and nothing in it that a terminal obeys or a person does not see.
-        self.data(&switchboard_text::coded_json(&text))
+        self.data(&switchboard_text::encode_json_controls(&text))
     }
 
     /// Tells the person something.
@@ -98,7 +98,7 @@ impl Printer {
 
     /// Rings for somebody who looks elsewhere.
     pub fn ring(&self) {
-        if self.is_lively() {
+        if self.can_animate() {
             self.ask("\u{7}");
         }
     }
@@ -115,16 +115,16 @@ impl Printer {
     }
 
     /// Who reads the tables.
-    pub fn reader(&self) -> Reader {
+    pub fn reader(&self) -> TableReader {
         if self.terminal {
-            Reader::Person(usize::from(console::Term::stdout().size().1))
+            TableReader::Person(usize::from(console::Term::stdout().size().1))
         } else {
-            Reader::Program
+            TableReader::Program
         }
     }
 
     /// Whether moving pictures may be shown.
-    pub fn is_lively(&self) -> bool {
+    pub fn can_animate(&self) -> bool {
         !self.quiet && std::io::stderr().is_terminal()
     }
 
@@ -134,12 +134,12 @@ impl Printer {
     }
 
     /// Remembers what moves, for whoever needs the terminal for themselves.
-    pub fn moves(&self, bar: &ProgressBar) {
+    pub fn track_bar(&self, bar: &ProgressBar) {
         *self.moving.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
     }
 
     /// Takes away what moves; it does not come back.
-    pub fn stand_still(&self) {
+    pub fn clear_bars(&self) {
         let moving = self.moving.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(bar) = moving {
             // One that has been taken away would be drawn once more.
@@ -157,5 +157,5 @@ impl Printer {
 
 /// Says a line on standard error, without secrets. If nobody listens there, it is not needed.
 pub fn talk(line: &str) {
-    writeln!(std::io::stderr(), "{}", redact::text(line)).ok();
+    writeln!(std::io::stderr(), "{}", redact::redact_text(line)).ok();
 }

@@ -25,26 +25,26 @@ pub fn show_progress(printer: &Printer, what: &str) -> (mpsc::Sender<Json>, Prog
 
 /// Something that takes a while.
 pub fn spinner(printer: &Printer, what: &str) -> ProgressBar {
-    let bar = if printer.is_lively() {
+    let bar = if printer.can_animate() {
         ProgressBar::new_spinner()
     } else {
         ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
     };
     bar.set_message(escape_line(what).into_owned());
     bar.enable_steady_tick(Duration::from_millis(100));
-    printer.moves(&bar);
+    printer.track_bar(&bar);
     bar
 }
 
 #[derive(Deserialize)]
-struct Report {
+struct ProgressReport {
     progress: f64,
     total: Option<f64>,
     message: Option<String>,
 }
 
 fn draw(bar: &ProgressBar, report: &Json) {
-    let Ok(Report { progress, total, message }) = report.read() else { return };
+    let Ok(ProgressReport { progress, total, message }) = report.read() else { return };
     if let Some(total) = total.filter(|total| *total > 0.0)
         && let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:30}] {percent}% {msg}")
     {
@@ -60,7 +60,7 @@ fn draw(bar: &ProgressBar, report: &Json) {
 
 /// How far something is, in one line: a bar where the whole is known, what is said of it, or a
 /// number.
-pub fn how_far(progress: f64, total: Option<f64>, message: Option<&str>) -> String {
+pub fn progress_text(progress: f64, total: Option<f64>, message: Option<&str>) -> String {
     let message = message.map(|text| escape_line(text).into_owned());
     match (total.filter(|total| *total > 0.0), message) {
         (Some(total), message) => {
@@ -85,7 +85,7 @@ fn thousandths(fraction: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::how_far;
+    use super::progress_text;
 
     #[test]
     fn a_known_whole_is_a_bar_and_words_stand_alone_without_it() {
@@ -98,7 +98,7 @@ mod tests {
             (3.0, None, Some("Gathering\u{1b}[2J"), "Gathering\\e[2J"),
             (3.5, None, None, "3.5"),
         ] {
-            assert_eq!(how_far(progress, total, message), expected);
+            assert_eq!(progress_text(progress, total, message), expected);
         }
     }
 }

@@ -10,17 +10,17 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr
 use switchboard_text::escape_line;
 
 /// How long a look at the keyboard takes when nothing is pressed.
-const STEP: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// What follows Escape within this time belongs to the same key.
-const SAME_KEY: Duration = Duration::from_millis(40);
+const ESCAPE_TIMEOUT: Duration = Duration::from_millis(40);
 /// Nobody types more into one line.
-const LONGEST_BYTES: usize = 64 * 1_024;
+const MAX_LINE_BYTES: usize = 64 * 1_024;
 
 /// The terminal's state from before keys were read one by one, until somebody puts it back.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Raw(Arc<Mutex<Option<Termios>>>);
+pub(crate) struct RawMode(Arc<Mutex<Option<Termios>>>);
 
-impl Raw {
+impl RawMode {
     /// Lets keys come one by one, Ctrl-C too, and unseen.
     pub(crate) fn enter(&self) {
         let input = rustix::stdio::stdin();
@@ -43,12 +43,12 @@ impl Raw {
 }
 
 /// What was pressed within a moment, if anything was; all bytes of one key together.
-pub(crate) fn pressed() -> Result<Option<Vec<u8>>, Errno> {
-    if !is_ready(STEP)? {
+pub(crate) fn read_key() -> Result<Option<Vec<u8>>, Errno> {
+    if !is_ready(POLL_INTERVAL)? {
         return Ok(None);
     }
     let mut bytes = read()?;
-    while bytes == [0x1b] && is_ready(SAME_KEY)? {
+    while bytes == [0x1b] && is_ready(ESCAPE_TIMEOUT)? {
         bytes.extend(read()?);
     }
     Ok(Some(bytes))
@@ -56,11 +56,11 @@ pub(crate) fn pressed() -> Result<Option<Vec<u8>>, Errno> {
 
 /// Whether something can be read within a moment.
 pub(crate) fn has_input() -> Result<bool, Errno> {
-    is_ready(STEP)
+    is_ready(POLL_INTERVAL)
 }
 
 /// The keys that some bytes stand for.
-pub(crate) fn keys_of(bytes: &[u8]) -> Vec<Key> {
+pub(crate) fn parse_keys(bytes: &[u8]) -> Vec<Key> {
     let text = String::from_utf8_lossy(bytes);
     let mut keys = Vec::new();
     let mut rest = text.chars().peekable();
@@ -113,7 +113,7 @@ fn read() -> Result<Vec<u8>, Errno> {
 
 /// How a line ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum LineEnd {
     /// With Enter.
     Line,
     /// With Escape, Ctrl-C or Ctrl-D.
@@ -122,31 +122,31 @@ pub(crate) enum Ended {
 
 /// A line that grows key by key.
 #[derive(Debug, Default)]
-pub(crate) struct LineOfKeys {
+pub(crate) struct LineBuffer {
     text: String,
     /// The beginning of a character whose rest has not come yet.
     begun: Vec<u8>,
 }
 
-impl LineOfKeys {
+impl LineBuffer {
     /// Takes in what was pressed; what to show of it, and whether that was all.
     ///
     /// Pasted lines end at their first break: the rest is for nobody.
-    pub(crate) fn press(&mut self, bytes: &[u8]) -> (String, Option<Ended>) {
+    pub(crate) fn press(&mut self, bytes: &[u8]) -> (String, Option<LineEnd>) {
         if let [0x1b, rest @ ..] = bytes {
             // Arrows and their like begin the same way; a line has no use for them.
-            return (String::new(), rest.is_empty().then_some(Ended::Left));
+            return (String::new(), rest.is_empty().then_some(LineEnd::Left));
         }
         let mut echo = String::new();
         for byte in bytes {
             match byte {
-                b'\r' | b'\n' => return (format!("{echo}\r\n"), Some(Ended::Line)),
-                0x03 | 0x04 => return (format!("{echo}\r\n"), Some(Ended::Left)),
+                b'\r' | b'\n' => return (format!("{echo}\r\n"), Some(LineEnd::Line)),
+                0x03 | 0x04 => return (format!("{echo}\r\n"), Some(LineEnd::Left)),
                 0x08 | 0x7f => {
                     let last = self.text.pop().map(String::from);
-                    echo.push_str(&rubbed_out(last.as_deref().unwrap_or_default()));
+                    echo.push_str(&erase_text(last.as_deref().unwrap_or_default()));
                 }
-                0x15 => echo.push_str(&rubbed_out(&std::mem::take(&mut self.text))),
+                0x15 => echo.push_str(&erase_text(&std::mem::take(&mut self.text))),
                 0x00..=0x1f if *byte != b'\t' => {}
                 byte => self.grow(*byte, &mut echo),
             }
@@ -159,7 +159,7 @@ impl LineOfKeys {
     }
 
     fn grow(&mut self, byte: u8, echo: &mut String) {
-        if self.text.len() >= LONGEST_BYTES {
+        if self.text.len() >= MAX_LINE_BYTES {
             return;
         }
         self.begun.push(byte);
@@ -176,30 +176,30 @@ impl LineOfKeys {
     }
 }
 
-fn rubbed_out(text: &str) -> String {
+fn erase_text(text: &str) -> String {
     "\u{8} \u{8}".repeat(console::measure_text_width(&escape_line(text)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Ended, Key, LineOfKeys, keys_of};
+    use super::{Key, LineBuffer, LineEnd, parse_keys};
 
     #[test]
     fn keys_make_a_line_and_leave_it() {
         for (pressed, text, echo, ended) in [
-            (vec!["ab", "\r"], "ab", "ab\r\n", Some(Ended::Line)),
-            (vec!["gr", "\u{f6}", "\n"], "gr\u{f6}", "gr\u{f6}\r\n", Some(Ended::Line)),
-            (vec!["ab\u{7f}c\r"], "ac", "ab\u{8} \u{8}c\r\n", Some(Ended::Line)),
-            (vec!["\u{7f}a\r"], "a", "a\r\n", Some(Ended::Line)),
-            (vec!["ab\u{15}c\r"], "c", "ab\u{8} \u{8}\u{8} \u{8}c\r\n", Some(Ended::Line)),
-            (vec!["\u{1b}[A", "a", "\r"], "a", "a\r\n", Some(Ended::Line)),
-            (vec!["a", "\u{1b}"], "a", "a", Some(Ended::Left)),
-            (vec!["a\u{3}"], "a", "a\r\n", Some(Ended::Left)),
-            (vec!["\u{4}"], "", "\r\n", Some(Ended::Left)),
-            (vec!["one\rtwo\r"], "one", "one\r\n", Some(Ended::Line)),
+            (vec!["ab", "\r"], "ab", "ab\r\n", Some(LineEnd::Line)),
+            (vec!["gr", "\u{f6}", "\n"], "gr\u{f6}", "gr\u{f6}\r\n", Some(LineEnd::Line)),
+            (vec!["ab\u{7f}c\r"], "ac", "ab\u{8} \u{8}c\r\n", Some(LineEnd::Line)),
+            (vec!["\u{7f}a\r"], "a", "a\r\n", Some(LineEnd::Line)),
+            (vec!["ab\u{15}c\r"], "c", "ab\u{8} \u{8}\u{8} \u{8}c\r\n", Some(LineEnd::Line)),
+            (vec!["\u{1b}[A", "a", "\r"], "a", "a\r\n", Some(LineEnd::Line)),
+            (vec!["a", "\u{1b}"], "a", "a", Some(LineEnd::Left)),
+            (vec!["a\u{3}"], "a", "a\r\n", Some(LineEnd::Left)),
+            (vec!["\u{4}"], "", "\r\n", Some(LineEnd::Left)),
+            (vec!["one\rtwo\r"], "one", "one\r\n", Some(LineEnd::Line)),
             (vec!["a\u{1}\u{202e}"], "a\u{202e}", "a<U+202E>", None),
         ] {
-            let mut line = LineOfKeys::default();
+            let mut line = LineBuffer::default();
             let mut got = (String::new(), None);
             for key in &pressed {
                 let (echo, ended) = line.press(key.as_bytes());
@@ -221,13 +221,13 @@ mod tests {
             ("\u{1b}[5~x", vec![Key::Unknown, Key::Char('x')]),
             ("\u{3}\u{4}", vec![Key::CtrlC, Key::Char('\u{4}')]),
         ] {
-            assert_eq!(keys_of(bytes.as_bytes()), keys, "{bytes:?}");
+            assert_eq!(parse_keys(bytes.as_bytes()), keys, "{bytes:?}");
         }
     }
 
     #[test]
     fn a_character_may_come_in_parts() {
-        let mut line = LineOfKeys::default();
+        let mut line = LineBuffer::default();
         let shown: String = "€".bytes().map(|byte| line.press(&[byte]).0).collect();
         assert_eq!((shown.as_str(), line.into_text().as_str()), ("€", "€"));
     }

@@ -3,31 +3,31 @@
 use serde_json::Value;
 use switchboard_core::SampleRole;
 use switchboard_host::{Ask, SamplingAsk};
-use switchboard_store::Reply;
+use switchboard_store::AskReply;
 use switchboard_text::{escape, escape_line};
 
 use crate::form::{Typist, is_yes};
 
 /// Shows what would be sent to a model and asks whether to send it.
-pub(crate) fn put(
+pub(crate) fn ask_person(
     ask: &Ask,
     wanted: &SamplingAsk,
     person: &mut impl Typist,
-) -> Result<Reply, Reply> {
+) -> Result<AskReply, AskReply> {
     let server = escape_line(&ask.server);
     let tool = ask.tool.as_deref().map(|tool| format!(", for {}", escape_line(tool)));
     let tool = tool.unwrap_or_default();
     let model = escape_line(&wanted.model);
     let mut text = format!("\nServer {server} wants to ask the model {model}{tool}:\n");
     if !wanted.system.is_empty() {
-        text.push_str(&format!("instructions:\n{}", marked(&wanted.system)));
+        text.push_str(&format!("instructions:\n{}", mark_lines(&wanted.system)));
     }
     for (role, words) in &wanted.messages {
         let role = match role {
             SampleRole::User => "question",
             SampleRole::Assistant => "answer so far",
         };
-        text.push_str(&format!("{role}:\n{}", marked(words)));
+        text.push_str(&format!("{role}:\n{}", mark_lines(words)));
     }
     if !wanted.tools.is_empty() {
         let tools: Vec<_> = wanted.tools.iter().map(|tool| escape_line(tool)).collect();
@@ -39,8 +39,8 @@ pub(crate) fn put(
     ));
     person.show(&text)?;
     Ok(match is_yes(&person.line("Ask the model? [y/N] ")?) {
-        true => Reply::Accept(None),
-        false => Reply::Decline,
+        true => AskReply::Accept(None),
+        false => AskReply::Decline,
     })
 }
 
@@ -65,6 +65,6 @@ pub fn sampling_from_details(details: &Value) -> Option<SamplingAsk> {
 }
 
 /// Every line of the server's own is marked, so that none can pass for ours.
-fn marked(text: &str) -> String {
+fn mark_lines(text: &str) -> String {
     escape(text).lines().map(|line| format!("  | {line}\n")).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use switchboard_catalog::Status;
+use switchboard_catalog::ServerStatus;
 use switchboard_host::Host;
 use switchboard_text::escape_line;
 use tokio_util::sync::CancellationToken;
@@ -12,17 +12,19 @@ use tokio_util::sync::CancellationToken;
 use crate::printer::Printer;
 
 /// The spinners, until they are finished.
-pub struct Starting {
+pub struct StartSpinners {
     done: CancellationToken,
     bars: MultiProgress,
 }
 
-impl Starting {
+impl StartSpinners {
     /// Shows a spinner per starting server, where a person looks.
     pub fn show(printer: &Printer, host: &Host) -> Self {
         let starting = Self { done: CancellationToken::new(), bars: MultiProgress::new() };
-        if printer.is_lively() {
-            let (bars, host, done) = (starting.bars.clone(), host.clone(), starting.done.clone());
+        if printer.can_animate() {
+            let bars = starting.bars.clone();
+            let host = host.clone();
+            let done = starting.done.clone();
             tokio::spawn(async move { done.run_until_cancelled(follow(&bars, &host)).await });
         }
         starting
@@ -45,14 +47,14 @@ async fn follow(bars: &MultiProgress, host: &Host) {
         for (id, server) in &fleet.servers {
             let name = id.to_string();
             match (&server.status, shown.get(&name)) {
-                (Status::Starting, None) => {
+                (ServerStatus::Starting, None) => {
                     let bar = bars.add(ProgressBar::new_spinner());
                     bar.set_style(ProgressStyle::default_spinner());
                     bar.set_message(format!("starting {}", escape_line(&name)));
                     bar.enable_steady_tick(Duration::from_millis(100));
                     shown.insert(name, bar);
                 }
-                (Status::Starting, Some(_)) | (_, None) => {}
+                (ServerStatus::Starting, Some(_)) | (_, None) => {}
                 (_, Some(bar)) => bar.finish_and_clear(),
             }
         }

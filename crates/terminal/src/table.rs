@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use switchboard_text::escape_line;
 
 /// No column is made narrower than this.
-const NARROWEST: usize = 12;
+const MIN_COLUMN_WIDTH: usize = 12;
 
 /// Who reads a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
+pub enum TableReader {
     /// A person, at a terminal with so many columns.
     Person(usize),
     /// A program.
@@ -17,10 +17,14 @@ pub enum Reader {
 }
 
 /// Rows under a heading for a person; for a program rows alone, with tabs between.
-pub fn table<const N: usize>(reader: Reader, heading: [&str; N], rows: &[[String; N]]) -> String {
+pub fn table<const N: usize>(
+    reader: TableReader,
+    heading: [&str; N],
+    rows: &[[String; N]],
+) -> String {
     match reader {
-        Reader::Person(columns) => aligned(columns, heading, rows),
-        Reader::Program => {
+        TableReader::Person(columns) => align_columns(columns, heading, rows),
+        TableReader::Program => {
             let line = |row: &[String; N]| {
                 let cells = row.each_ref().map(|cell| escape_line(cell).replace('\t', " "));
                 format!("{}\n", cells.join("\t"))
@@ -30,7 +34,11 @@ pub fn table<const N: usize>(reader: Reader, heading: [&str; N], rows: &[[String
     }
 }
 
-fn aligned<const N: usize>(columns: usize, heading: [&str; N], rows: &[[String; N]]) -> String {
+fn align_columns<const N: usize>(
+    columns: usize,
+    heading: [&str; N],
+    rows: &[[String; N]],
+) -> String {
     let heading = heading.map(str::to_uppercase);
     let rows: Vec<[String; N]> = rows
         .iter()
@@ -44,7 +52,7 @@ fn aligned<const N: usize>(columns: usize, heading: [&str; N], rows: &[[String; 
     // The widest column gives way until the line fits, or nothing more can.
     while widths.iter().map(|width| width + 2).sum::<usize>() > columns + 2 {
         match widths.iter_mut().max() {
-            Some(widest) if *widest > NARROWEST => *widest -= 1,
+            Some(widest) if *widest > MIN_COLUMN_WIDTH => *widest -= 1,
             _ => break,
         }
     }
@@ -53,14 +61,14 @@ fn aligned<const N: usize>(columns: usize, heading: [&str; N], rows: &[[String; 
         let mut line = String::new();
         for (cell, width) in row.iter().zip(&widths) {
             // Writing to a `String` cannot fail.
-            _ = write!(line, "{:<width$}  ", cut(cell, *width));
+            _ = write!(line, "{:<width$}  ", truncate(cell, *width));
         }
         _ = writeln!(text, "{}", line.trim_end());
     }
     text
 }
 
-fn cut(text: &str, width: usize) -> String {
+fn truncate(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }
@@ -70,7 +78,7 @@ fn cut(text: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Reader, table};
+    use super::{TableReader, table};
 
     fn rows() -> [[String; 2]; 2] {
         [
@@ -82,11 +90,11 @@ mod tests {
     #[test]
     fn people_get_columns_that_fit_their_terminal() {
         assert_eq!(
-            table(Reader::Person(80), ["name", "what"], &rows()),
+            table(TableReader::Person(80), ["name", "what"], &rows()),
             "NAME       WHAT\na          one\nlong name  t w\\e[2J and much more to say\n"
         );
         assert_eq!(
-            table(Reader::Person(24), ["name", "what"], &rows()),
+            table(TableReader::Person(24), ["name", "what"], &rows()),
             "NAME       WHAT\na          one\nlong name  t w\\e[2J and…\n"
         );
     }
@@ -94,7 +102,7 @@ mod tests {
     #[test]
     fn programs_get_tabs() {
         assert_eq!(
-            table(Reader::Program, ["name", "what"], &rows()),
+            table(TableReader::Program, ["name", "what"], &rows()),
             "a\tone\nlong name\tt w\\e[2J and much more to say\n"
         );
     }

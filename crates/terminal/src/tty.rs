@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 
 /// Terminals that cannot move the cursor.
-const SIMPLE: [&str; 3] = ["dumb", "cons25", "emacs"];
+const SIMPLE_TERMINALS: [&str; 3] = ["dumb", "cons25", "emacs"];
 
 /// Whether a person types into a terminal in which the cursor can be moved.
 pub(crate) fn is_capable() -> bool {
@@ -11,23 +11,24 @@ pub(crate) fn is_capable() -> bool {
 }
 
 fn is_simple(name: Option<&str>) -> bool {
-    name.is_some_and(|name| SIMPLE.iter().any(|simple| simple.eq_ignore_ascii_case(name)))
+    name.is_some_and(|name| SIMPLE_TERMINALS.iter().any(|simple| simple.eq_ignore_ascii_case(name)))
 }
 
 /// How the terminal was when the program began.
 #[cfg(unix)]
-static BEFORE: std::sync::OnceLock<Option<rustix::termios::Termios>> = std::sync::OnceLock::new();
+static INITIAL_STATE: std::sync::OnceLock<Option<rustix::termios::Termios>> =
+    std::sync::OnceLock::new();
 
 /// Remembers how the terminal is.
 pub fn remember_mode() {
     #[cfg(unix)]
-    BEFORE.get_or_init(|| rustix::termios::tcgetattr(std::io::stdin()).ok());
+    INITIAL_STATE.get_or_init(|| rustix::termios::tcgetattr(std::io::stdin()).ok());
 }
 
 /// Gives the terminal back as it was: a question may have been left open.
 pub fn restore_mode() {
     #[cfg(unix)]
-    if let Some(Some(before)) = BEFORE.get() {
+    if let Some(Some(before)) = INITIAL_STATE.get() {
         use rustix::termios::{OptionalActions, tcsetattr};
         // Where that fails, there is no terminal left to mind.
         tcsetattr(std::io::stdin(), OptionalActions::Now, before).ok();
@@ -56,7 +57,7 @@ pub fn has_person() -> bool {
 }
 
 /// Forgets the keys that were pressed before a question was shown: they are no answer to it.
-pub(crate) fn forget_keys() {
+pub(crate) fn discard_keys() {
     #[cfg(unix)]
     {
         use rustix::termios::{QueueSelector, tcflush};

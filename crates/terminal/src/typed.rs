@@ -6,14 +6,14 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 #[cfg(unix)]
-use watching::Gate;
+use watching::ReadGate;
 
 /// Lines that a person types.
 #[derive(Debug)]
 pub struct TypedLines {
     lines: Option<mpsc::Receiver<String>>,
     #[cfg(unix)]
-    gate: Arc<Gate>,
+    gate: Arc<ReadGate>,
 }
 
 impl TypedLines {
@@ -65,7 +65,7 @@ impl TypedLines {
 
     fn watch_on(input: impl std::os::fd::AsFd + Send + 'static) -> Self {
         let (sender, lines) = mpsc::channel(64);
-        let gate = Arc::new(Gate::default());
+        let gate = Arc::new(ReadGate::default());
         let theirs = Arc::clone(&gate);
         let thread = std::thread::Builder::new().name("typed".to_owned());
         match thread.spawn(move || watching::run(&input, &theirs, &sender)) {
@@ -94,13 +94,13 @@ mod watching {
     use tokio::sync::mpsc;
 
     /// How long a look takes when nothing is typed.
-    const STEP: Duration = Duration::from_millis(100);
+    const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
     /// A line that grows longer is given up.
-    const LONGEST_LINE_BYTES: usize = 1 << 20;
+    const MAX_LINE_BYTES: usize = 1 << 20;
 
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    enum State {
+    enum GateState {
         #[default]
         Watching,
         Paused,
@@ -109,56 +109,56 @@ mod watching {
 
     /// Whether the thread may read. It holds the lock while it reads, so a pause is exact.
     #[derive(Debug, Default)]
-    pub(super) struct Gate {
-        state: Mutex<State>,
+    pub(super) struct ReadGate {
+        state: Mutex<GateState>,
         changed: Condvar,
     }
 
-    impl Gate {
+    impl ReadGate {
         pub(super) fn pause(&self) {
-            self.change(State::Paused);
+            self.change(GateState::Paused);
         }
 
         pub(super) fn resume(&self) {
-            self.change(State::Watching);
+            self.change(GateState::Watching);
         }
 
         pub(super) fn close(&self) {
-            self.change(State::Closed);
+            self.change(GateState::Closed);
         }
 
-        fn change(&self, to: State) {
+        fn change(&self, to: GateState) {
             *self.lock() = to;
             self.changed.notify_all();
         }
 
-        fn lock(&self) -> MutexGuard<'_, State> {
+        fn lock(&self) -> MutexGuard<'_, GateState> {
             self.state.lock().unwrap_or_else(PoisonError::into_inner)
         }
 
         /// Waits until reading is allowed; nothing when it never will be again.
-        fn open(&self) -> Option<MutexGuard<'_, State>> {
+        fn open(&self) -> Option<MutexGuard<'_, GateState>> {
             let state = self.lock();
-            let state = self.changed.wait_while(state, |state| *state == State::Paused);
+            let state = self.changed.wait_while(state, |state| *state == GateState::Paused);
             let state = state.unwrap_or_else(PoisonError::into_inner);
-            (*state == State::Watching).then_some(state)
+            (*state == GateState::Watching).then_some(state)
         }
     }
 
     /// Reads until it is closed, the input has ended, or nobody listens.
-    pub(super) fn run(input: &impl AsFd, gate: &Gate, sender: &mpsc::Sender<String>) {
+    pub(super) fn run(input: &impl AsFd, gate: &ReadGate, sender: &mpsc::Sender<String>) {
         let mut line = Vec::new();
         while !sender.is_closed() {
             let Some(open) = gate.open() else { return };
             drop(open);
-            match look(input, STEP) {
-                Look::Nothing => continue,
-                Look::Something => {}
-                Look::Blind => return,
+            match poll_input(input, POLL_INTERVAL) {
+                InputState::Nothing => continue,
+                InputState::Something => {}
+                InputState::Blind => return,
             }
             let Some(open) = gate.open() else { return };
             // While we waited somebody else may have read it, and reading would block.
-            if sender.capacity() > 0 && look(input, Duration::ZERO) == Look::Something {
+            if sender.capacity() > 0 && poll_input(input, Duration::ZERO) == InputState::Something {
                 let mut chunk = [0; 4096];
                 match rustix::io::read(input, &mut chunk) {
                     Ok(0) => return,
@@ -170,30 +170,30 @@ mod watching {
                 send(&mut line, sender);
             } else {
                 drop(open);
-                std::thread::sleep(STEP);
+                std::thread::sleep(POLL_INTERVAL);
             }
         }
     }
 
     /// What there is to read.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    enum Look {
+    enum InputState {
         Nothing,
         Something,
         /// This input cannot be watched without reading from it.
         Blind,
     }
 
-    fn look(input: &impl AsFd, limit: Duration) -> Look {
+    fn poll_input(input: &impl AsFd, limit: Duration) -> InputState {
         let limit = Timespec { tv_sec: 0, tv_nsec: limit.subsec_nanos().into() };
         let mut inputs = [PollFd::new(input, PollFlags::IN)];
         match poll(&mut inputs, Some(&limit)) {
-            Ok(0) | Err(Errno::INTR | Errno::AGAIN) => Look::Nothing,
+            Ok(0) | Err(Errno::INTR | Errno::AGAIN) => InputState::Nothing,
             Ok(_) if inputs.iter().all(|input| input.revents().contains(PollFlags::NVAL)) => {
-                Look::Blind
+                InputState::Blind
             }
-            Ok(_) => Look::Something,
-            Err(_) => Look::Blind,
+            Ok(_) => InputState::Something,
+            Err(_) => InputState::Blind,
         }
     }
 
@@ -205,7 +205,7 @@ mod watching {
             // needs none of them.
             sender.blocking_send(line.trim_end_matches(['\n', '\r']).to_owned()).ok();
         }
-        if text.len() > LONGEST_LINE_BYTES {
+        if text.len() > MAX_LINE_BYTES {
             text.clear();
         }
     }
@@ -218,12 +218,12 @@ mod tests {
     use std::sync::{Arc, Weak};
     use std::time::{Duration, Instant};
 
-    use super::{Gate, TypedLines};
+    use super::{ReadGate, TypedLines};
 
-    const PATIENCE: Duration = Duration::from_secs(20);
+    const TEST_TIMEOUT: Duration = Duration::from_secs(20);
 
     async fn next(typed: &mut TypedLines) -> Option<String> {
-        tokio::time::timeout(PATIENCE, typed.line()).await.expect("a line comes in time")
+        tokio::time::timeout(TEST_TIMEOUT, typed.line()).await.expect("a line comes in time")
     }
 
     #[tokio::test]
@@ -241,10 +241,10 @@ mod tests {
     }
 
     /// Waits until the thread of a value that is gone has ended too.
-    async fn ended(gate: &Weak<Gate>) {
+    async fn wait_thread_end(gate: &Weak<ReadGate>) {
         let started = Instant::now();
         while gate.strong_count() > 0 {
-            assert!(started.elapsed() < PATIENCE, "the thread is still there");
+            assert!(started.elapsed() < TEST_TIMEOUT, "the thread is still there");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
@@ -272,7 +272,7 @@ mod tests {
         let gate = Arc::downgrade(&typed.gate);
         drop(typed);
         writer.write_all(b"for the prompt\n").unwrap();
-        ended(&gate).await;
+        wait_thread_end(&gate).await;
         assert_eq!(taken(15), "for the prompt\n");
     }
 
@@ -283,6 +283,6 @@ mod tests {
         typed.pause();
         let gate = Arc::downgrade(&typed.gate);
         drop(typed);
-        ended(&gate).await;
+        wait_thread_end(&gate).await;
     }
 }

@@ -13,7 +13,7 @@ fn read(question: &str) -> io::Result<String> {
     use std::io::Write as _;
 
     // Before the question: nothing that is typed as soon as it is there is shown, or lost.
-    let dark = Dark::begin()?;
+    let dark = EchoOff::begin()?;
     let mut out = io::stderr();
     write!(out, "{question}")?;
     out.flush()?;
@@ -28,10 +28,10 @@ fn read(question: &str) -> io::Result<String> {
 
 /// The terminal shows nothing of what is typed, until this is dropped.
 #[cfg(unix)]
-struct Dark(rustix::termios::Termios);
+struct EchoOff(rustix::termios::Termios);
 
 #[cfg(unix)]
-impl Dark {
+impl EchoOff {
     fn begin() -> io::Result<Self> {
         use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
         let before = tcgetattr(io::stdin())?;
@@ -44,7 +44,7 @@ impl Dark {
 }
 
 #[cfg(unix)]
-impl Drop for Dark {
+impl Drop for EchoOff {
     fn drop(&mut self) {
         use rustix::termios::{OptionalActions, tcsetattr};
         // A terminal that has gone needs nothing.

@@ -16,10 +16,10 @@ use std::time::SystemTime;
 #[must_use]
 pub fn binary() -> PathBuf {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(find).clone()
+    BINARY.get_or_init(locate).clone()
 }
 
-fn find() -> PathBuf {
+fn locate() -> PathBuf {
     let profile = profile_directory();
     let binary = profile.join(format!("switchboard-testkit{}", std::env::consts::EXE_SUFFIX));
     if !is_fresh(&binary) {
@@ -39,23 +39,23 @@ fn profile_directory() -> PathBuf {
 }
 
 fn is_fresh(binary: &Path) -> bool {
-    let Some(built) = modified(binary) else { return false };
+    let Some(built) = modified_at(binary) else { return false };
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     // Where the sources are gone (a copied test executable), the binary beside it has to do.
-    newest(&sources).is_none_or(|changed| changed <= built)
+    newest_source(&sources).is_none_or(|changed| changed <= built)
 }
 
-fn modified(path: &Path) -> Option<SystemTime> {
+fn modified_at(path: &Path) -> Option<SystemTime> {
     path.metadata().ok()?.modified().ok()
 }
 
-fn newest(directory: &Path) -> Option<SystemTime> {
+fn newest_source(directory: &Path) -> Option<SystemTime> {
     let entries = std::fs::read_dir(directory).ok()?;
     entries
         .filter_map(Result::ok)
         .filter_map(|entry| {
             let path = entry.path();
-            if path.is_dir() { newest(&path) } else { modified(&path) }
+            if path.is_dir() { newest_source(&path) } else { modified_at(&path) }
         })
         .max()
 }

@@ -24,7 +24,7 @@ pub mod soak;
 
 pub use binary::{binary, build};
 pub use certificates::{ServerCertificate, TestAuthority, Validity};
-pub use front::{Farewell, Front, Weather};
+pub use front::{Farewell, ProxyFront, Weather};
 pub use home::Home;
 pub use http_fixture::HttpFixture;
 pub use model_fixture::{ModelFixture, ModelFixtureBuilder, ModelVendor};

@@ -45,7 +45,7 @@ impl OauthFixture {
     ///
     /// Stops the test when the server does not answer.
     #[must_use]
-    pub fn seen(&self) -> Value {
+    pub fn observations(&self) -> Value {
         let (_, body) = exchange("GET", &format!("{}/control", self.origin()), "");
         serde_json::from_str(&body).expect("the control endpoint answers with JSON")
     }
@@ -53,33 +53,33 @@ impl OauthFixture {
     /// One number of what was seen; 0 when there is none of that name.
     #[must_use]
     pub fn count(&self, name: &str) -> u64 {
-        self.seen().get(name).and_then(Value::as_u64).unwrap_or(0)
+        self.observations().get(name).and_then(Value::as_u64).unwrap_or(0)
     }
 
     /// How often a path was asked, for example `POST /token`.
     #[must_use]
     pub fn requests(&self, line: &str) -> u64 {
-        let seen = self.seen();
+        let seen = self.observations();
         let all = seen.get("requests");
         all.and_then(|all| all.get(line)).and_then(Value::as_u64).unwrap_or(0)
     }
 
     /// Makes every access token worthless; refresh tokens stay good.
     pub fn expire(&self) {
-        self.tell(&json!({"expire": true}));
+        self.send_control(&json!({"expire": true}));
     }
 
     /// Makes every token worthless.
     pub fn revoke(&self) {
-        self.tell(&json!({"revoke": true}));
+        self.send_control(&json!({"revoke": true}));
     }
 
     /// Changes how long the tokens live that are given from here on.
     pub fn set_token_seconds(&self, seconds: u64) {
-        self.tell(&json!({"token_seconds": seconds}));
+        self.send_control(&json!({"token_seconds": seconds}));
     }
 
-    fn tell(&self, what: &Value) {
+    fn send_control(&self, what: &Value) {
         let _ = exchange("POST", &format!("{}/control", self.origin()), &what.to_string());
     }
 
@@ -105,7 +105,8 @@ fn exchange(verb: &str, url: &str, body: &str) -> (String, String) {
     let length = body.len();
     let head = format!("{verb} /{path} HTTP/1.1\r\nhost: {host}\r\ncontent-length: {length}\r\n");
     stream.write_all(format!("{head}\r\n{body}").as_bytes()).expect("the fixture reads");
-    let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
+    let mut answer = Vec::new();
+    let mut piece = [0; 4096];
     // The hand-written server leaves connections open, so the length says when to stop.
     loop {
         let text = String::from_utf8_lossy(&answer);

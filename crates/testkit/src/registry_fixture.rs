@@ -17,7 +17,7 @@ pub struct RegistryFixture {
     /// Its address, without the version of the API.
     pub url: String,
     address: SocketAddr,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<RegistryState>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -42,7 +42,7 @@ pub enum RegistryMood {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct RegistryState {
     servers: Vec<Value>,
     /// Other files by their path.
     files: BTreeMap<String, Vec<u8>>,
@@ -55,7 +55,7 @@ struct State {
 }
 
 /// One answer.
-struct Answer {
+struct RegistryAnswer {
     status: u16,
     headers: Vec<(&'static str, String)>,
     body: Vec<u8>,
@@ -71,8 +71,9 @@ impl RegistryFixture {
     pub fn start(servers: &[Value]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free on loopback");
         let address = listener.local_addr().expect("a listener has an address");
-        let servers = servers.iter().map(listed).collect();
-        let state = Arc::new(Mutex::new(State { servers, page: 100, ..State::default() }));
+        let servers = servers.iter().map(to_listed).collect();
+        let state =
+            Arc::new(Mutex::new(RegistryState { servers, page: 100, ..RegistryState::default() }));
         let shared = Arc::clone(&state);
         let thread = std::thread::spawn(move || serve(&listener, &shared));
         Self { url: format!("http://{address}"), address, state, thread: Some(thread) }
@@ -90,7 +91,7 @@ impl RegistryFixture {
 
     /// Puts other servers in place of those it has.
     pub fn set_servers(&self, servers: &[Value]) {
-        self.with(|state| state.servers = servers.iter().map(listed).collect());
+        self.with(|state| state.servers = servers.iter().map(to_listed).collect());
     }
 
     /// Serves a file at a path, for example `/files/a.mcpb`; gives its address.
@@ -105,7 +106,7 @@ impl RegistryFixture {
         self.with(|state| state.requests.clone())
     }
 
-    fn with<T>(&self, action: impl FnOnce(&mut State) -> T) -> T {
+    fn with<T>(&self, action: impl FnOnce(&mut RegistryState) -> T) -> T {
         action(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -121,14 +122,14 @@ impl Drop for RegistryFixture {
     }
 }
 
-fn listed(server: &Value) -> Value {
+fn to_listed(server: &Value) -> Value {
     if server.get("server").is_some() {
         return server.clone();
     }
     json!({"server": server, "_meta": {OFFICIAL: {"status": "active", "isLatest": true}}})
 }
 
-fn serve(listener: &TcpListener, state: &Mutex<State>) {
+fn serve(listener: &TcpListener, state: &Mutex<RegistryState>) {
     for stream in listener.incoming() {
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.stop {
@@ -141,7 +142,7 @@ fn serve(listener: &TcpListener, state: &Mutex<State>) {
     }
 }
 
-fn exchange(mut stream: TcpStream, state: &mut State) -> std::io::Result<()> {
+fn exchange(mut stream: TcpStream, state: &mut RegistryState) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut line = String::new();
     reader.read_line(&mut line)?;
@@ -175,8 +176,8 @@ fn exchange(mut stream: TcpStream, state: &mut State) -> std::io::Result<()> {
     stream.write_all(&answer.body)
 }
 
-fn answer(state: &State, target: &str, etag: Option<&str>) -> Answer {
-    let plain = |status: u16, body: Vec<u8>| Answer { status, headers: Vec::new(), body };
+fn answer(state: &RegistryState, target: &str, etag: Option<&str>) -> RegistryAnswer {
+    let plain = |status: u16, body: Vec<u8>| RegistryAnswer { status, headers: Vec::new(), body };
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     if let Some(file) = state.files.get(path) {
         return plain(200, file.clone());
@@ -188,10 +189,10 @@ fn answer(state: &State, target: &str, etag: Option<&str>) -> Answer {
         RegistryMood::Status(status) => return plain(*status, b"{}".to_vec()),
         RegistryMood::Elsewhere(place) => {
             let headers = vec![("location", format!("{place}{target}"))];
-            return Answer { status: 302, headers, body: Vec::new() };
+            return RegistryAnswer { status: 302, headers, body: Vec::new() };
         }
     }
-    let parts: Vec<String> = path.split('/').skip(1).map(decoded).collect();
+    let parts: Vec<String> = path.split('/').skip(1).map(percent_decode).collect();
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     let found = match parts.as_slice() {
         ["v0.1", "servers"] => Some(page(state, query)),
@@ -207,14 +208,14 @@ fn answer(state: &State, target: &str, etag: Option<&str>) -> Answer {
         return plain(304, Vec::new());
     }
     let headers = vec![("etag", tag), ("content-type", "application/json".to_owned())];
-    Answer { status: 200, headers, body }
+    RegistryAnswer { status: 200, headers, body }
 }
 
-fn page(state: &State, query: &str) -> Value {
+fn page(state: &RegistryState, query: &str) -> Value {
     let pairs: BTreeMap<String, String> = query
         .split('&')
         .filter_map(|pair| pair.split_once('='))
-        .map(|(name, value)| (name.to_owned(), decoded(&value.replace('+', " "))))
+        .map(|(name, value)| (name.to_owned(), percent_decode(&value.replace('+', " "))))
         .collect();
     let search = pairs.get("search").map(|word| word.to_lowercase()).unwrap_or_default();
     let newest = pairs.get("version").is_some_and(|version| version == "latest");
@@ -236,12 +237,12 @@ fn page(state: &State, query: &str) -> Value {
     json!({"servers": servers, "metadata": {"count": servers.len(), "nextCursor": next}})
 }
 
-fn versions(state: &State, name: &str) -> Option<Value> {
+fn versions(state: &RegistryState, name: &str) -> Option<Value> {
     let servers: Vec<&Value> = state.servers.iter().filter(|one| is_named(one, name)).collect();
     (!servers.is_empty()).then(|| json!({"servers": servers, "metadata": {"count": servers.len()}}))
 }
 
-fn one(state: &State, name: &str, version: &str) -> Option<Value> {
+fn one(state: &RegistryState, name: &str, version: &str) -> Option<Value> {
     let fits = |one: &&Value| match version {
         "latest" => is_newest(one),
         version => one.pointer("/server/version").and_then(Value::as_str) == Some(version),
@@ -259,7 +260,7 @@ fn is_newest(listed: &Value) -> bool {
 }
 
 /// A part of an address with its `%` codes replaced.
-fn decoded(text: &str) -> String {
+fn percent_decode(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {

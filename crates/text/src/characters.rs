@@ -17,7 +17,7 @@ pub const fn is_hidden(c: char) -> bool {
 /// Whether a reader cannot tell what stands there: another space than the usual one, a character
 /// that is none, or one that every font draws as it likes.
 #[must_use]
-pub const fn is_unclear(c: char) -> bool {
+pub const fn is_ambiguous(c: char) -> bool {
     matches!(c,
         '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
         | '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{fffc}'
@@ -27,7 +27,7 @@ pub const fn is_unclear(c: char) -> bool {
 }
 
 /// Whether a character chooses the look of the one before it.
-pub const fn is_selector(c: char) -> bool {
+pub const fn is_variation_selector(c: char) -> bool {
     matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
@@ -42,53 +42,58 @@ pub const fn tag_letter(c: char) -> Option<char> {
 
 /// The plain lower-case letter that a reader sees in this character; nothing where nothing is seen.
 #[must_use]
-pub fn plain(c: char) -> Option<char> {
+pub fn fold_char(c: char) -> Option<char> {
     if c.is_ascii() {
         return (!c.is_ascii_control() || c.is_ascii_whitespace()).then(|| c.to_ascii_lowercase());
     }
-    if c.is_control() || is_hidden(c) || is_selector(c) || is_mark(c) {
+    if c.is_control() || is_hidden(c) || is_variation_selector(c) || is_combining_mark(c) {
         return None;
     }
-    if let Some(twin) = twin(c) {
+    if let Some(twin) = latin_homoglyph(c) {
         return Some(twin);
     }
     if c.is_whitespace() {
         return Some(' ');
     }
     let lower = c.to_lowercase().next().unwrap_or(c);
-    Some(twin(lower).or_else(|| styled(lower)).unwrap_or(lower))
+    Some(latin_homoglyph(lower).or_else(|| fold_style(lower)).unwrap_or(lower))
 }
 
 /// The Latin letter that a letter of another alphabet is taken for.
 #[must_use]
-pub(crate) fn twin(c: char) -> Option<char> {
-    let at = TWINS.binary_search_by_key(&c, |(odd, _)| *odd).ok()?;
-    TWINS.get(at).map(|(_, latin)| *latin)
+pub(crate) fn latin_homoglyph(c: char) -> Option<char> {
+    let at = HOMOGLYPHS.binary_search_by_key(&c, |(odd, _)| *odd).ok()?;
+    HOMOGLYPHS.get(at).map(|(_, latin)| *latin)
 }
 
 /// What a reader takes the first word for that mixes Latin letters with their twins of another
 /// alphabet; nothing where there is none.
 #[must_use]
-pub fn reads_as(text: &str) -> Option<String> {
+pub fn mixed_script_reading(text: &str) -> Option<String> {
     if text.is_ascii() {
         return None;
     }
     let words = text.split(|c: char| !c.is_alphanumeric());
-    words.filter(|word| is_mixed(word)).map(|word| word.chars().filter_map(plain).collect()).next()
+    words
+        .filter(|word| is_mixed_script(word))
+        .map(|word| word.chars().filter_map(fold_char).collect())
+        .next()
 }
 
 /// Whether a word mixes Latin letters with their twins of another alphabet, and has no other
 /// letters of that.
-pub fn is_mixed(word: &str) -> bool {
+pub fn is_mixed_script(word: &str) -> bool {
     if word.is_ascii() {
         return false;
     }
-    let (mut latin, mut twins, mut others) = (0, 0, 0);
+    let mut latin = 0;
+    let mut twins = 0;
+    let mut others = 0;
     for c in word.chars() {
         match c {
             _ if c.is_ascii_alphabetic() => latin += 1,
-            _ if twin(c).is_some() => twins += 1,
-            _ if c.is_alphabetic() && plain(c).is_some_and(|c| !c.is_ascii()) => others += 1,
+            _ if latin_homoglyph(c).is_some() => twins += 1,
+            _ if c.is_alphabetic() && fold_char(c).is_some_and(|c| !c.is_ascii()) => others += 1,
             _ => {}
         }
     }
@@ -96,15 +101,15 @@ pub fn is_mixed(word: &str) -> bool {
 }
 
 /// Marks that are drawn over or under the letter before them.
-pub(crate) const fn is_mark(c: char) -> bool {
+pub(crate) const fn is_combining_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
         | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
 }
 
 /// Whether a character is another way to write what has a usual one: a mark that stands apart from
 /// its letter, a part of a syllable, or a letter that is wide, bold, circled, joined or set higher.
-pub const fn is_other_spelling(c: char) -> bool {
-    is_mark(c)
+pub const fn is_noncanonical(c: char) -> bool {
+    is_combining_mark(c)
         || matches!(c, '\u{483}'..='\u{489}' | '\u{1100}'..='\u{11ff}' | '\u{2070}'..='\u{209f}'
             | '\u{2100}'..='\u{218f}' | '\u{2460}'..='\u{24ff}' | '\u{3099}' | '\u{309a}'
             | '\u{3131}'..='\u{318e}' | '\u{3200}'..='\u{33ff}' | '\u{f900}'..='\u{faff}'
@@ -113,7 +118,7 @@ pub const fn is_other_spelling(c: char) -> bool {
 }
 
 /// Latin letters in another dress: wide, bold, circled, squared, accented.
-fn styled(c: char) -> Option<char> {
+fn fold_style(c: char) -> Option<char> {
     let code = u32::from(c);
     let letter = |offset: u32| char::from_u32(0x61 + offset % 26);
     match c {
@@ -131,14 +136,14 @@ fn styled(c: char) -> Option<char> {
         '\u{2010}'..='\u{2015}' | '\u{2212}' => Some('-'),
         '\u{2044}' | '\u{2215}' => Some('/'),
         '。' | '｡' => Some('.'),
-        _ => dressed(c),
+        _ => fold_accent(c),
     }
 }
 
 /// The letter or digit below an accent, or above or below the line.
-fn dressed(c: char) -> Option<char> {
+fn fold_accent(c: char) -> Option<char> {
     static SORTED: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
-        let all = DRESSED.iter().flat_map(|(letter, odd)| odd.chars().map(move |c| (c, *letter)));
+        let all = ACCENTED.iter().flat_map(|(letter, odd)| odd.chars().map(move |c| (c, *letter)));
         let mut all: Vec<(char, char)> = all.collect();
         all.sort_unstable();
         all
@@ -149,7 +154,7 @@ fn dressed(c: char) -> Option<char> {
 
 /// Letters and digits with everything that is the same one with an accent, a stroke, or set higher
 /// or lower.
-const DRESSED: [(char, &str); 36] = [
+const ACCENTED: [(char, &str); 36] = [
     ('0', "⁰₀⓪🯰"),
     ('1', "¹₁①🯱"),
     ('2', "²₂②🯲"),
@@ -189,7 +194,7 @@ const DRESSED: [(char, &str); 36] = [
 ];
 
 /// Letters that look like Latin ones, in the order of their numbers.
-const TWINS: [(char, char); 152] = [
+const HOMOGLYPHS: [(char, char); 152] = [
     ('\u{1eb}', 'q'),
     ('\u{251}', 'a'),
     ('\u{261}', 'g'),
@@ -350,7 +355,7 @@ mod tests {
 
     #[test]
     fn the_table_of_twins_is_in_order() {
-        assert!(TWINS.is_sorted_by_key(|(odd, _)| *odd));
+        assert!(HOMOGLYPHS.is_sorted_by_key(|(odd, _)| *odd));
     }
 
     #[test]
@@ -365,7 +370,7 @@ mod tests {
             ("i\u{200b}g\u{ad}n\u{301}óre", "ignore"),
             ("größe", "große"),
         ] {
-            assert_eq!(odd.chars().filter_map(plain).collect::<String>(), expected);
+            assert_eq!(odd.chars().filter_map(fold_char).collect::<String>(), expected);
         }
     }
 
@@ -379,7 +384,7 @@ mod tests {
             ("file.txt", None),
             ("α-version", None),
         ] {
-            assert_eq!(reads_as(text).as_deref(), expected, "{text}");
+            assert_eq!(mixed_script_reading(text).as_deref(), expected, "{text}");
         }
     }
 }

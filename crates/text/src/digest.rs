@@ -8,13 +8,13 @@ pub struct Digest(Sha256);
 
 /// The fingerprint of `parts`.
 #[must_use]
-pub fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
+pub fn fingerprint<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     parts.into_iter().fold(Digest::default(), Digest::with_bytes).hex()
 }
 
 impl Digest {
     /// Starts a fingerprint for one purpose; those of different purposes never meet.
-    pub fn of(purpose: &str) -> Self {
+    pub fn new(purpose: &str) -> Self {
         Self::default().with(purpose)
     }
 
@@ -44,15 +44,15 @@ mod tests {
     #[test]
     fn the_same_characters_cut_differently_give_another_digest() {
         let digests = [
-            Digest::of("test").with("ab").with("c").hex(),
-            Digest::of("test").with("a").with("bc").hex(),
-            Digest::of("test").with("abc").hex(),
-            Digest::of("other").with("abc").hex(),
+            Digest::new("test").with("ab").with("c").hex(),
+            Digest::new("test").with("a").with("bc").hex(),
+            Digest::new("test").with("abc").hex(),
+            Digest::new("other").with("abc").hex(),
         ];
         for (index, digest) in digests.iter().enumerate() {
             assert_eq!(digest.len(), 64);
             assert!(!digests[..index].contains(digest));
         }
-        assert_eq!(of([b"test".as_slice(), b"abc"]), digests[2]);
+        assert_eq!(fingerprint([b"test".as_slice(), b"abc"]), digests[2]);
     }
 }

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use crate::characters::{is_hidden, is_mark, is_selector, is_unclear, tag_letter};
+use crate::characters::{
+    is_ambiguous, is_combining_mark, is_hidden, is_variation_selector, tag_letter,
+};
 
 /// Makes text of several lines safe to show.
 ///
@@ -13,13 +15,13 @@ use crate::characters::{is_hidden, is_mark, is_selector, is_unclear, tag_letter}
 /// back exactly what there was.
 #[must_use]
 pub fn escape(text: &str) -> Cow<'_, str> {
-    escape_with(text, Lines::Several)
+    escape_with(text, EscapeMode::Several)
 }
 
 /// Makes text safe to show in one line: as [`escape`], and line feeds become `\n`.
 #[must_use]
 pub fn escape_line(text: &str) -> Cow<'_, str> {
-    escape_with(text, Lines::One)
+    escape_with(text, EscapeMode::One)
 }
 
 /// Makes prose safe to show, which is read and not decided by: as [`escape`], but spaces of other
@@ -54,14 +56,14 @@ fn with_spaces(text: &str, escape: impl Fn(&str) -> Cow<'_, str>) -> Cow<'_, str
 /// Makes JSON text of several lines safe to show: its own codes stay, others are added.
 #[must_use]
 pub fn escape_json(text: &str) -> Cow<'_, str> {
-    escape_with(text, Lines::Json)
+    escape_with(text, EscapeMode::Json)
 }
 
 /// The same JSON, with every control and hidden character written as a code of JSON.
 #[must_use]
-pub fn coded_json(text: &str) -> Cow<'_, str> {
+pub fn encode_json_controls(text: &str) -> Cow<'_, str> {
     let hides =
-        |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || is_hidden(c) || is_unclear(c);
+        |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || is_hidden(c) || is_ambiguous(c);
     if !text.contains(hides) {
         return Cow::Borrowed(text);
     }
@@ -82,35 +84,35 @@ pub fn coded_json(text: &str) -> Cow<'_, str> {
 /// The text that [`escape`] made safe.
 #[must_use]
 pub fn unescape(shown: &str) -> String {
-    unescape_with(shown, Lines::Several)
+    unescape_with(shown, EscapeMode::Several)
 }
 
 /// The text that [`escape_line`] made safe.
 #[must_use]
 pub fn unescape_line(shown: &str) -> String {
-    unescape_with(shown, Lines::One)
+    unescape_with(shown, EscapeMode::One)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lines {
+enum EscapeMode {
     Several,
     One,
     /// Several, and a backslash begins a code of JSON.
     Json,
 }
 
-fn escape_with(text: &str, lines: Lines) -> Cow<'_, str> {
+fn escape_with(text: &str, lines: EscapeMode) -> Cow<'_, str> {
     let Some(first) = first_change(text, lines) else { return Cow::Borrowed(text) };
     let Some((clean, mut rest)) = text.split_at_checked(first) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len() + 32);
     out.push_str(clean);
-    let mut before = Before::of(clean);
+    let mut before = EscapeContext::after(clean);
     while let Some(c) = rest.chars().next() {
         if tag_letter(c).is_some() {
             let end = rest.find(|c| tag_letter(c).is_none()).unwrap_or(rest.len());
             let (tags, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
             push_tags(&mut out, tags);
-            before = before.with(c, after);
+            before = before.advance(c, after);
             rest = after;
             continue;
         }
@@ -120,33 +122,33 @@ fn escape_with(text: &str, lines: Lines) -> Cow<'_, str> {
         } else {
             out.push(c);
         }
-        before = before.with(c, after);
+        before = before.advance(c, after);
         rest = after;
     }
     Cow::Owned(out)
 }
 
 /// Where the first character is that cannot be shown as it is.
-fn first_change(text: &str, lines: Lines) -> Option<usize> {
+fn first_change(text: &str, lines: EscapeMode) -> Option<usize> {
     let harmless = |byte: u8| match byte {
         b'\\' | b'<' => false,
         b' '..=b'~' | b'\t' => true,
-        b'\n' => lines != Lines::One,
+        b'\n' => lines != EscapeMode::One,
         _ => false,
     };
     let from = text.bytes().position(|byte| !harmless(byte))?;
-    let mut before = Before::of(text.get(..from).unwrap_or_default());
+    let mut before = EscapeContext::after(text.get(..from).unwrap_or_default());
     text.get(from..)?.char_indices().find_map(|(at, c)| {
         let after = text.get(from + at + c.len_utf8()..).unwrap_or_default();
         let changes = must_change(c, before, after, lines);
-        before = before.with(c, after);
+        before = before.advance(c, after);
         changes.then_some(from + at)
     })
 }
 
 /// What stands before a character.
 #[derive(Debug, Clone, Copy)]
-struct Before {
+struct EscapeContext {
     last: char,
     /// So many marks over and under letters stand there in a row.
     marks: usize,
@@ -155,20 +157,20 @@ struct Before {
 }
 
 /// More marks on a letter reach into other lines.
-const MOST_MARKS: usize = 4;
+const MAX_MARKS: usize = 4;
 
-impl Before {
+impl EscapeContext {
     /// What stands at the end of a text of which nothing has to be changed.
-    fn of(text: &str) -> Self {
-        let marks = text.chars().rev().take_while(|c| is_mark(*c)).count();
-        let base = text.chars().rev().find(|c| !is_mark(*c));
-        let has_base = base.is_some_and(|c| is_selector(c) || carries_marks(c));
+    fn after(text: &str) -> Self {
+        let marks = text.chars().rev().take_while(|c| is_combining_mark(*c)).count();
+        let base = text.chars().rev().find(|c| !is_combining_mark(*c));
+        let has_base = base.is_some_and(|c| is_variation_selector(c) || carries_marks(c));
         Self { last: text.chars().next_back().unwrap_or('\0'), marks, has_base }
     }
 
-    fn with(self, c: char, after: &str) -> Self {
+    fn advance(self, c: char, after: &str) -> Self {
         let (marks, has_base) = match c {
-            _ if is_mark(c) => (self.marks + 1, self.has_base),
+            _ if is_combining_mark(c) => (self.marks + 1, self.has_base),
             '\u{fe00}'..='\u{fe0f}' => (0, self.takes_selector(after)),
             _ => (0, carries_marks(c)),
         };
@@ -178,40 +180,40 @@ impl Before {
     /// Whether a selector chooses the look of an emoji or ideograph here; elsewhere it hides.
     fn takes_selector(self, after: &str) -> bool {
         let keycap = matches!(self.last, '0'..='9' | '#' | '*') && after.starts_with('\u{20e3}');
-        let can_change = |c: char| c >= '\u{a9}' && !is_hidden(c) && !is_unclear(c);
-        keycap || can_change(self.last) && !is_selector(self.last)
+        let can_change = |c: char| c >= '\u{a9}' && !is_hidden(c) && !is_ambiguous(c);
+        keycap || can_change(self.last) && !is_variation_selector(self.last)
     }
 
     /// Whether the wide space of ideographs is what it seems: one, behind an ideograph.
     fn takes_wide_space(self) -> bool {
-        self.last >= '\u{2e80}' && !is_hidden(self.last) && !is_unclear(self.last)
+        self.last >= '\u{2e80}' && !is_hidden(self.last) && !is_ambiguous(self.last)
     }
 }
 
 /// Whether a mark over or under it is seen as one, and does not change a space or a sign.
 fn carries_marks(c: char) -> bool {
-    let is_drawn = !c.is_whitespace() && !c.is_control() && !is_hidden(c) && !is_unclear(c);
+    let is_drawn = !c.is_whitespace() && !c.is_control() && !is_hidden(c) && !is_ambiguous(c);
     is_drawn && !c.is_ascii_punctuation()
 }
 
-fn must_change(c: char, before: Before, after: &str, lines: Lines) -> bool {
+fn must_change(c: char, before: EscapeContext, after: &str, lines: EscapeMode) -> bool {
     match c {
-        '\n' => matches!(lines, Lines::One),
+        '\n' => matches!(lines, EscapeMode::One),
         '\t' => false,
-        '\\' => lines != Lines::Json && code(after, lines).is_some(),
-        '<' => hidden_code(after).is_some(),
+        '\\' => lines != EscapeMode::Json && decode_code(after, lines).is_some(),
+        '<' => decode_hidden(after).is_some(),
         // One selector chooses the look of an emoji; more of them carry hidden bytes.
         '\u{fe00}'..='\u{fe0f}' => !before.takes_selector(after),
         '\u{3000}' => !before.takes_wide_space(),
-        _ if is_mark(c) && !is_hidden(c) => before.marks >= MOST_MARKS || !before.has_base,
-        _ => c.is_control() || is_hidden(c) || is_unclear(c),
+        _ if is_combining_mark(c) && !is_hidden(c) => before.marks >= MAX_MARKS || !before.has_base,
+        _ => c.is_control() || is_hidden(c) || is_ambiguous(c),
     }
 }
 
-fn push_visible(out: &mut String, c: char, lines: Lines) {
+fn push_visible(out: &mut String, c: char, lines: EscapeMode) {
     // Writing to a string cannot fail.
     let _ok = match c {
-        _ if lines == Lines::Json && (c.is_control() || c.is_ascii()) => {
+        _ if lines == EscapeMode::Json && (c.is_control() || c.is_ascii()) => {
             write!(out, "\\u{:04x}", u32::from(c))
         }
         '\n' => write!(out, "\\n"),
@@ -227,21 +229,21 @@ fn push_tags(out: &mut String, tags: &str) {
     for letter in tags.chars().filter_map(tag_letter) {
         match letter {
             // They would end the letters, or begin a code.
-            '"' | '\\' => push_visible(out, letter, Lines::Several),
+            '"' | '\\' => push_visible(out, letter, EscapeMode::Several),
             _ => out.push(letter),
         }
     }
     out.push_str("\">");
 }
 
-fn unescape_with(shown: &str, lines: Lines) -> String {
+fn unescape_with(shown: &str, lines: EscapeMode) -> String {
     let mut out = String::with_capacity(shown.len());
     let mut rest = shown;
     while let Some(c) = rest.chars().next() {
         let after = rest.get(c.len_utf8()..).unwrap_or_default();
         let found = match c {
-            '\\' => code(after, lines).map(|(c, length)| (c.to_string(), length)),
-            '<' => hidden_code(after),
+            '\\' => decode_code(after, lines).map(|(c, length)| (c.to_string(), length)),
+            '<' => decode_hidden(after),
             _ => None,
         };
         let length = match found {
@@ -260,11 +262,11 @@ fn unescape_with(shown: &str, lines: Lines) -> String {
 }
 
 /// What follows a backslash if it is one of our codes: the character, and how long the code is.
-fn code(after: &str, lines: Lines) -> Option<(char, usize)> {
+fn decode_code(after: &str, lines: EscapeMode) -> Option<(char, usize)> {
     match after.chars().next()? {
         'e' => Some(('\u{1b}', 1)),
         'r' => Some(('\r', 1)),
-        'n' if lines == Lines::One => Some(('\n', 1)),
+        'n' if lines == EscapeMode::One => Some(('\n', 1)),
         'x' => {
             let digits = after.get(1..3)?;
             let lower = digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
@@ -276,7 +278,7 @@ fn code(after: &str, lines: Lines) -> Option<(char, usize)> {
 }
 
 /// What follows a `<` if it is one of our signs: the hidden characters, and how long the sign is.
-fn hidden_code(after: &str) -> Option<(String, usize)> {
+fn decode_hidden(after: &str) -> Option<(String, usize)> {
     let end = after.find('>')?;
     if let Some(digits) = after.get(..end)?.strip_prefix("U+") {
         let upper = digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'));
@@ -289,7 +291,7 @@ fn hidden_code(after: &str) -> Option<(String, usize)> {
     if !after.get(..length)?.ends_with("\">") {
         return None;
     }
-    let plain = unescape_with(letters, Lines::Several);
+    let plain = unescape_with(letters, EscapeMode::Several);
     let tag = |c: char| char::from_u32(u32::from(c) + 0xe0000).filter(|c| tag_letter(*c).is_some());
     Some((plain.chars().map(tag).collect::<Option<String>>()?, length))
 }
@@ -368,7 +370,7 @@ mod tests {
     #[test]
     fn coded_json_means_the_same() {
         let value = serde_json::json!({"a\u{9b}": "\u{202e}\u{e0041}\u{7f} plain"});
-        let coded = coded_json(&value.to_string()).into_owned();
+        let coded = encode_json_controls(&value.to_string()).into_owned();
         assert_eq!(coded, r#"{"a\u009b":"\u202e\udb40\udc41\u007f plain"}"#);
         assert_eq!(serde_json::from_str::<serde_json::Value>(&coded).unwrap(), value);
     }
@@ -441,7 +443,7 @@ mod tests {
                 assert!(!shown.contains(c), "{c:?} in {shown:?}");
                 assert!(!escape_line(&text).contains(c), "{c:?}");
                 assert!(!escape_json(&text).contains(c), "{c:?}");
-                assert!(!coded_json(&text).contains(c), "{c:?}");
+                assert!(!encode_json_controls(&text).contains(c), "{c:?}");
                 assert_eq!(unescape(&shown), text);
             }
         }
@@ -491,7 +493,7 @@ mod tests {
             for c in escape(&text).chars() {
                 prop_assert!(!c.is_control() || c == '\n' || c == '\t', "{c:?}");
                 prop_assert!(!is_hidden(c), "{c:?}");
-                prop_assert!(!is_unclear(c) || c == '\u{3000}', "{c:?}");
+                prop_assert!(!is_ambiguous(c) || c == '\u{3000}', "{c:?}");
             }
             let twice = "\u{3000}".repeat(2);
             prop_assert!(!escape(&text).contains(&twice));
@@ -506,7 +508,7 @@ mod tests {
         #[test]
         fn json_and_prose_hold_none_either_and_json_means_the_same(text in nasty()) {
             let value = serde_json::Value::String(text.clone());
-            let coded = coded_json(&value.to_string()).into_owned();
+            let coded = encode_json_controls(&value.to_string()).into_owned();
             let read: serde_json::Value = serde_json::from_str(&coded).unwrap();
             prop_assert_eq!(&read, &value);
             let json = escape_json(&value.to_string()).into_owned();

@@ -8,11 +8,11 @@ use serde_json::Value;
 use crate::characters;
 
 /// How much of a value is shown.
-pub const SHOWN: usize = 80;
+pub const MAX_VALUE_CHARS: usize = 80;
 
 /// At most `limit` characters of the text; what a person could not see is escaped.
 #[must_use]
-pub fn shown_text(text: &str, limit: usize) -> String {
+pub fn excerpt_text(text: &str, limit: usize) -> String {
     if text.len() <= limit && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return text.to_owned();
     }
@@ -40,22 +40,22 @@ pub fn shown_text(text: &str, limit: usize) -> String {
 
 /// The JSON text of a value, escaped and cut at 80 characters.
 #[must_use]
-pub fn shown_value(value: &Value) -> String {
+pub fn excerpt_value(value: &Value) -> String {
     // Four bytes are the longest character, and one character more tells that there is a rest.
-    let mut beginning = Beginning { bytes: Vec::new(), room: 4 * (SHOWN + 1) };
+    let mut beginning = PrefixWriter { bytes: Vec::new(), room: 4 * (MAX_VALUE_CHARS + 1) };
     // The only error is that the room is used up, which is what it is for.
     let _ = serde_json::to_writer(&mut beginning, value);
-    shown_text(&String::from_utf8_lossy(&beginning.bytes), SHOWN)
+    excerpt_text(&String::from_utf8_lossy(&beginning.bytes), MAX_VALUE_CHARS)
 }
 
 /// Keeps the first bytes written to it and refuses the rest, so that a large value is not
 /// written out to show its beginning.
-struct Beginning {
+struct PrefixWriter {
     bytes: Vec<u8>,
     room: usize,
 }
 
-impl io::Write for Beginning {
+impl io::Write for PrefixWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let taken = bytes.len().min(self.room);
         self.bytes.extend(bytes.iter().take(taken));
@@ -75,7 +75,7 @@ impl io::Write for Beginning {
 fn is_hidden(character: char) -> bool {
     character.is_control()
         || characters::is_hidden(character)
-        || characters::is_selector(character)
+        || characters::is_variation_selector(character)
         || matches!(character, '\u{2800}' | '\u{e000}'..='\u{f8ff}')
 }
 
@@ -96,7 +96,7 @@ mod tests {
             ("\u{e0041}", "\\u{e0041}"),
         ];
         for (text, expected) in cases {
-            assert_eq!(shown_text(text, 80), expected);
+            assert_eq!(excerpt_text(text, 80), expected);
         }
     }
 
@@ -104,22 +104,22 @@ mod tests {
     fn text_is_cut_to_the_limit_and_says_so() {
         let cases = [("abcde", 5, "abcde"), ("abcdef", 5, "abcd…"), ("ab", 1, "…"), ("", 0, "")];
         for (text, limit, expected) in cases {
-            assert_eq!(shown_text(text, limit), expected, "{text} {limit}");
+            assert_eq!(excerpt_text(text, limit), expected, "{text} {limit}");
         }
     }
 
     #[test]
     fn a_large_value_is_shown_by_its_beginning() {
-        let shown = shown_value(&json!(["a".repeat(100_000)]));
+        let shown = excerpt_value(&json!(["a".repeat(100_000)]));
         assert_eq!(shown, format!("[\"{}…", "a".repeat(77)));
-        assert_eq!(shown_value(&json!({"a": [1, null]})), "{\"a\":[1,null]}");
+        assert_eq!(excerpt_value(&json!({"a": [1, null]})), "{\"a\":[1,null]}");
     }
 
     proptest! {
         #[test]
         fn nothing_hidden_and_nothing_long_is_shown(text in "\\PC{0,60}[\\x00-\\x1f]{0,3}\\PC{0,60}") {
-            let shown = shown_value(&Value::String(text));
-            prop_assert!(shown.chars().count() <= SHOWN);
+            let shown = excerpt_value(&Value::String(text));
+            prop_assert!(shown.chars().count() <= MAX_VALUE_CHARS);
             prop_assert!(!shown.chars().any(is_hidden));
         }
     }

@@ -20,13 +20,13 @@ mod words;
 
 pub use digest::Digest;
 pub use escape::{
-    coded_json, escape, escape_json, escape_line, escape_prose, escape_prose_line, unescape,
-    unescape_line,
+    encode_json_controls, escape, escape_json, escape_line, escape_prose, escape_prose_line,
+    unescape, unescape_line,
 };
-pub use excerpt::{SHOWN, shown_text, shown_value};
-pub use near_miss::{is_near, is_same_but_for_joins, traces};
+pub use excerpt::{MAX_VALUE_CHARS, excerpt_text, excerpt_value};
+pub use near_miss::{differs_in_separators, is_near, near_keys};
 pub use similar::suggestion;
-pub use suggest::nearest;
-pub use truncate::shorten;
-pub use visible_text::{is_visible, shown, shown_whole};
-pub use words::{each_part, each_word, is_common, stem};
+pub use suggest::nearest_names;
+pub use truncate::truncate_middle;
+pub use visible_text::{is_visible, sanitize, sanitize_whole};
+pub use words::{for_each_part, for_each_word, is_stop_word, stem};

@@ -1,34 +1,35 @@
 //! Names that are one slip of the finger away from another: `githubb`, `git-hub`, `send_emall`.
 
-use crate::characters::plain;
-use crate::similar::distance;
+use crate::characters::fold_char;
+use crate::similar::edit_distance;
 
 /// Shorter words are one letter away from many others: `get`, `set`, `let`.
-const SHORTEST: usize = 5;
+const MIN_CHARS: usize = 5;
 /// Nobody takes a longer name for another one by its letters.
-const LONGEST: usize = 64;
+const MAX_CHARS: usize = 64;
 
 /// Whether a reader can take one name for the other, because a letter more or less, another letter
 /// or two that changed places is all that tells them apart. Numbers and the ends of words are read:
 /// `files` is not `file`, and `srv1` not `srv2`.
 pub fn is_near(one: &str, other: &str) -> bool {
-    if one.len() > LONGEST || other.len() > LONGEST {
+    if one.len() > MAX_CHARS || other.len() > MAX_CHARS {
         return false;
     }
-    let (one, other) = (words(one), words(other));
+    let one = words(one);
+    let other = words(other);
     let mut pairs = one.iter().zip(&other).filter(|(one, other)| one != other);
     let (Some((left, right)), None) = (pairs.next(), pairs.next()) else { return false };
-    one.len() == other.len() && is_slip(left, right)
+    one.len() == other.len() && is_one_edit(left, right)
 }
 
 /// Whether only signs between words tell two names apart.
-pub fn is_same_but_for_joins(one: &str, other: &str) -> bool {
+pub fn differs_in_separators(one: &str, other: &str) -> bool {
     one != other && words(one).concat() == words(other).concat()
 }
 
 /// Texts of which two names that are near share one.
-pub fn traces(name: &str) -> Vec<String> {
-    if name.len() > LONGEST {
+pub fn near_keys(name: &str) -> Vec<String> {
+    if name.len() > MAX_CHARS {
         return Vec::new();
     }
     let words = words(name);
@@ -41,7 +42,7 @@ pub fn traces(name: &str) -> Vec<String> {
         before.chain([format!("{word}?")]).chain(after).collect::<Vec<_>>().join("_")
     };
     let mut traces = Vec::new();
-    for (place, word) in words.iter().enumerate().filter(|(_, word)| word.len() + 1 >= SHORTEST) {
+    for (place, word) in words.iter().enumerate().filter(|(_, word)| word.len() + 1 >= MIN_CHARS) {
         traces.push(with(place, &mut word.iter().copied()));
         for left_out in 0..word.len() {
             let letters = word.iter().enumerate().filter(|(at, _)| *at != left_out);
@@ -53,18 +54,18 @@ pub fn traces(name: &str) -> Vec<String> {
     traces
 }
 
-fn is_slip(one: &[char], other: &[char]) -> bool {
+fn is_one_edit(one: &[char], other: &[char]) -> bool {
     let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     let is_ending = long.strip_prefix(short).is_some_and(|end| matches!(end, ['s' | 'd']));
     // `mail` is no slip of `email`: readers see how a word begins.
     let begins_alike = one.len() == other.len() || one.first() == other.first();
     let numbers =
         |word: &[char]| word.iter().filter(|c| c.is_numeric()).copied().collect::<String>();
-    long.len() >= SHORTEST
+    long.len() >= MIN_CHARS
         && begins_alike
         && !is_ending
         && numbers(one) == numbers(other)
-        && distance(one, other) == 1
+        && edit_distance(one, other) == 1
 }
 
 /// The words of a name, as a reader sees them.
@@ -74,7 +75,7 @@ fn words(name: &str) -> Vec<Vec<char>> {
     for sign in name.chars() {
         let begins = was_small && sign.is_uppercase();
         was_small = sign.is_lowercase() || sign.is_numeric();
-        match plain(sign) {
+        match fold_char(sign) {
             Some(seen) if seen.is_alphanumeric() => {
                 if begins {
                     words.push(Vec::new());
@@ -109,7 +110,7 @@ mod tests {
             let expected = !other.contains('2');
             assert_eq!(is_near(one, other), expected, "{one} {other}");
             assert_eq!(is_near(other, one), expected, "{one} {other}");
-            let shared = traces(one).iter().any(|trace| traces(other).contains(trace));
+            let shared = near_keys(one).iter().any(|trace| near_keys(other).contains(trace));
             assert_eq!(shared, expected, "{one} {other}");
         }
         for (one, other) in [
@@ -126,7 +127,7 @@ mod tests {
         ] {
             assert!(!is_near(one, other), "{one} {other}");
         }
-        assert!(is_same_but_for_joins("github", "git-hub") && !is_same_but_for_joins("a", "a"));
-        assert!(traces(&"x".repeat(1_000)).is_empty());
+        assert!(differs_in_separators("github", "git-hub") && !differs_in_separators("a", "a"));
+        assert!(near_keys(&"x".repeat(1_000)).is_empty());
     }
 }

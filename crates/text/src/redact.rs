@@ -16,20 +16,20 @@ use base64::prelude::BASE64_STANDARD_NO_PAD;
 use crate::{percent, secret_shapes};
 
 /// What stands in place of a secret. It is harmless inside JSON, a header or a line of a log.
-pub const MARK: &str = "[redacted]";
+pub const PLACEHOLDER: &str = "[redacted]";
 
 /// A shorter secret is not known: taking it out would garble ordinary words.
-const SHORTEST: usize = 8;
+const MIN_SECRET_BYTES: usize = 8;
 /// As many secrets are known; a process that resolves more forgets none, it only stops learning.
-const MOST: usize = 4_096;
+const MAX_SECRETS: usize = 4_096;
 
 /// Up to so many patterns the table takes one step for every byte.
-const FEW: usize = 200;
+const MAX_DFA_PATTERNS: usize = 200;
 
 #[derive(Default)]
-struct Known {
+struct KnownSecrets {
     values: BTreeSet<String>,
-    patterns: Vec<Pattern>,
+    patterns: Vec<SecretPattern>,
     /// The patterns that may begin with a byte, for every byte.
     by_first: Vec<Vec<usize>>,
     /// Finds where a pattern may begin, many bytes in one step; there may be too many patterns, or
@@ -39,18 +39,18 @@ struct Known {
 }
 
 /// A secret that is known, or the beginning of a shape with its number.
-struct Pattern {
+struct SecretPattern {
     text: String,
     shape: Option<usize>,
 }
 
-impl Known {
-    fn of(values: BTreeSet<String>) -> Self {
-        let shapes = secret_shapes::beginnings().enumerate();
+impl KnownSecrets {
+    fn new(values: BTreeSet<String>) -> Self {
+        let shapes = secret_shapes::prefixes().enumerate();
         let shapes =
-            shapes.map(|(number, text)| Pattern { text: text.into(), shape: Some(number) });
-        let known = values.iter().map(|text| Pattern { text: text.clone(), shape: None });
-        let patterns: Vec<Pattern> = shapes.chain(known).collect();
+            shapes.map(|(number, text)| SecretPattern { text: text.into(), shape: Some(number) });
+        let known = values.iter().map(|text| SecretPattern { text: text.clone(), shape: None });
+        let patterns: Vec<SecretPattern> = shapes.chain(known).collect();
         let mut by_first = vec![Vec::new(); 256];
         for (number, pattern) in patterns.iter().enumerate() {
             let first = pattern.text.bytes().next().unwrap_or_default();
@@ -60,13 +60,13 @@ impl Known {
                 }
             }
         }
-        let quick = quick(&patterns);
-        let table = if quick.is_none() { table(&patterns) } else { None };
+        let quick = build_searcher(&patterns);
+        let table = if quick.is_none() { build_automaton(&patterns) } else { None };
         Self { values, patterns, by_first, quick, table }
     }
 
     /// Where secrets are, in order and without overlap.
-    fn places(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+    fn secret_ranges(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         let mut places: Vec<Range<usize>> = Vec::new();
         if let Some(quick) = &self.quick {
             let mut from = 0;
@@ -87,7 +87,7 @@ impl Known {
             // Nothing can be told apart, so all of it goes.
             places.push(0..bytes.len());
         }
-        merged(places)
+        merge_ranges(places)
     }
 
     /// The secret that begins at `start`, if it is the one of this pattern.
@@ -107,14 +107,14 @@ impl Known {
 }
 
 /// So many bytes of a pattern are looked for at first.
-const FIRST_BYTES: usize = 4;
+const PREFIX_BYTES: usize = 4;
 
-fn quick(patterns: &[Pattern]) -> Option<Searcher> {
+fn build_searcher(patterns: &[SecretPattern]) -> Option<Searcher> {
     let mut firsts = BTreeSet::new();
     for pattern in patterns {
-        let first = pattern.text.as_bytes().get(..FIRST_BYTES).unwrap_or(pattern.text.as_bytes());
+        let first = pattern.text.as_bytes().get(..PREFIX_BYTES).unwrap_or(pattern.text.as_bytes());
         if pattern.shape.is_some_and(secret_shapes::is_any_case) {
-            firsts.extend(cases(first.get(..3)?));
+            firsts.extend(case_variants(first.get(..3)?));
         } else {
             firsts.insert(first.to_vec());
         }
@@ -123,7 +123,7 @@ fn quick(patterns: &[Pattern]) -> Option<Searcher> {
 }
 
 /// The bytes in all combinations of small and capital letters.
-fn cases(bytes: &[u8]) -> Vec<Vec<u8>> {
+fn case_variants(bytes: &[u8]) -> Vec<Vec<u8>> {
     bytes.iter().fold(vec![Vec::new()], |begun, byte| {
         let both = BTreeSet::from([byte.to_ascii_lowercase(), byte.to_ascii_uppercase()]);
         let with = |end: u8| begun.iter().map(move |text| [text.as_slice(), &[end]].concat());
@@ -131,14 +131,14 @@ fn cases(bytes: &[u8]) -> Vec<Vec<u8>> {
     })
 }
 
-fn table(patterns: &[Pattern]) -> Option<AhoCorasick> {
+fn build_automaton(patterns: &[SecretPattern]) -> Option<AhoCorasick> {
     // The faster table grows with every pattern.
-    let kind = (patterns.len() < FEW).then_some(AhoCorasickKind::DFA);
+    let kind = (patterns.len() < MAX_DFA_PATTERNS).then_some(AhoCorasickKind::DFA);
     let texts = patterns.iter().map(|pattern| &pattern.text);
     AhoCorasick::builder().ascii_case_insensitive(true).kind(kind).build(texts).ok()
 }
 
-fn merged(mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
+fn merge_ranges(mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
     places.sort_by_key(|place| place.start);
     let mut merged: Vec<Range<usize>> = Vec::new();
     for place in places {
@@ -150,58 +150,58 @@ fn merged(mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
     merged
 }
 
-static KNOWN: LazyLock<Mutex<Arc<Known>>> =
-    LazyLock::new(|| Mutex::new(Arc::new(Known::of(BTreeSet::new()))));
+static KNOWN_SECRETS: LazyLock<Mutex<Arc<KnownSecrets>>> =
+    LazyLock::new(|| Mutex::new(Arc::new(KnownSecrets::new(BTreeSet::new()))));
 
-fn known() -> Arc<Known> {
-    Arc::clone(&KNOWN.lock().unwrap_or_else(PoisonError::into_inner))
+fn known_secrets() -> Arc<KnownSecrets> {
+    Arc::clone(&KNOWN_SECRETS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Has these values taken out of everything from here on.
-pub fn remember<'a>(secrets: impl IntoIterator<Item = &'a str>) {
-    let mut held = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+pub fn add_secrets<'a>(secrets: impl IntoIterator<Item = &'a str>) {
+    let mut held = KNOWN_SECRETS.lock().unwrap_or_else(PoisonError::into_inner);
     let mut values = held.values.clone();
     for secret in secrets {
-        for form in forms(secret).into_iter().filter(|form| form.len() >= SHORTEST) {
-            if values.len() < MOST {
+        for form in encodings(secret).into_iter().filter(|form| form.len() >= MIN_SECRET_BYTES) {
+            if values.len() < MAX_SECRETS {
                 values.insert(form);
             }
         }
     }
     if values != held.values {
-        *held = Arc::new(Known::of(values));
+        *held = Arc::new(KnownSecrets::new(values));
     }
 }
 
 /// A secret as it is, as JSON of several programs writes it and JSON inside JSON, as addresses and
 /// pages do, in hexadecimal digits and in base64.
-fn forms(secret: &str) -> Vec<String> {
+fn encodings(secret: &str) -> Vec<String> {
     let secret = secret.trim();
     // As it is first: where there is no room for all, this is the one that counts.
     let mut forms = vec![secret.to_owned()];
-    let in_json = json_forms(secret);
-    let inside: Vec<String> = in_json.iter().flat_map(|json| json_forms(json)).collect();
+    let in_json = json_encodings(secret);
+    let inside: Vec<String> = in_json.iter().flat_map(|json| json_encodings(json)).collect();
     forms.extend(in_json.into_iter().chain(inside));
     // Programs differ in what they leave as it is in an address, and in the case of its digits.
     for kept in [&b"-._~"[..], b"-._~/", b"-._~!'()*", b"-._~/:@!$&'()*+,;="] {
-        let address = percent::encoded(secret, kept);
+        let address = percent::encode(secret, kept);
         forms.push(lower_digits(&address));
         forms.push(address.replace("%20", "+"));
         forms.push(address);
     }
-    forms.extend(in_page(secret));
-    if secret.len() >= SHORTEST_ENCODED {
+    forms.extend(html_encodings(secret));
+    if secret.len() >= MIN_ENCODED_BYTES {
         let digits: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
         forms.push(digits.to_uppercase());
         forms.push(digits);
-        forms.extend(in_base64(secret));
+        forms.extend(base64_encodings(secret));
     }
     forms
 }
 
 /// A text as JSON writes it: with letters of all alphabets or in plain ASCII, with and without the
 /// escapes that a page or a script would want.
-fn json_forms(text: &str) -> Vec<String> {
+fn json_encodings(text: &str) -> Vec<String> {
     let json = serde_json::to_string(text).unwrap_or_default();
     let json = json.strip_prefix('"').and_then(|it| it.strip_suffix('"')).unwrap_or_default();
     let escaped = |is_left: fn(char) -> bool| {
@@ -249,17 +249,17 @@ fn digits_after(text: &str, sign: &str, count: usize, case: fn(&str) -> String) 
 }
 
 /// A text as pages write it.
-fn in_page(text: &str) -> [String; 2] {
+fn html_encodings(text: &str) -> [String; 2] {
     let page = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let page = page.replace('"', "&quot;");
     [page.replace('\'', "&#39;"), page.replace('\'', "&#x27;")]
 }
 
 /// A shorter secret leaves too little of itself in another writing.
-const SHORTEST_ENCODED: usize = 12;
+const MIN_ENCODED_BYTES: usize = 12;
 
 /// The digits of base64 that a secret always has, wherever in a text it begins.
-fn in_base64(secret: &str) -> Vec<String> {
+fn base64_encodings(secret: &str) -> Vec<String> {
     let mut all = Vec::new();
     // So many digits at the beginning belong to what stands before as well.
     for (before, shared) in [("", 0), ("x", 2), ("xx", 3)] {
@@ -277,8 +277,8 @@ fn in_base64(secret: &str) -> Vec<String> {
 
 /// The bytes without secrets; `None` if there are none in them, which takes one pass and no copy.
 #[must_use]
-pub fn redacted(bytes: &[u8]) -> Option<Vec<u8>> {
-    let places = known().places(bytes);
+pub fn redact_bytes(bytes: &[u8]) -> Option<Vec<u8>> {
+    let places = known_secrets().secret_ranges(bytes);
     if places.is_empty() {
         return None;
     }
@@ -286,7 +286,7 @@ pub fn redacted(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut from = 0;
     for place in places {
         clean.extend_from_slice(bytes.get(from..place.start).unwrap_or_default());
-        clean.extend_from_slice(MARK.as_bytes());
+        clean.extend_from_slice(PLACEHOLDER.as_bytes());
         from = place.end;
     }
     clean.extend_from_slice(bytes.get(from..).unwrap_or_default());
@@ -295,8 +295,8 @@ pub fn redacted(bytes: &[u8]) -> Option<Vec<u8>> {
 
 /// The text without secrets.
 #[must_use]
-pub fn text(text: &str) -> Cow<'_, str> {
-    match redacted(text.as_bytes()) {
+pub fn redact_text(text: &str) -> Cow<'_, str> {
+    match redact_bytes(text.as_bytes()) {
         None => Cow::Borrowed(text),
         Some(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
     }
@@ -305,33 +305,33 @@ pub fn text(text: &str) -> Cow<'_, str> {
 /// Whether the value of a variable or a header of this name is a secret that is written out.
 #[must_use]
 pub fn is_secret(name: &str, value: &str) -> bool {
-    let is_plain = value.len() >= SHORTEST && !value.starts_with(['/', '.', '~']);
-    secret_shapes::finds_any(value.as_bytes())
+    let is_plain = value.len() >= MIN_SECRET_BYTES && !value.starts_with(['/', '.', '~']);
+    secret_shapes::contains_secret(value.as_bytes())
         || (is_plain && secret_shapes::is_secret_name(name) && !value.contains("://"))
 }
 
 /// Takes secrets out of what comes in pieces, line by line; a private key may have many lines.
 #[derive(Debug, Default)]
-pub struct Lines {
-    held: Vec<u8>,
+pub struct LineRedactor {
+    buffer: Vec<u8>,
     in_key: bool,
 }
 
 /// A longer line is looked at in parts.
-const LONGEST_LINE: usize = 64 * 1_024;
+const MAX_LINE_BYTES: usize = 64 * 1_024;
 
-impl Lines {
+impl LineRedactor {
     /// What can be written now.
     pub fn push(&mut self, piece: &[u8]) -> Vec<u8> {
-        self.held.extend_from_slice(piece);
+        self.buffer.extend_from_slice(piece);
         let mut out = Vec::new();
-        while let Some(end) = memchr::memchr(b'\n', &self.held)
+        while let Some(end) = memchr::memchr(b'\n', &self.buffer)
             .map(|at| at + 1)
-            .or_else(|| (self.held.len() > LONGEST_LINE).then_some(self.held.len()))
+            .or_else(|| (self.buffer.len() > MAX_LINE_BYTES).then_some(self.buffer.len()))
         {
-            let rest = self.held.split_off(end);
-            let line = std::mem::replace(&mut self.held, rest);
-            self.line(&line, &mut out);
+            let rest = self.buffer.split_off(end);
+            let line = std::mem::replace(&mut self.buffer, rest);
+            self.redact_line(&line, &mut out);
         }
         out
     }
@@ -339,19 +339,19 @@ impl Lines {
     /// What was held back.
     pub fn finish(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
-        let line = std::mem::take(&mut self.held);
-        self.line(&line, &mut out);
+        let line = std::mem::take(&mut self.buffer);
+        self.redact_line(&line, &mut out);
         out
     }
 
-    fn line(&mut self, line: &[u8], out: &mut Vec<u8>) {
+    fn redact_line(&mut self, line: &[u8], out: &mut Vec<u8>) {
         let holds = |words: &[u8]| memchr::memmem::find(line, words).is_some();
         if self.in_key {
             self.in_key = !holds(b"-----END ");
             return;
         }
         let opens = holds(b"-----BEGIN ") && holds(b"PRIVATE KEY") && !holds(b"-----END ");
-        match redacted(line) {
+        match redact_bytes(line) {
             None => out.extend_from_slice(line),
             Some(clean) => {
                 out.extend_from_slice(&clean);

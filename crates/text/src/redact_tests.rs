@@ -46,13 +46,14 @@ fn well_known_shapes_are_taken_out_wherever_they_stand() {
         (format!("%20{jwt}%20"), "%20[redacted]%20"),
     ];
     for (given, expected) in cases {
-        assert_eq!(text(&given), expected, "{given}");
+        assert_eq!(redact_text(&given), expected, "{given}");
     }
 }
 
 #[test]
 fn a_key_is_taken_out_with_its_name() {
-    let (name, key) = ("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY");
+    let name = "AKIAIOSFODNN7EXAMPLE";
+    let key = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
     for given in [
         format!("{name}:{key}"),
         format!("{name} {key}"),
@@ -66,7 +67,7 @@ fn a_key_is_taken_out_with_its_name() {
         format!("The secret access key: {key}"),
         format!(r#"[{{"a":["{name}"],"aws_secret_access_key":"{key}"}}]"#),
     ] {
-        let clean = text(&given);
+        let clean = redact_text(&given);
         assert!(!clean.contains("wJalr") && !clean.contains("AKIA"), "{given}: {clean}");
         if given.starts_with(['{', '[']) {
             serde_json::from_str::<serde_json::Value>(&clean).unwrap();
@@ -74,7 +75,7 @@ fn a_key_is_taken_out_with_its_name() {
     }
     let hash = "da39a3ee5e6b4b0d3255bfef95601890afd80709";
     let far = format!("{name} {} {hash}", "and so on ".repeat(6));
-    assert!(text(&far).ends_with(hash));
+    assert!(redact_text(&far).ends_with(hash));
 }
 
 #[test]
@@ -99,24 +100,24 @@ fn ordinary_words_stay() {
         "laughp_0123456789abcdef and 3Dghp_0123456789abcdef",
     ];
     for given in cases {
-        assert_eq!(redacted(given.as_bytes()), None, "{given}");
+        assert_eq!(redact_bytes(given.as_bytes()), None, "{given}");
     }
 }
 
 #[test]
 fn a_known_secret_is_taken_out_in_every_form_but_only_as_it_is() {
-    remember(["pa\"ss word/9", "short"]);
-    assert_eq!(text(r#"a pa"ss word/9 b"#), "a [redacted] b");
-    assert_eq!(text(r#"{"a":"pa\"ss word/9"}"#), r#"{"a":"[redacted]"}"#);
-    assert_eq!(text("https://x/?k=pa%22ss%20word%2F9&b"), "https://x/?k=[redacted]&b");
-    assert_eq!(text("PA\"SS WORD/9 short"), "PA\"SS WORD/9 short");
+    add_secrets(["pa\"ss word/9", "short"]);
+    assert_eq!(redact_text(r#"a pa"ss word/9 b"#), "a [redacted] b");
+    assert_eq!(redact_text(r#"{"a":"pa\"ss word/9"}"#), r#"{"a":"[redacted]"}"#);
+    assert_eq!(redact_text("https://x/?k=pa%22ss%20word%2F9&b"), "https://x/?k=[redacted]&b");
+    assert_eq!(redact_text("PA\"SS WORD/9 short"), "PA\"SS WORD/9 short");
 }
 
 #[test]
 fn a_known_secret_is_taken_out_of_other_writings() {
     use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
     let secret = "s3cr3t pässword~>?/1";
-    remember([secret]);
+    add_secrets([secret]);
     let json = serde_json::json!({ "a": secret }).to_string();
     let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
     for given in [
@@ -138,23 +139,23 @@ fn a_known_secret_is_taken_out_of_other_writings() {
         BASE64_STANDARD.encode(format!("me:{secret}:more")),
         BASE64_URL_SAFE_NO_PAD.encode(format!("name:{secret}")),
     ] {
-        let clean = text(&given);
-        assert!(clean.contains(MARK), "{given}: {clean}");
+        let clean = redact_text(&given);
+        assert!(clean.contains(PLACEHOLDER), "{given}: {clean}");
         // What is left of it says nothing: at most the digits at its ends.
-        assert!(clean.len() < given.len() - 16 + MARK.len(), "{given}: {clean}");
+        assert!(clean.len() < given.len() - 16 + PLACEHOLDER.len(), "{given}: {clean}");
     }
 }
 
 #[test]
 fn a_known_secret_keeps_its_capital_letters_in_an_address_of_small_digits() {
-    remember(["Cap+Ital/Letters=="]);
+    add_secrets(["Cap+Ital/Letters=="]);
     for given in [
         "k=Cap%2bItal%2fLetters%3d%3d",
         "k=Cap%2BItal/Letters%3D%3D",
         r#"{"k":"Cap+Ital/Letters\u003d\u003d"}"#,
         r#"{"k":"Cap+Ital\/Letters=="}"#,
     ] {
-        assert_eq!(text(given).matches("Ital").count(), 0, "{given}");
+        assert_eq!(redact_text(given).matches("Ital").count(), 0, "{given}");
     }
 }
 
@@ -162,7 +163,7 @@ fn a_known_secret_keeps_its_capital_letters_in_an_address_of_small_digits() {
 fn lines_in_pieces_lose_their_secrets_and_nothing_else() {
     let given = format!("one\nghp_0123456789abcdef\n{KEY}\ntwo\nthree");
     for size in [1, 3, 7, 4096] {
-        let mut lines = Lines::default();
+        let mut lines = LineRedactor::default();
         let mut out = Vec::new();
         for piece in given.as_bytes().chunks(size) {
             out.extend(lines.push(piece));
@@ -176,9 +177,12 @@ fn lines_in_pieces_lose_their_secrets_and_nothing_else() {
 #[test]
 fn both_ways_of_searching_find_the_same() {
     let values = BTreeSet::from(["pass-word-1".to_owned(), "ghp_value".to_owned()]);
-    let quick = Known::of(values);
-    let slow =
-        Known { quick: None, table: table(&quick.patterns), ..Known::of(quick.values.clone()) };
+    let quick = KnownSecrets::new(values);
+    let slow = KnownSecrets {
+        quick: None,
+        table: build_automaton(&quick.patterns),
+        ..KnownSecrets::new(quick.values.clone())
+    };
     let pieces = [
         "ghp_",
         "GHP_",
@@ -211,8 +215,8 @@ fn both_ways_of_searching_find_the_same() {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             text.push_str(pieces[usize::try_from(state >> 33).unwrap() % pieces.len()]);
         }
-        let places = quick.places(text.as_bytes());
-        assert_eq!(places, slow.places(text.as_bytes()), "{text}");
+        let places = quick.secret_ranges(text.as_bytes());
+        assert_eq!(places, slow.secret_ranges(text.as_bytes()), "{text}");
         found += places.len();
     }
     assert!(found > 1_000, "{found}");

@@ -6,13 +6,13 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 
 /// A beginning of a secret, and what has to follow for it to be one.
-struct Shape {
-    begins: &'static str,
-    follows: Follows,
+struct SecretShape {
+    prefix: &'static str,
+    follows: ShapeTail,
 }
 
 #[derive(Clone, Copy)]
-enum Follows {
+enum ShapeTail {
     /// So many letters and digits, and `_` or `-`.
     Word(usize),
     /// So many capital letters and digits: the name of a key, and the key itself if it stands
@@ -34,59 +34,59 @@ enum Follows {
     Login,
 }
 
-use Follows::{Bearer, Dotted, Field, Header, KeyName, Login, PrivateKey, SignedToken, Word};
+use ShapeTail::{Bearer, Dotted, Field, Header, KeyName, Login, PrivateKey, SignedToken, Word};
 
-const SHAPES: &[Shape] = &[
-    Shape { begins: "ghp_", follows: Word(10) },
-    Shape { begins: "gho_", follows: Word(10) },
-    Shape { begins: "ghu_", follows: Word(10) },
-    Shape { begins: "ghs_", follows: Word(10) },
-    Shape { begins: "ghr_", follows: Word(10) },
-    Shape { begins: "github_pat_", follows: Word(10) },
-    Shape { begins: "glpat-", follows: Word(10) },
-    Shape { begins: "AKIA", follows: KeyName(12) },
-    Shape { begins: "ASIA", follows: KeyName(12) },
-    Shape { begins: "sk-", follows: Word(16) },
-    Shape { begins: "sk_live_", follows: Word(10) },
-    Shape { begins: "sk_test_", follows: Word(10) },
-    Shape { begins: "rk_live_", follows: Word(10) },
-    Shape { begins: "whsec_", follows: Word(16) },
-    Shape { begins: "xoxb-", follows: Word(10) },
-    Shape { begins: "xoxp-", follows: Word(10) },
-    Shape { begins: "xoxa-", follows: Word(10) },
-    Shape { begins: "xoxs-", follows: Word(10) },
-    Shape { begins: "xapp-", follows: Word(10) },
-    Shape { begins: "AIza", follows: Word(30) },
-    Shape { begins: "ya29.", follows: Word(20) },
-    Shape { begins: "npm_", follows: Word(30) },
-    Shape { begins: "pypi-", follows: Word(30) },
-    Shape { begins: "hf_", follows: Word(30) },
-    Shape { begins: "dop_v1_", follows: Word(30) },
-    Shape { begins: "shpat_", follows: Word(20) },
-    Shape { begins: "lin_api_", follows: Word(20) },
-    Shape { begins: "gsk_", follows: Word(20) },
-    Shape { begins: "hvs.", follows: Word(16) },
-    Shape { begins: "SG.", follows: Dotted(24) },
-    Shape { begins: "dckr_pat_", follows: Word(16) },
-    Shape { begins: "glrt-", follows: Word(16) },
-    Shape { begins: "nvapi-", follows: Word(20) },
-    Shape { begins: "ATATT3x", follows: Word(20) },
-    Shape { begins: "AGE-SECRET-KEY-", follows: Word(20) },
-    Shape { begins: "://", follows: Login },
-    Shape { begins: "eyJ", follows: SignedToken },
-    Shape { begins: "-----BEGIN ", follows: PrivateKey },
-    Shape { begins: "authorization", follows: Header },
-    Shape { begins: "bearer ", follows: Bearer },
-    Shape { begins: "secret_access_key", follows: Field(30) },
-    Shape { begins: "SECRET_ACCESS_KEY", follows: Field(30) },
-    Shape { begins: "secretAccessKey", follows: Field(30) },
-    Shape { begins: "SecretAccessKey", follows: Field(30) },
-    Shape { begins: "secret access key", follows: Field(30) },
+const SHAPES: &[SecretShape] = &[
+    SecretShape { prefix: "ghp_", follows: Word(10) },
+    SecretShape { prefix: "gho_", follows: Word(10) },
+    SecretShape { prefix: "ghu_", follows: Word(10) },
+    SecretShape { prefix: "ghs_", follows: Word(10) },
+    SecretShape { prefix: "ghr_", follows: Word(10) },
+    SecretShape { prefix: "github_pat_", follows: Word(10) },
+    SecretShape { prefix: "glpat-", follows: Word(10) },
+    SecretShape { prefix: "AKIA", follows: KeyName(12) },
+    SecretShape { prefix: "ASIA", follows: KeyName(12) },
+    SecretShape { prefix: "sk-", follows: Word(16) },
+    SecretShape { prefix: "sk_live_", follows: Word(10) },
+    SecretShape { prefix: "sk_test_", follows: Word(10) },
+    SecretShape { prefix: "rk_live_", follows: Word(10) },
+    SecretShape { prefix: "whsec_", follows: Word(16) },
+    SecretShape { prefix: "xoxb-", follows: Word(10) },
+    SecretShape { prefix: "xoxp-", follows: Word(10) },
+    SecretShape { prefix: "xoxa-", follows: Word(10) },
+    SecretShape { prefix: "xoxs-", follows: Word(10) },
+    SecretShape { prefix: "xapp-", follows: Word(10) },
+    SecretShape { prefix: "AIza", follows: Word(30) },
+    SecretShape { prefix: "ya29.", follows: Word(20) },
+    SecretShape { prefix: "npm_", follows: Word(30) },
+    SecretShape { prefix: "pypi-", follows: Word(30) },
+    SecretShape { prefix: "hf_", follows: Word(30) },
+    SecretShape { prefix: "dop_v1_", follows: Word(30) },
+    SecretShape { prefix: "shpat_", follows: Word(20) },
+    SecretShape { prefix: "lin_api_", follows: Word(20) },
+    SecretShape { prefix: "gsk_", follows: Word(20) },
+    SecretShape { prefix: "hvs.", follows: Word(16) },
+    SecretShape { prefix: "SG.", follows: Dotted(24) },
+    SecretShape { prefix: "dckr_pat_", follows: Word(16) },
+    SecretShape { prefix: "glrt-", follows: Word(16) },
+    SecretShape { prefix: "nvapi-", follows: Word(20) },
+    SecretShape { prefix: "ATATT3x", follows: Word(20) },
+    SecretShape { prefix: "AGE-SECRET-KEY-", follows: Word(20) },
+    SecretShape { prefix: "://", follows: Login },
+    SecretShape { prefix: "eyJ", follows: SignedToken },
+    SecretShape { prefix: "-----BEGIN ", follows: PrivateKey },
+    SecretShape { prefix: "authorization", follows: Header },
+    SecretShape { prefix: "bearer ", follows: Bearer },
+    SecretShape { prefix: "secret_access_key", follows: Field(30) },
+    SecretShape { prefix: "SECRET_ACCESS_KEY", follows: Field(30) },
+    SecretShape { prefix: "secretAccessKey", follows: Field(30) },
+    SecretShape { prefix: "SecretAccessKey", follows: Field(30) },
+    SecretShape { prefix: "secret access key", follows: Field(30) },
 ];
 
 /// The beginnings, in the order of [`SHAPES`].
-pub(crate) fn beginnings() -> impl Iterator<Item = &'static str> {
-    SHAPES.iter().map(|shape| shape.begins)
+pub(crate) fn prefixes() -> impl Iterator<Item = &'static str> {
+    SHAPES.iter().map(|shape| shape.prefix)
 }
 
 /// Whether the beginning `number` counts in small and capital letters alike.
@@ -94,13 +94,13 @@ pub(crate) fn is_any_case(number: usize) -> bool {
     SHAPES.get(number).is_none_or(|shape| matches!(shape.follows, Header | Bearer))
 }
 
-static ALONE: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasick::builder().ascii_case_insensitive(true).build(beginnings()).ok());
+static SHAPE_SEARCHER: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| AhoCorasick::builder().ascii_case_insensitive(true).build(prefixes()).ok());
 
 /// Whether there is anything that looks like a secret.
-pub fn finds_any(bytes: &[u8]) -> bool {
+pub fn contains_secret(bytes: &[u8]) -> bool {
     // Without the table every text counts as one that holds a secret.
-    ALONE.as_ref().is_none_or(|table| {
+    SHAPE_SEARCHER.as_ref().is_none_or(|table| {
         table
             .find_overlapping_iter(bytes)
             .any(|hit| secret_at(bytes, hit.pattern().as_usize(), hit.start()).is_some())
@@ -110,13 +110,13 @@ pub fn finds_any(bytes: &[u8]) -> bool {
 /// The secret that the beginning `number` at `start` belongs to, if it is one.
 pub(crate) fn secret_at(bytes: &[u8], number: usize, start: usize) -> Option<Range<usize>> {
     let shape = SHAPES.get(number)?;
-    let after = start + shape.begins.len();
+    let after = start + shape.prefix.len();
     let written = bytes.get(start..after)?;
     let rest = bytes.get(after..)?;
     let is_free = start.checked_sub(1).and_then(|before| bytes.get(before)).is_none_or(|before| {
-        !before.is_ascii_alphanumeric() && *before != b'_' || follows_code(bytes, start)
+        !before.is_ascii_alphanumeric() && *before != b'_' || follows_escape(bytes, start)
     });
-    let exact = written == shape.begins.as_bytes();
+    let exact = written == shape.prefix.as_bytes();
     let run = |fits: fn(u8) -> bool| rest.iter().take_while(|byte| fits(**byte)).count();
     let end = match shape.follows {
         Word(least) if exact && is_free => {
@@ -127,11 +127,11 @@ pub(crate) fn secret_at(bytes: &[u8], number: usize, start: usize) -> Option<Ran
                 .iter()
                 .take(count)
                 .any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
-            (long && (mixed || shape.begins != "sk-")).then_some(after + count)?
+            (long && (mixed || shape.prefix != "sk-")).then_some(after + count)?
         }
         KeyName(least) if exact && is_free => {
             let count = run(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
-            let beside = rest.get(count..).and_then(key_beside).unwrap_or(0);
+            let beside = rest.get(count..).and_then(nearby_key).unwrap_or(0);
             (count >= least).then_some(after + count + beside)?
         }
         Field(least) if exact => {
@@ -146,7 +146,7 @@ pub(crate) fn secret_at(bytes: &[u8], number: usize, start: usize) -> Option<Ran
         PrivateKey => private_key(rest).map(|count| after + count)?,
         Header => return header(rest).map(|found| after + found.start..after + found.end),
         Bearer if is_free => {
-            let count = run(is_proof_byte);
+            let count = run(is_credential_byte);
             let digits = rest.iter().take(count).any(u8::is_ascii_digit);
             return (count >= 12 && digits).then_some(after..after + count);
         }
@@ -157,8 +157,8 @@ pub(crate) fn secret_at(bytes: &[u8], number: usize, start: usize) -> Option<Ran
 
 /// Whether the letters before belong to a code and not to a word: `\n` and `\u003d` of JSON, `%3D` of
 /// an address, or the colours of a terminal.
-fn follows_code(bytes: &[u8], start: usize) -> bool {
-    let before = bytes.get(start.saturating_sub(LONGEST_CODE)..start).unwrap_or_default();
+fn follows_escape(bytes: &[u8], start: usize) -> bool {
+    let before = bytes.get(start.saturating_sub(MAX_ESCAPE_BYTES)..start).unwrap_or_default();
     let is_code = |sign: &[u8], digits: usize| {
         let at = before.len().checked_sub(sign.len() + digits);
         at.and_then(|at| before.get(at..))
@@ -170,14 +170,14 @@ fn follows_code(bytes: &[u8], start: usize) -> bool {
         || is_code(b"%", 2)
         || is_code(b"\\x", 2)
         || is_code(b"\\u", 4)
-        || before.strip_suffix(b"m").is_some_and(is_colour)
+        || before.strip_suffix(b"m").is_some_and(is_ansi_color)
 }
 
 /// The longest code that is looked for: the colours of a terminal as JSON writes them.
-const LONGEST_CODE: usize = 32;
+const MAX_ESCAPE_BYTES: usize = 32;
 
 /// Whether it ends with the beginning and the numbers of a terminal's code.
-fn is_colour(before: &[u8]) -> bool {
+fn is_ansi_color(before: &[u8]) -> bool {
     let is_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b';' | b':');
     let numbers = before.iter().rev().take_while(|byte| is_number(byte)).count();
     let before = before.get(..before.len() - numbers).unwrap_or_default();
@@ -190,18 +190,18 @@ const fn is_token_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
-const fn is_proof_byte(byte: u8) -> bool {
+const fn is_credential_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'~' | b'+' | b'/' | b'=')
 }
 
 /// How long a key of 40 signs and what stands before it are, if there is one close by: the two are
 /// nearly always written together.
-fn key_beside(rest: &[u8]) -> Option<usize> {
+fn nearby_key(rest: &[u8]) -> Option<usize> {
     const LENGTH: usize = 40;
-    const FARTHEST: usize = 48;
+    const MAX_DISTANCE: usize = 48;
     let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'+');
     let mut start = 0;
-    while start <= FARTHEST {
+    while start <= MAX_DISTANCE {
         let signs = rest.get(start..)?.iter();
         let word = signs.clone().take_while(|byte| is_key(byte)).count();
         let has = |is_one: fn(&u8) -> bool| signs.clone().take(word).any(is_one);
@@ -221,7 +221,7 @@ fn key_beside(rest: &[u8]) -> Option<usize> {
 fn field(rest: &[u8], least: usize) -> Option<Range<usize>> {
     let is_between = |byte: &u8| matches!(byte, b'"' | b'\'' | b'\\' | b' ' | b':' | b'=' | b'`');
     let start = rest.iter().take(12).take_while(|byte| is_between(byte)).count();
-    let count = rest.get(start..)?.iter().take_while(|byte| is_proof_byte(**byte)).count();
+    let count = rest.get(start..)?.iter().take_while(|byte| is_credential_byte(**byte)).count();
     (start > 0 && count >= least).then_some(start..start + count)
 }
 
@@ -242,7 +242,8 @@ fn login(rest: &[u8]) -> Option<Range<usize>> {
 fn signed_token(rest: &[u8]) -> Option<usize> {
     let whole = rest.iter().take_while(|byte| is_token_byte(**byte) || **byte == b'.').count();
     let mut parts = rest.get(..whole)?.split(|byte| *byte == b'.');
-    let (first, second) = (parts.next()?, parts.next()?);
+    let first = parts.next()?;
+    let second = parts.next()?;
     (first.len() >= 6 && second.len() >= 6).then_some(whole)
 }
 
@@ -266,7 +267,7 @@ fn header(rest: &[u8]) -> Option<Range<usize>> {
     }
     let ends = |byte: &u8| matches!(byte, b'"' | b'\'' | b'\\' | b'\r' | b'\n');
     let value = rest.get(start..)?;
-    let word = value.iter().take_while(|byte| is_proof_byte(**byte)).count();
+    let word = value.iter().take_while(|byte| is_credential_byte(**byte)).count();
     let scheme = value.get(..word)?.to_ascii_lowercase();
     let schemes: [&[u8]; 9] = [
         b"bearer",
@@ -324,7 +325,7 @@ pub fn is_secret_name(name: &str) -> bool {
 }
 
 /// The values of those names that hold secrets, and the proof after the word for its kind.
-pub fn named<'a>(
+pub fn secret_values<'a>(
     pairs: impl IntoIterator<Item = (&'a String, &'a String)>,
 ) -> impl Iterator<Item = &'a str> {
     let secret = pairs.into_iter().filter(|(name, _)| is_secret_name(name));

@@ -1,7 +1,7 @@
 //! "Did you mean": the known name that is close to an unknown one.
 
 /// What other products call a key of ours.
-const OTHER_NAMES: &[(&str, &str)] = &[
+const ALIASES: &[(&str, &str)] = &[
     ("cmd", "command"),
     ("enabled", "disabled"),
     ("environment", "env"),
@@ -14,7 +14,7 @@ const OTHER_NAMES: &[(&str, &str)] = &[
 
 /// The name in `known` that `name` was probably meant to be.
 pub fn suggestion<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
-    let meant = OTHER_NAMES.iter().find(|(other, _)| *other == name).map(|(_, ours)| *ours);
+    let meant = ALIASES.iter().find(|(other, _)| *other == name).map(|(_, ours)| *ours);
     if let Some(ours) = meant.and_then(|ours| known.iter().find(|known| **known == ours)) {
         return Some(ours);
     }
@@ -28,7 +28,7 @@ pub fn suggestion<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     };
     known
         .iter()
-        .map(|candidate| (distance(&folded, &fold(candidate)), *candidate))
+        .map(|candidate| (edit_distance(&folded, &fold(candidate)), *candidate))
         .filter(|(distance, _)| *distance <= most)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
@@ -41,7 +41,7 @@ fn fold(name: &str) -> Vec<char> {
 
 /// How many edits make one of the other, row by row: a letter more, less or another, or two letters
 /// that changed places.
-pub(crate) fn distance(left: &[char], right: &[char]) -> usize {
+pub(crate) fn edit_distance(left: &[char], right: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=right.len()).collect();
     let mut above = row.clone();
     let mut last = None;
@@ -98,7 +98,7 @@ mod tests {
             ("abcd", "badc", 2),
         ];
         for (left, right, expected) in cases {
-            assert_eq!(distance(&fold(left), &fold(right)), expected, "{left} {right}");
+            assert_eq!(edit_distance(&fold(left), &fold(right)), expected, "{left} {right}");
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 
 /// Beyond this many characters a name is compared by its beginning only.
-const COMPARED: usize = 128;
+const MAX_COMPARED_CHARS: usize = 128;
 /// A shorter text is part of too many names to mean one of them.
-const SHORTEST_PART: usize = 3;
+const MIN_PART_LEN: usize = 3;
 
 /// The known names nearest to `wanted`, best first; empty when none is close.
 ///
@@ -13,24 +13,24 @@ const SHORTEST_PART: usize = 3;
 /// Typing slips, the same words in another order, a name that holds the wanted one and a name
 /// that the wanted one holds all count as near.
 #[must_use]
-pub fn nearest<'a>(
+pub fn nearest_names<'a>(
     wanted: &str,
     known: impl Iterator<Item = &'a str>,
     limit: usize,
 ) -> Vec<&'a str> {
     let mut wanted_letters = Vec::new();
-    letters_into(wanted, &mut wanted_letters);
+    push_letters(wanted, &mut wanted_letters);
     if wanted_letters.is_empty() || limit == 0 {
         return Vec::new();
     }
     let wanted_words = sorted_words(wanted);
-    let allowed = allowed_slips(wanted_letters.len());
+    let allowed = max_edits(wanted_letters.len());
     let mut letters = Vec::new();
-    let mut rows = Rows::default();
+    let mut rows = DistanceRows::default();
     let mut best: Vec<(usize, &'a str)> = Vec::new();
     for name in known {
-        letters_into(name, &mut letters);
-        let Some(mut cost) = cost(&wanted_letters, &letters, allowed, &mut rows)
+        push_letters(name, &mut letters);
+        let Some(mut cost) = edit_cost(&wanted_letters, &letters, allowed, &mut rows)
             .or_else(|| same_words(&wanted_words, name, &letters, &wanted_letters))
         else {
             continue;
@@ -38,7 +38,7 @@ pub fn nearest<'a>(
         if name == wanted {
             cost = 0;
         }
-        let at = best.partition_point(|entry| by_nearness(entry, &(cost, name)).is_lt());
+        let at = best.partition_point(|entry| compare_nearness(entry, &(cost, name)).is_lt());
         if at < limit && best.get(at).is_none_or(|entry| entry.1 != name) {
             best.insert(at, (cost, name));
             best.truncate(limit);
@@ -47,18 +47,18 @@ pub fn nearest<'a>(
     best.into_iter().map(|(_, name)| name).collect()
 }
 
-fn by_nearness(left: &(usize, &str), right: &(usize, &str)) -> Ordering {
+fn compare_nearness(left: &(usize, &str), right: &(usize, &str)) -> Ordering {
     left.0.cmp(&right.0).then(left.1.len().cmp(&right.1.len())).then(left.1.cmp(right.1))
 }
 
-fn letters_into(name: &str, letters: &mut Vec<char>) {
+fn push_letters(name: &str, letters: &mut Vec<char>) {
     letters.clear();
     let bare = name.chars().filter(|character| character.is_alphanumeric());
-    letters.extend(bare.flat_map(char::to_lowercase).take(COMPARED));
+    letters.extend(bare.flat_map(char::to_lowercase).take(MAX_COMPARED_CHARS));
 }
 
 /// How many slips a name of this length may have before it is another name.
-fn allowed_slips(length: usize) -> usize {
+fn max_edits(length: usize) -> usize {
     match length {
         0..=2 => 0,
         3..=5 => 1,
@@ -68,13 +68,18 @@ fn allowed_slips(length: usize) -> usize {
 }
 
 /// How far apart two names are in tenths of a slip, or nothing when they are not close.
-fn cost(wanted: &[char], known: &[char], allowed: usize, rows: &mut Rows) -> Option<usize> {
+fn edit_cost(
+    wanted: &[char],
+    known: &[char],
+    allowed: usize,
+    rows: &mut DistanceRows,
+) -> Option<usize> {
     if wanted == known {
         return Some(1);
     }
-    let slips = rows.slips(wanted, known, allowed).map(|slips| slips * 10);
+    let slips = rows.edit_distance(wanted, known, allowed).map(|slips| slips * 10);
     let (short, long) = if wanted.len() <= known.len() { (wanted, known) } else { (known, wanted) };
-    if short.len() < SHORTEST_PART {
+    if short.len() < MIN_PART_LEN {
         return slips;
     }
     let extra = long.len() - short.len();
@@ -104,22 +109,22 @@ fn same_words(
 
 fn sorted_words(name: &str) -> Vec<String> {
     let mut words = Vec::new();
-    crate::words::each_part(name, |word| words.push(word.to_owned()));
+    crate::words::for_each_part(name, |word| words.push(word.to_owned()));
     words.sort_unstable();
     words
 }
 
 /// The last three rows of the edit distance table, kept between names.
 #[derive(Default)]
-struct Rows {
+struct DistanceRows {
     before: Vec<usize>,
     previous: Vec<usize>,
     current: Vec<usize>,
 }
 
-impl Rows {
+impl DistanceRows {
     /// Letters added, dropped, replaced or swapped with their neighbour, up to `allowed`.
-    fn slips(&mut self, wanted: &[char], known: &[char], allowed: usize) -> Option<usize> {
+    fn edit_distance(&mut self, wanted: &[char], known: &[char], allowed: usize) -> Option<usize> {
         if wanted.len().abs_diff(known.len()) > allowed {
             return None;
         }
@@ -187,7 +192,7 @@ mod tests {
     ];
 
     fn near(wanted: &str) -> Vec<&'static str> {
-        nearest(wanted, KNOWN.into_iter(), 3)
+        nearest_names(wanted, KNOWN.into_iter(), 3)
     }
 
     #[test]
@@ -219,8 +224,8 @@ mod tests {
         for (left, right, expected) in cases {
             let left: Vec<char> = left.chars().collect();
             let right: Vec<char> = right.chars().collect();
-            assert_eq!(Rows::default().slips(&left, &right, 3), Some(expected));
-            assert_eq!(Rows::default().slips(&left, &right, 0), None);
+            assert_eq!(DistanceRows::default().edit_distance(&left, &right, 3), Some(expected));
+            assert_eq!(DistanceRows::default().edit_distance(&left, &right, 0), None);
         }
     }
 
@@ -228,13 +233,13 @@ mod tests {
     fn nothing_wanted_or_nothing_allowed_gives_nothing() {
         assert_eq!(near(""), Vec::<&str>::new());
         assert_eq!(near("__"), Vec::<&str>::new());
-        assert_eq!(nearest("ls", KNOWN.into_iter(), 0), Vec::<&str>::new());
+        assert_eq!(nearest_names("ls", KNOWN.into_iter(), 0), Vec::<&str>::new());
     }
 
     #[test]
     fn the_name_itself_comes_before_its_twin_in_another_case() {
         let known = ["getWeather", "get-weather", "get_weather"];
-        assert_eq!(nearest("get_weather", known.into_iter(), 1), ["get_weather"]);
+        assert_eq!(nearest_names("get_weather", known.into_iter(), 1), ["get_weather"]);
     }
 
     proptest! {
@@ -242,9 +247,9 @@ mod tests {
         fn slips_are_symmetric_and_zero_only_for_equals(left in "[ab]{0,8}", right in "[ab]{0,8}") {
             let left: Vec<char> = left.chars().collect();
             let right: Vec<char> = right.chars().collect();
-            let mut rows = Rows::default();
-            let there = rows.slips(&left, &right, 9);
-            prop_assert_eq!(there, rows.slips(&right, &left, 9));
+            let mut rows = DistanceRows::default();
+            let there = rows.edit_distance(&left, &right, 9);
+            prop_assert_eq!(there, rows.edit_distance(&right, &left, 9));
             prop_assert_eq!(there == Some(0), left == right);
         }
 
@@ -254,7 +259,7 @@ mod tests {
             known in proptest::collection::vec("\\PC{0,40}", 0..20),
             limit in 0_usize..5,
         ) {
-            let found = nearest(&wanted, known.iter().map(String::as_str), limit);
+            let found = nearest_names(&wanted, known.iter().map(String::as_str), limit);
             prop_assert!(found.len() <= limit);
             prop_assert!(found.iter().all(|name| known.iter().any(|other| other == name)));
         }

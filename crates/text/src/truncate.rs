@@ -2,7 +2,7 @@
 
 /// A text that was too long: how it begins, how it ends, and how much there was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shortened<'a> {
+pub struct TruncatedText<'a> {
     /// How it begins.
     pub head: &'a str,
     /// How it ends.
@@ -19,7 +19,7 @@ pub struct Shortened<'a> {
 ///
 /// The beginning gets two thirds: it says what the text is, and the end how it came out.
 #[must_use]
-pub fn shorten(text: &str, limit: usize) -> Option<Shortened<'_>> {
+pub fn truncate_middle(text: &str, limit: usize) -> Option<TruncatedText<'_>> {
     if text.len() <= limit {
         return None;
     }
@@ -27,7 +27,7 @@ pub fn shorten(text: &str, limit: usize) -> Option<Shortened<'_>> {
     let (head, rest) = text.split_at_checked(text.floor_char_boundary(limit - tail_room))?;
     let tail_at = text.ceil_char_boundary(text.len() - tail_room);
     let (omitted, tail) = rest.split_at_checked(tail_at.checked_sub(head.len())?)?;
-    Some(Shortened {
+    Some(TruncatedText {
         head,
         tail,
         omitted_bytes: omitted.len(),
@@ -36,7 +36,7 @@ pub fn shorten(text: &str, limit: usize) -> Option<Shortened<'_>> {
     })
 }
 
-impl Shortened<'_> {
+impl TruncatedText<'_> {
     /// The two ends with a line between them that says what is missing and where all of it is.
     #[must_use]
     pub fn with_notice(&self, file: Option<&str>) -> String {
@@ -60,14 +60,14 @@ mod tests {
 
     #[test]
     fn a_text_that_fits_is_left_alone() {
-        assert_eq!(shorten("123456", 6), None);
-        assert_eq!(shorten("", 0), None);
+        assert_eq!(truncate_middle("123456", 6), None);
+        assert_eq!(truncate_middle("", 0), None);
     }
 
     #[test]
     fn a_long_text_keeps_its_ends() {
-        let short = shorten("one\ntwo\nthree\n", 9).unwrap();
-        let expected = Shortened {
+        let short = truncate_middle("one\ntwo\nthree\n", 9).unwrap();
+        let expected = TruncatedText {
             head: "one\ntw",
             tail: "ee\n",
             omitted_bytes: 5,
@@ -85,7 +85,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_ends_fit_and_make_up_the_text(text in "\\PC{0,80}", limit in 0_usize..100) {
-            match shorten(&text, limit) {
+            match truncate_middle(&text, limit) {
                 None => prop_assert!(text.len() <= limit),
                 Some(short) => {
                     prop_assert!(text.len() > limit);

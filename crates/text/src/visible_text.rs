@@ -1,22 +1,22 @@
 //! Text from files, made safe to show inside a sentence.
 
-use crate::characters::{is_hidden, is_unclear};
+use crate::characters::{is_ambiguous, is_hidden};
 
 /// Returns `text` without control, hidden or direction-changing characters, and not too long.
-pub fn shown(text: &str) -> String {
+pub fn sanitize(text: &str) -> String {
     const LONGEST: usize = 120;
     let mut safe: String = text.chars().take(LONGEST).collect();
     if safe.len() < text.len() {
         safe.push('…');
     }
-    shown_whole(&safe)
+    sanitize_whole(&safe)
 }
 
 /// Returns `text` with every invisible character escaped, at its full length.
-pub fn shown_whole(text: &str) -> String {
+pub fn sanitize_whole(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
-        if hides(character) {
+        if is_unsafe(character) {
             safe.extend(character.escape_default());
         } else {
             safe.push(character);
@@ -27,11 +27,11 @@ pub fn shown_whole(text: &str) -> String {
 
 /// Whether `text` has only characters that a reader sees.
 pub fn is_visible(text: &str) -> bool {
-    !text.contains(hides)
+    !text.contains(is_unsafe)
 }
 
-fn hides(character: char) -> bool {
-    character.is_control() || is_hidden(character) || is_unclear(character)
+fn is_unsafe(character: char) -> bool {
+    character.is_control() || is_hidden(character) || is_ambiguous(character)
 }
 
 #[cfg(test)]
@@ -40,6 +40,6 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut() {
-        assert_eq!(shown(&"x".repeat(500)).chars().count(), 121);
+        assert_eq!(sanitize(&"x".repeat(500)).chars().count(), 121);
     }
 }

@@ -1,11 +1,11 @@
 //! Takes text apart into the words that search compares.
 
 /// A longer word is cut; no word that people search for is longer.
-const LONGEST_WORD: usize = 48;
+const MAX_WORD_LEN: usize = 48;
 
 /// Words so common in questions that they say nothing about a tool.
 #[rustfmt::skip]
-const COMMON: [&str; 145] = [
+const STOP_WORDS: [&str; 145] = [
     "a", "about", "all", "also", "am", "an", "and", "any", "appreciate", "are", "as", "assist",
     "assistance", "at", "be", "because", "been", "being", "but", "by", "can", "could", "curious",
     "currently", "detailed", "did", "do", "does", "doing", "during", "each", "every", "for", "from",
@@ -22,13 +22,13 @@ const COMMON: [&str; 145] = [
 ];
 
 /// Whether a lower-case word says nothing about a tool.
-pub fn is_common(word: &str) -> bool {
-    COMMON.binary_search(&word).is_ok()
+pub fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.binary_search(&word).is_ok()
 }
 
 /// Calls `take` with each lower-case part of the text: `HTTPServer_v2` has `http`, `server`, `v`
 /// and `2`.
-pub fn each_part(text: &str, mut take: impl FnMut(&str)) {
+pub fn for_each_part(text: &str, mut take: impl FnMut(&str)) {
     let mut part = String::new();
     for run in text.split(|character: char| !character.is_alphanumeric()) {
         split_run(run, &mut part, &mut take);
@@ -37,7 +37,7 @@ pub fn each_part(text: &str, mut take: impl FnMut(&str)) {
 
 /// Calls `take` with each word of the text in lower case, unstemmed: its parts, and for a word
 /// of several parts such as `GitHub` or `web3` also the whole.
-pub fn each_word(text: &str, mut take: impl FnMut(&str)) {
+pub fn for_each_word(text: &str, mut take: impl FnMut(&str)) {
     let mut part = String::new();
     let mut whole = String::new();
     for run in text.split(|character: char| !character.is_alphanumeric()) {
@@ -48,7 +48,7 @@ pub fn each_word(text: &str, mut take: impl FnMut(&str)) {
         });
         if parts > 1 && !run.chars().any(is_ideograph) {
             whole.clear();
-            whole.extend(run.chars().flat_map(char::to_lowercase).take(LONGEST_WORD));
+            whole.extend(run.chars().flat_map(char::to_lowercase).take(MAX_WORD_LEN));
             take(&whole);
         }
     }
@@ -76,7 +76,7 @@ fn split_run(run: &str, part: &mut String, take: &mut impl FnMut(&str)) {
             if previous.is_some_and(|previous| begins_part(previous, character, next)) {
                 flush(part, take);
             }
-            if part.len() < LONGEST_WORD {
+            if part.len() < MAX_WORD_LEN {
                 part.extend(character.to_lowercase());
             }
         }
@@ -150,7 +150,8 @@ fn without_plural(word: &str) -> &str {
 /// `runn` of `running` is `run`, but `call` of `calling` stays.
 fn without_double(base: &str) -> &str {
     let mut from_end = base.chars().rev();
-    let (last, before) = (from_end.next(), from_end.next());
+    let last = from_end.next();
+    let before = from_end.next();
     let doubled = last == before && last.is_some_and(|letter| !"aeioulsz".contains(letter));
     match last.and_then(|last| base.strip_suffix(last)) {
         Some(shorter) if doubled && shorter.len() > 2 => shorter,
@@ -168,7 +169,7 @@ mod tests {
 
     fn words(text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        each_word(text, |word| words.push(word.to_owned()));
+        for_each_word(text, |word| words.push(word.to_owned()));
         words
     }
 
@@ -221,7 +222,7 @@ mod tests {
 
     #[test]
     fn common_words_are_in_the_order_that_finding_them_needs() {
-        assert!(COMMON.is_sorted());
-        assert!(is_common("the") && !is_common("weather"));
+        assert!(STOP_WORDS.is_sorted());
+        assert!(is_stop_word("the") && !is_stop_word("weather"));
     }
 }

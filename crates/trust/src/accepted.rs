@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use switchboard_catalog::{Acceptance, Accepted, DefinitionVersion};
-use switchboard_document::{ConfigError, change, read_text};
+use switchboard_catalog::{Acceptance, AcceptedFindings, DefinitionVersion};
+use switchboard_document::{ConfigError, edit_locked, read_text};
 
 /// Returns an acceptance of this definition, despite these rules, as of now.
 #[must_use]
@@ -31,7 +31,7 @@ pub(crate) fn accepted_file(state: &Path) -> PathBuf {
 ///
 /// # Errors
 /// When the file exists and cannot be used.
-pub(crate) fn load_accepted(state: &Path) -> Result<Accepted, ConfigError> {
+pub(crate) fn load_accepted(state: &Path) -> Result<AcceptedFindings, ConfigError> {
     let path = accepted_file(state);
     let text = read_text(&path)?;
     text.map(|text| parse(&path, &text)).transpose().map(Option::unwrap_or_default)
@@ -72,9 +72,9 @@ pub fn remove_accepted(
     Ok(count)
 }
 
-fn edit(state: &Path, edit: impl FnOnce(&mut Accepted)) -> Result<(), ConfigError> {
+fn edit(state: &Path, edit: impl FnOnce(&mut AcceptedFindings)) -> Result<(), ConfigError> {
     let path = accepted_file(state);
-    change(&path, |before| {
+    edit_locked(&path, |before| {
         let mut all = before.map(|text| parse(&path, text)).transpose()?.unwrap_or_default();
         edit(&mut all);
         all.servers.retain(|_, known| !known.is_empty());
@@ -84,7 +84,7 @@ fn edit(state: &Path, edit: impl FnOnce(&mut Accepted)) -> Result<(), ConfigErro
     })
 }
 
-fn parse(path: &Path, text: &str) -> Result<Accepted, ConfigError> {
+fn parse(path: &Path, text: &str) -> Result<AcceptedFindings, ConfigError> {
     serde_json::from_str(text).map_err(|cause| {
         ConfigError::new(path, format!("what was accepted cannot be read: {cause}"))
             .hint("remove the file, then look at what is held and approve it again")
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(known, [acceptance("add", "2", &["a"])]);
         assert_eq!(remove_accepted(state, "id", |name| name == "sub").unwrap(), 0);
         assert_eq!(remove_accepted(state, "id", |name| name == "add").unwrap(), 1);
-        assert_eq!(load_accepted(state).unwrap(), Accepted::default());
+        assert_eq!(load_accepted(state).unwrap(), AcceptedFindings::default());
         assert_eq!(remove_accepted(state, "id", |_| true).unwrap(), 0);
     }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use switchboard_document::{ConfigError, change, read_text};
+use switchboard_document::{ConfigError, edit_locked, read_text};
 
 /// The definition that a person had before them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bound {
+pub struct ApprovedDefinition {
     /// The server's identity.
     pub identity: String,
     /// The fingerprint of the definition, as pins have it.
@@ -20,12 +20,12 @@ pub struct Bound {
 /// The tool is in `autoApprove` of its server as well. What stands there and not here, a person
 /// wrote by hand: that is meant for the name, whatever is behind it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Remembered {
+pub struct AlwaysAnswers {
     /// Server, tool, definition.
-    pub always: BTreeMap<String, BTreeMap<String, Bound>>,
+    pub always: BTreeMap<String, BTreeMap<String, ApprovedDefinition>>,
 }
 
-impl Remembered {
+impl AlwaysAnswers {
     /// Where it is kept below a state folder.
     #[must_use]
     pub fn file(state: &Path) -> PathBuf {
@@ -46,15 +46,15 @@ impl Remembered {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn change(
+    pub fn set(
         state: &Path,
         server: &str,
         tool: &str,
-        bound: Option<Bound>,
+        bound: Option<ApprovedDefinition>,
     ) -> Result<bool, ConfigError> {
         let path = Self::file(state);
         let mut was_there = false;
-        change(&path, |before| {
+        edit_locked(&path, |before| {
             let mut all = before.map(|text| parse(&path, text)).transpose()?.unwrap_or_default();
             let tools = all.always.entry(server.to_owned()).or_default();
             was_there = match bound {
@@ -70,7 +70,7 @@ impl Remembered {
     }
 }
 
-fn parse(path: &Path, text: &str) -> Result<Remembered, ConfigError> {
+fn parse(path: &Path, text: &str) -> Result<AlwaysAnswers, ConfigError> {
     serde_json::from_str(text).map_err(|cause| {
         ConfigError::new(path, format!("what is always allowed cannot be read: {cause}"))
             .hint("remove the file; what it was about is then allowed by name alone")
@@ -84,15 +84,15 @@ mod tests {
     #[test]
     fn what_is_remembered_is_found_and_forgotten() {
         let folder = tempfile::tempdir().unwrap();
-        let bound = Bound { identity: "i".to_owned(), digest: "d".to_owned() };
-        let change = |tool: &str, bound| Remembered::change(folder.path(), "srv", tool, bound);
+        let bound = ApprovedDefinition { identity: "i".to_owned(), digest: "d".to_owned() };
+        let change = |tool: &str, bound| AlwaysAnswers::set(folder.path(), "srv", tool, bound);
         assert!(!change("a", Some(bound.clone())).unwrap());
         assert!(change("a", Some(bound.clone())).unwrap());
         let always = BTreeMap::from([("a".to_owned(), bound)]);
-        let expected = Remembered { always: BTreeMap::from([("srv".to_owned(), always)]) };
-        assert_eq!(Remembered::load(folder.path()).unwrap(), expected);
+        let expected = AlwaysAnswers { always: BTreeMap::from([("srv".to_owned(), always)]) };
+        assert_eq!(AlwaysAnswers::load(folder.path()).unwrap(), expected);
         assert!(change("a", None).unwrap());
         assert!(!change("a", None).unwrap());
-        assert_eq!(Remembered::load(folder.path()).unwrap(), Remembered::default());
+        assert_eq!(AlwaysAnswers::load(folder.path()).unwrap(), AlwaysAnswers::default());
     }
 }

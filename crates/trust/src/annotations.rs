@@ -13,14 +13,14 @@ use crate::pins_file::{PinKind, Pins};
 /// The annotations of tools. A recorded call has only the fingerprint of its definition, so this is
 /// what servers said last.
 #[derive(Debug, Default)]
-pub struct Annotations(HashMap<(String, String), Box<RawValue>>);
+pub struct PinnedAnnotations(HashMap<(String, String), Box<RawValue>>);
 
-impl Annotations {
+impl PinnedAnnotations {
     /// Reads what the pins below `state` know of the servers.
     #[must_use]
     pub fn load(state: &Path, config: &Config) -> Self {
         #[derive(Deserialize)]
-        struct Tool {
+        struct AnnotatedTool {
             annotations: Option<Box<RawValue>>,
         }
         let mut all = HashMap::new();
@@ -29,8 +29,8 @@ impl Annotations {
             let pins = Pins::load(state, &server.identity()).unwrap_or_default();
             for book in [&pins.held, &pins.approved] {
                 for (name, item) in book.get(&PinKind::Tool).into_iter().flatten() {
-                    let tool = serde_json::from_str::<Tool>(item.definition.get());
-                    if let Ok(Tool { annotations: Some(annotations) }) = tool {
+                    let tool = serde_json::from_str::<AnnotatedTool>(item.definition.get());
+                    if let Ok(AnnotatedTool { annotations: Some(annotations) }) = tool {
                         all.insert((server.id.to_string(), name.clone()), annotations);
                     }
                 }
@@ -41,7 +41,7 @@ impl Annotations {
 
     /// The annotations of a tool, as JSON.
     #[must_use]
-    pub fn of(&self, target: &Target) -> Option<&str> {
+    pub fn get(&self, target: &Target) -> Option<&str> {
         let key = (target.server.clone(), target.name.clone());
         self.0.get(&key).filter(|_| target.kind == TargetKind::Tool).map(|raw| raw.get())
     }

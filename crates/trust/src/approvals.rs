@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use switchboard_config::{Consents, ServerConfig};
 use switchboard_core::ServerId;
-use switchboard_document::{ConfigError, change, read_text};
+use switchboard_document::{ConfigError, edit_locked, read_text};
 
-use crate::always_answers::Remembered;
+use crate::always_answers::AlwaysAnswers;
 
 /// Project file -> server -> digest of the approved entry.
-type Table = BTreeMap<String, BTreeMap<String, String>>;
+type ApprovalTable = BTreeMap<String, BTreeMap<String, String>>;
 
 /// What stands for all hooks of a file, in the place of a server.
-const HOOKS: &str = "hooks";
+const HOOKS_KEY: &str = "hooks";
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct OnDisk {
-    approvals: Table,
+struct ApprovalsFile {
+    approvals: ApprovalTable,
     /// What the approved entries were, without the values of variables and headers.
-    #[serde(default, skip_serializing_if = "Table::is_empty")]
-    entries: Table,
+    #[serde(default, skip_serializing_if = "ApprovalTable::is_empty")]
+    entries: ApprovalTable,
 }
 
 /// What was approved, kept in the state folder, where no project can write.
@@ -32,9 +32,9 @@ struct OnDisk {
 #[derive(Debug, Clone, Default)]
 pub struct Approvals {
     path: PathBuf,
-    table: Table,
+    table: ApprovalTable,
     /// What the approved entries were, for people.
-    entries: Table,
+    entries: ApprovalTable,
     /// What was decided here and is not written yet: file, server, digest or none.
     changes: Vec<(String, String, Option<String>)>,
     /// The same for what the entries were.
@@ -55,9 +55,9 @@ impl Approvals {
         let path = Self::file(state);
         let (read, problem) = match read(&path) {
             Ok(read) => (read, None),
-            Err(problem) => (OnDisk::default(), Some(problem)),
+            Err(problem) => (ApprovalsFile::default(), Some(problem)),
         };
-        let OnDisk { approvals: table, entries } = read;
+        let ApprovalsFile { approvals: table, entries } = read;
         Self { path, table, entries, changes: Vec::new(), shown: Vec::new(), problem }
     }
 
@@ -69,13 +69,13 @@ impl Approvals {
         name: &ServerId,
         digest: &str,
     ) -> Result<(), ConfigError> {
-        self.decide(identity(file)?, name.as_str(), Some(digest.to_owned()));
+        self.record_decision(file_identity(file)?, name.as_str(), Some(digest.to_owned()));
         Ok(())
     }
 
     /// The same for an entry as it was read, which is kept to be compared with the next one.
     pub fn approve_entry(&mut self, server: &ServerConfig) -> Result<(), ConfigError> {
-        let file = identity(&server.source.file)?;
+        let file = file_identity(&server.source.file)?;
         let text = Some(server.lines().join("\n"));
         self.shown.push((file, server.id.to_string(), text));
         self.approve(&server.source.file, &server.id, &server.approval_digest)
@@ -84,19 +84,19 @@ impl Approvals {
     /// What the entry of this server was when it was last approved.
     #[must_use]
     pub fn approved_text(&self, file: &Path, name: &ServerId) -> Option<&str> {
-        let file = identity(file).ok()?;
+        let file = file_identity(file).ok()?;
         self.entries.get(&file)?.get(name.as_str()).map(String::as_str)
     }
 
     /// Takes back the approval of the server `name` of a project file.
     pub fn revoke(&mut self, file: &Path, name: &ServerId) -> Result<(), ConfigError> {
-        self.decide(identity(file)?, name.as_str(), None);
+        self.record_decision(file_identity(file)?, name.as_str(), None);
         Ok(())
     }
 
-    fn decide(&mut self, file: String, name: &str, digest: Option<String>) {
+    fn record_decision(&mut self, file: String, name: &str, digest: Option<String>) {
         let decision = (file, name.to_owned(), digest);
-        record(&mut self.table, &decision);
+        apply_change(&mut self.table, &decision);
         self.changes.push(decision);
     }
 
@@ -104,14 +104,14 @@ impl Approvals {
     ///
     /// This blocks for up to ten seconds if another process writes.
     pub fn save(&mut self) -> Result<(), ConfigError> {
-        let mut written = OnDisk::default();
-        change(&self.path, |before| {
+        let mut written = ApprovalsFile::default();
+        edit_locked(&self.path, |before| {
             written = before.map(|text| parse(&self.path, text)).transpose()?.unwrap_or_default();
             for decision in &self.changes {
-                record(&mut written.approvals, decision);
+                apply_change(&mut written.approvals, decision);
             }
             for entry in &self.shown {
-                record(&mut written.entries, entry);
+                apply_change(&mut written.entries, entry);
             }
             let text = serde_json::to_string_pretty(&written);
             text.map(|text| text + "\n")
@@ -125,24 +125,24 @@ impl Approvals {
     }
 
     /// Whether this entry of this file is approved as it is.
-    fn holds(&self, file: &Path, name: &ServerId, digest: &str) -> bool {
-        identity(file).is_ok_and(|file| {
+    fn is_approved(&self, file: &Path, name: &ServerId, digest: &str) -> bool {
+        file_identity(file).is_ok_and(|file| {
             self.table.get(&file).and_then(|servers| servers.get(name.as_str())).map(String::as_str)
                 == Some(digest)
         })
     }
 
     /// What was approved of a project's file of hooks.
-    pub fn digest_of_hooks(&self, file: &Path) -> Option<&str> {
+    pub fn hooks_digest(&self, file: &Path) -> Option<&str> {
         let mut names = hook_names(file).into_iter();
-        names.find_map(|name| self.table.get(&name)?.get(HOOKS).map(String::as_str))
+        names.find_map(|name| self.table.get(&name)?.get(HOOKS_KEY).map(String::as_str))
     }
 
     /// Agrees to run the hooks of a project's file as long as they have this digest.
     pub fn approve_hooks(&mut self, file: &Path, digest: &str) -> Result<(), ConfigError> {
-        identity(file)?;
+        file_identity(file)?;
         for name in hook_names(file) {
-            self.decide(name, HOOKS, Some(digest.to_owned()));
+            self.record_decision(name, HOOKS_KEY, Some(digest.to_owned()));
         }
         Ok(())
     }
@@ -150,7 +150,7 @@ impl Approvals {
     /// Takes back the approval of a project's file of hooks.
     pub fn revoke_hooks(&mut self, file: &Path) -> Result<(), ConfigError> {
         for name in hook_names(file) {
-            self.decide(name, HOOKS, None);
+            self.record_decision(name, HOOKS_KEY, None);
         }
         Ok(())
     }
@@ -158,12 +158,12 @@ impl Approvals {
 
 impl Consents for Approvals {
     fn approves(&self, file: &Path, server: &ServerId, digest: &str) -> bool {
-        self.holds(file, server, digest)
+        self.is_approved(file, server, digest)
     }
 
     fn always(&self, server: &ServerId) -> BTreeSet<String> {
         // A file that cannot be read allows nothing.
-        let remembered = self.path.parent().and_then(|state| Remembered::load(state).ok());
+        let remembered = self.path.parent().and_then(|state| AlwaysAnswers::load(state).ok());
         let mut always = remembered.unwrap_or_default().always;
         always.remove(server.as_str()).unwrap_or_default().into_keys().collect()
     }
@@ -173,7 +173,10 @@ impl Consents for Approvals {
     }
 }
 
-fn record(table: &mut Table, (file, name, digest): &(String, String, Option<String>)) {
+fn apply_change(
+    table: &mut ApprovalTable,
+    (file, name, digest): &(String, String, Option<String>),
+) {
     match digest {
         Some(digest) => {
             table.entry(file.clone()).or_default().insert(name.clone(), digest.clone());
@@ -187,11 +190,11 @@ fn record(table: &mut Table, (file, name, digest): &(String, String, Option<Stri
     }
 }
 
-fn read(path: &Path) -> Result<OnDisk, ConfigError> {
+fn read(path: &Path) -> Result<ApprovalsFile, ConfigError> {
     read_text(path)?.map(|text| parse(path, &text)).transpose().map(Option::unwrap_or_default)
 }
 
-fn parse(path: &Path, text: &str) -> Result<OnDisk, ConfigError> {
+fn parse(path: &Path, text: &str) -> Result<ApprovalsFile, ConfigError> {
     serde_json::from_str(text).map_err(|cause| {
         ConfigError::new(path, format!("the approvals cannot be read: {cause}"))
             .hint("remove the file and approve the servers again")
@@ -199,9 +202,9 @@ fn parse(path: &Path, text: &str) -> Result<OnDisk, ConfigError> {
 }
 
 /// One spelling for one file: links, letter case and dots in a path make no second one.
-fn identity(file: &Path) -> Result<String, ConfigError> {
+fn file_identity(file: &Path) -> Result<String, ConfigError> {
     let real = fs::canonicalize(file)
-        .or_else(|cause| where_it_was(file).ok_or(cause))
+        .or_else(|cause| missing_file_path(file).ok_or(cause))
         .map_err(|cause| ConfigError::new(file, format!("cannot be found: {cause}")))?;
     // The escaped form begins with a quote, so it cannot be mistaken for another path.
     Ok(real.to_str().map_or_else(|| format!("{real:?}"), str::to_owned))
@@ -216,11 +219,11 @@ fn hook_names(file: &Path) -> BTreeSet<String> {
         let place = project.join(folder.file_name()?).join(file.file_name()?);
         Some(place.to_str().map_or_else(|| format!("{place:?}"), str::to_owned))
     };
-    in_project().into_iter().chain(identity(file).ok()).collect()
+    in_project().into_iter().chain(file_identity(file).ok()).collect()
 }
 
 /// The place of a file that is gone.
-fn where_it_was(file: &Path) -> Option<PathBuf> {
+fn missing_file_path(file: &Path) -> Option<PathBuf> {
     let folder = fs::canonicalize(file.parent()?).ok()?;
     Some(folder.join(file.file_name()?))
 }
@@ -233,52 +236,52 @@ mod loading_tests;
 mod tests {
     use super::*;
 
-    struct Fixture {
+    struct ApprovalsFixture {
         folder: tempfile::TempDir,
         file: PathBuf,
         name: ServerId,
     }
 
-    fn fixture() -> Fixture {
+    fn fixture() -> ApprovalsFixture {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("switchboard.json");
         fs::write(&file, "{}").unwrap();
-        Fixture { folder, file, name: ServerId::new("files").unwrap() }
+        ApprovalsFixture { folder, file, name: ServerId::new("files").unwrap() }
     }
 
     #[test]
     fn an_approval_is_for_one_file_one_server_and_one_digest() {
-        let Fixture { folder, file, name } = fixture();
+        let ApprovalsFixture { folder, file, name } = fixture();
         let state = folder.path().join("state");
         let mut approvals = Approvals::load(&state);
         approvals.approve(&file, &name, "d1").unwrap();
         approvals.save().unwrap();
         let approvals = Approvals::load(&state);
-        assert!(approvals.holds(&file, &name, "d1"));
-        assert!(!approvals.holds(&file, &name, "d2"));
-        assert!(!approvals.holds(&file, &ServerId::new("Files").unwrap(), "d1"));
+        assert!(approvals.is_approved(&file, &name, "d1"));
+        assert!(!approvals.is_approved(&file, &name, "d2"));
+        assert!(!approvals.is_approved(&file, &ServerId::new("Files").unwrap(), "d1"));
         let other = folder.path().join("other.json");
         fs::write(&other, "{}").unwrap();
-        assert!(!approvals.holds(&other, &name, "d1"));
-        assert!(!approvals.holds(&folder.path().join("none.json"), &name, "d1"));
+        assert!(!approvals.is_approved(&other, &name, "d1"));
+        assert!(!approvals.is_approved(&folder.path().join("none.json"), &name, "d1"));
     }
 
     #[test]
     fn a_revoked_approval_is_gone() {
-        let Fixture { folder, file, name } = fixture();
+        let ApprovalsFixture { folder, file, name } = fixture();
         let mut approvals = Approvals::load(folder.path());
         approvals.approve(&file, &name, "d").unwrap();
         approvals.save().unwrap();
         approvals.revoke(&file, &name).unwrap();
         approvals.save().unwrap();
-        assert!(!Approvals::load(folder.path()).holds(&file, &name, "d"));
+        assert!(!Approvals::load(folder.path()).is_approved(&file, &name, "d"));
         let text = fs::read_to_string(folder.path().join("approvals.json")).unwrap();
         assert_eq!(text, "{\n  \"approvals\": {}\n}\n");
     }
 
     #[test]
     fn two_writers_keep_each_others_decisions() {
-        let Fixture { folder, file, name } = fixture();
+        let ApprovalsFixture { folder, file, name } = fixture();
         let other = ServerId::new("other").unwrap();
         let mut one = Approvals::load(folder.path());
         let mut two = Approvals::load(folder.path());
@@ -287,13 +290,13 @@ mod tests {
         one.save().unwrap();
         two.save().unwrap();
         let both = Approvals::load(folder.path());
-        assert!(both.holds(&file, &name, "d") && both.holds(&file, &other, "d"));
-        assert!(two.holds(&file, &name, "d"));
+        assert!(both.is_approved(&file, &name, "d") && both.is_approved(&file, &other, "d"));
+        assert!(two.is_approved(&file, &name, "d"));
     }
 
     #[test]
     fn a_broken_file_approves_nothing_and_is_not_overwritten() {
-        let Fixture { folder, file, name } = fixture();
+        let ApprovalsFixture { folder, file, name } = fixture();
         let path = folder.path().join("approvals.json");
         fs::write(&path, "{\"approvals\": ").unwrap();
         let mut approvals = Approvals::load(folder.path());
@@ -307,16 +310,16 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_link_is_the_file_it_points_to() {
-        let Fixture { folder, file, name } = fixture();
+        let ApprovalsFixture { folder, file, name } = fixture();
         let link = folder.path().join("link.json");
         std::os::unix::fs::symlink(&file, &link).unwrap();
         let mut approvals = Approvals::load(folder.path());
         approvals.approve(&link, &name, "d").unwrap();
-        assert!(approvals.holds(&file, &name, "d"));
+        assert!(approvals.is_approved(&file, &name, "d"));
         let other = folder.path().join("other.json");
         fs::write(&other, "{}").unwrap();
         fs::remove_file(&link).unwrap();
         std::os::unix::fs::symlink(&other, &link).unwrap();
-        assert!(!approvals.holds(&link, &name, "d"));
+        assert!(!approvals.is_approved(&link, &name, "d"));
     }
 }

@@ -17,7 +17,7 @@ fn home(user: Option<&str>, project: &str) -> Home {
     let places = Places {
         user: Some(home.join("config.json")),
         project: Some(work.join("switchboard.json")),
-        ..Places::bare(home.join("state"))
+        ..Places::without_files(home.join("state"))
     };
     for folder in [&home, &work] {
         fs::create_dir_all(folder).unwrap();

@@ -3,20 +3,20 @@
 use std::collections::HashSet;
 
 use switchboard_catalog::Flagged;
-use switchboard_core::{Events, What};
-use switchboard_scan::{Finding, Kind, Severity, verdict};
+use switchboard_core::{EventKind, Events};
+use switchboard_scan::{DefinitionKind, ScanFinding, Severity, overall_severity};
 use switchboard_store::audit::log;
 use switchboard_store::{Audit, AuditNote};
 
-use crate::compromised::{findings_in, kind_of};
+use crate::compromised::{definition_kind, findings_in};
 use crate::quarantine::Quarantine;
-use crate::screening::Visible;
+use crate::screening::VisibleFleet;
 
 /// Definitions already examined, by server, kind, name and fingerprint.
-pub(crate) type Noted = HashSet<(String, Kind, String, String)>;
+pub(crate) type Noted = HashSet<(String, DefinitionKind, String, String)>;
 
 /// Returns notes of findings in definitions that pass the pins, unless they are noted already.
-pub fn visible_notes(visible: &Visible, noted: &mut Noted) -> Vec<AuditNote> {
+pub fn visible_notes(visible: &VisibleFleet, noted: &mut Noted) -> Vec<AuditNote> {
     let worth_it = visible.flagged.iter().filter(|one| one.severity >= Severity::Ask);
     let new = worth_it.filter(|one| {
         noted.insert((one.server.to_string(), one.kind, one.name.clone(), one.pin.clone()))
@@ -31,12 +31,13 @@ pub fn held_notes(held: &Quarantine, noted: &mut Noted) -> Vec<AuditNote> {
     for (server, one) in held.servers.iter().flat_map(|(server, held)| {
         held.definitions.iter().map(move |definition| (server, definition))
     }) {
-        let kind = kind_of(one.kind);
+        let kind = definition_kind(one.kind);
         if !noted.insert((server.to_string(), kind, one.name.clone(), one.digest.clone())) {
             continue;
         }
         let findings = findings_in(one);
-        if let Some(severity) = verdict(&findings).filter(|found| *found >= Severity::Ask) {
+        if let Some(severity) = overall_severity(&findings).filter(|found| *found >= Severity::Ask)
+        {
             notes.push(AuditNote {
                 event: log::FLAGGED,
                 server: server.to_string(),
@@ -63,7 +64,7 @@ pub async fn write_notes(audit: &Audit, notes: Vec<AuditNote>, events: &Events) 
         Err(error) => error.to_string(),
     };
     // Screening does not depend on the audit, so the failure is only reported.
-    events.tell(|| What::ConfigChanged { problems: vec![problem] });
+    events.emit(|| EventKind::ConfigChanged { problems: vec![problem] });
 }
 
 fn flagged_note(flagged: &Flagged) -> AuditNote {
@@ -77,7 +78,7 @@ fn flagged_note(flagged: &Flagged) -> AuditNote {
     }
 }
 
-fn detail(severity: Severity, findings: &[Finding]) -> String {
+fn detail(severity: Severity, findings: &[ScanFinding]) -> String {
     let rules: Vec<&str> = findings.iter().map(|finding| finding.rule).collect();
     format!("{}: {}", severity.as_str(), rules.join(", "))
 }

@@ -1,65 +1,68 @@
 //! A server of which a definition has turned into an attack since it was approved: nothing of it is used.
 
 use switchboard_catalog::Server;
-use switchboard_scan::{Finding, Kind, Severity, is_gross, scan_definition, scan_text, verdict};
+use switchboard_scan::{
+    DefinitionKind, ScanFinding, Severity, is_clear_attack, overall_severity, scan_definition,
+    scan_text,
+};
 
-use crate::pins::{Screened, whole_of};
+use crate::pins::{ScreenedOffers, withhold_server};
 use crate::pins_file::PinKind;
-use crate::quarantine::{Held, Why};
+use crate::quarantine::{QuarantineReason, QuarantinedDefinition};
 
 /// Holds all of a server if what is held of it is an attack: who turns is not trusted in the rest.
 #[must_use]
-pub(crate) fn hold_turned(server: &Server, screened: Screened) -> Screened {
+pub(crate) fn quarantine_server(server: &Server, screened: ScreenedOffers) -> ScreenedOffers {
     if screened.held.whole.is_some() {
         return screened;
     }
-    let Some(turned) = screened.held.definitions.iter().find(|held| has_turned(held)) else {
+    let Some(turned) = screened.held.definitions.iter().find(|held| is_compromised(held)) else {
         return screened;
     };
-    let why = Why::Turned { name: turned.name.clone() };
-    whole_of(server, screened.held.definitions, why)
+    let why = QuarantineReason::Turned { name: turned.name.clone() };
+    withhold_server(server, screened.held.definitions, why)
 }
 
 /// What the scanner finds in a definition that is held.
 #[must_use]
-pub fn findings_in(held: &Held) -> Vec<Finding> {
+pub fn findings_in(held: &QuarantinedDefinition) -> Vec<ScanFinding> {
     match held.kind {
         PinKind::Instructions => {
             scan_text("", &serde_json::from_str::<String>(&held.now).unwrap_or_default())
         }
         PinKind::Tool | PinKind::Prompt | PinKind::Template => {
-            scan_definition(kind_of(held.kind), &held.now)
+            scan_definition(definition_kind(held.kind), &held.now)
         }
     }
 }
 
 /// The scanner's word for a kind.
 #[must_use]
-pub(crate) const fn kind_of(kind: PinKind) -> Kind {
+pub(crate) const fn definition_kind(kind: PinKind) -> DefinitionKind {
     match kind {
-        PinKind::Instructions => Kind::Instructions,
-        PinKind::Tool => Kind::Tool,
-        PinKind::Prompt => Kind::Prompt,
-        PinKind::Template => Kind::Template,
+        PinKind::Instructions => DefinitionKind::Instructions,
+        PinKind::Tool => DefinitionKind::Tool,
+        PinKind::Prompt => DefinitionKind::Prompt,
+        PinKind::Template => DefinitionKind::Template,
     }
 }
 
 /// Names of prompts and templates may be somebody else's words; a tool is the server's own.
-fn has_turned(held: &Held) -> bool {
+fn is_compromised(held: &QuarantinedDefinition) -> bool {
     if held.kind != PinKind::Tool {
         return false;
     }
     match held.why {
-        Why::Changed => verdict(&findings_in(held)) == Some(Severity::Block),
+        QuarantineReason::Changed => overall_severity(&findings_in(held)) == Some(Severity::Block),
         // Nobody stood by it before: it weighs as much as at first sight.
-        Why::New | Why::NotLocked => is_gross(&findings_in(held)),
-        Why::Renamed { .. }
-        | Why::FirstUse
-        | Why::Instructions
-        | Why::Gone
-        | Why::Revoked
-        | Why::NotKept(_)
-        | Why::Turned { .. } => false,
+        QuarantineReason::New | QuarantineReason::NotLocked => is_clear_attack(&findings_in(held)),
+        QuarantineReason::Renamed { .. }
+        | QuarantineReason::FirstUse
+        | QuarantineReason::Instructions
+        | QuarantineReason::Gone
+        | QuarantineReason::Revoked
+        | QuarantineReason::NotKept(_)
+        | QuarantineReason::Turned { .. } => false,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Fetches a file from an address, up to a length.
 
-use switchboard_wire::{Limits, http};
+use switchboard_wire::{WireLimits, http};
 
 /// The file at an address in the form that is wanted, if it has at most so many bytes.
 pub(crate) async fn fetch(
@@ -8,7 +8,7 @@ pub(crate) async fn fetch(
     accept: &str,
     longest_bytes: usize,
 ) -> Result<Vec<u8>, String> {
-    let client = http::client(&Limits::default()).map_err(|error| error.to_string())?;
+    let client = http::new_client(&WireLimits::default()).map_err(|error| error.to_string())?;
     let request = client.get(url).header("accept", accept);
     let mut response = request.send().await.map_err(|error| error.to_string())?;
     let status = response.status().as_u16();

@@ -7,17 +7,17 @@ use switchboard_store::audit::log;
 use switchboard_store::{Audit, AuditNote};
 use switchboard_text::Digest;
 
-use crate::pins::book_of;
+use crate::pins::quarantine_book;
 use crate::pins_file::Pins;
-use crate::quarantine::{Held, Quarantine, Why};
+use crate::quarantine::{Quarantine, QuarantineReason, QuarantinedDefinition};
 
 /// Returns the fingerprint of all definitions of a server that waits for its first approval.
 pub fn first_use_version(quarantine: &Quarantine, server: &ServerId) -> Option<String> {
     let held = quarantine.servers.get(server)?;
-    if held.whole != Some(Why::FirstUse) {
+    if held.whole != Some(QuarantineReason::FirstUse) {
         return None;
     }
-    let all = held.definitions.iter().fold(Digest::of("first use"), |all, one| {
+    let all = held.definitions.iter().fold(Digest::new("first use"), |all, one| {
         all.with(one.kind.as_str()).with(&one.name).with(&one.digest)
     });
     Some(all.hex())
@@ -31,9 +31,9 @@ pub fn approve(
     audit: &Audit,
     server: &str,
     identity: &str,
-    shown: &[Held],
+    shown: &[QuarantinedDefinition],
 ) -> Result<(), String> {
-    let note = |held: &Held| AuditNote {
+    let note = |held: &QuarantinedDefinition| AuditNote {
         event: log::APPROVED,
         server: server.to_owned(),
         kind: held.kind.as_str().to_owned(),
@@ -43,18 +43,18 @@ pub fn approve(
     };
     let notes: Vec<AuditNote> = shown.iter().map(note).collect();
     audit.add(&notes).map_err(|error| error.to_string())?;
-    let book = book_of(shown);
-    let changed = Pins::change(state, identity, |pins| {
+    let book = quarantine_book(shown);
+    let changed = Pins::edit(state, identity, |pins| {
         pins.server = server.to_owned();
         // Another process may have noted other definitions meanwhile.
-        pins.stand_by(&book);
+        pins.approve_exact(&book);
     });
     changed.map(drop).map_err(|error| error.to_string())
 }
 
 /// Keeps that a person refused a server, so that it is held where nobody can be asked, too.
 pub fn refuse(state: &Path, server: &str, identity: &str) -> Result<(), String> {
-    let changed = Pins::change(state, identity, |pins| {
+    let changed = Pins::edit(state, identity, |pins| {
         pins.server = server.to_owned();
         pins.asked = pins.approved.is_empty();
     });

@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use switchboard_catalog::Flagged;
-use switchboard_config::{FirstUse, ServerConfig, Settings};
-use switchboard_core::{Published, ServerId, What};
+use switchboard_config::{FirstUseSetting, ServerConfig, Settings};
+use switchboard_core::{EventKind, Published, ServerId};
 use switchboard_scan::Severity;
 use tokio::sync::Notify;
 
-use crate::pins_file::{Book, PinKind};
+use crate::pins_file::{DefinitionMap, PinKind};
 
 /// So many servers that were pinned unseen are remembered, the newest.
-const REMEMBERED: usize = 100;
+const MAX_UNSEEN: usize = 100;
 
 /// Whether a person is present to be asked about a new server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,10 +54,11 @@ impl PinnedUnseen {
     }
 
     /// What was pinned of a server, before anybody looked for something in it.
-    pub fn of(config: &ServerConfig, first: &Book) -> Self {
+    pub fn new(config: &ServerConfig, first: &DefinitionMap) -> Self {
         let tools = first.get(&PinKind::Tool).map_or(0, BTreeMap::len);
         let all: usize = first.values().map(BTreeMap::len).sum();
-        let (server, how) = (config.id.to_string(), config.how());
+        let server = config.id.to_string();
+        let how = config.endpoint_text();
         Self { server, how, tools, others: all.saturating_sub(tools), findings: Vec::new() }
     }
 
@@ -72,15 +73,15 @@ impl PinnedUnseen {
         Self { findings: findings.collect(), ..self }
     }
 
-    fn event(&self) -> What {
+    fn event(&self) -> EventKind {
         let Self { server, how, tools, others, findings } = self.clone();
-        What::ServerPinned { server, how, tools, others, findings }
+        EventKind::ServerPinned { server, how, tools, others, findings }
     }
 }
 
 /// Who is there to be asked about new servers, and what was pinned without asking.
 #[derive(Clone, Debug)]
-pub struct Newcomers {
+pub struct FirstUseState {
     presence: Presence,
     /// Servers that a person at another face is about to look at.
     attended: Arc<Mutex<BTreeSet<String>>>,
@@ -91,13 +92,13 @@ pub struct Newcomers {
     answered: Arc<Notify>,
 }
 
-impl Default for Newcomers {
+impl Default for FirstUseState {
     fn default() -> Self {
         Self::new(Presence::Nobody)
     }
 }
 
-impl Newcomers {
+impl FirstUseState {
     pub fn new(presence: Presence) -> Self {
         Self {
             presence,
@@ -109,13 +110,15 @@ impl Newcomers {
     }
 
     /// What becomes of a server that nobody has approved: pinned or held.
-    pub fn first_use(&self, settings: &Settings, server: &ServerId) -> FirstUse {
+    pub fn setting_for(&self, settings: &Settings, server: &ServerId) -> FirstUseSetting {
         match settings.first_use {
-            FirstUse::Person if self.presence == Presence::Person || self.attends(server) => {
-                FirstUse::Ask
+            FirstUseSetting::Person
+                if self.presence == Presence::Person || self.is_attended(server) =>
+            {
+                FirstUseSetting::Ask
             }
-            FirstUse::Person => FirstUse::Trust,
-            decided @ (FirstUse::Trust | FirstUse::Ask) => decided,
+            FirstUseSetting::Person => FirstUseSetting::Trust,
+            decided @ (FirstUseSetting::Trust | FirstUseSetting::Ask) => decided,
         }
     }
 
@@ -126,7 +129,7 @@ impl Newcomers {
     }
 
     /// Whether a person at another face has this server before them.
-    pub(crate) fn attends(&self, server: &ServerId) -> bool {
+    pub(crate) fn is_attended(&self, server: &ServerId) -> bool {
         let attended = self.attended.lock().unwrap_or_else(PoisonError::into_inner);
         attended.contains(server.as_str())
     }
@@ -137,12 +140,12 @@ impl Newcomers {
     }
 
     /// Remembers what was pinned unseen, until it was looked at for what is in it.
-    pub fn pinned(&self, unseen: PinnedUnseen) {
+    pub fn add_pinned(&self, unseen: PinnedUnseen) {
         self.pinned.lock().unwrap_or_else(PoisonError::into_inner).push(unseen);
     }
 
     /// Publishes what was pinned unseen, with what was found in it; gives what is told of it.
-    pub fn tell(&self, flagged: &[Flagged]) -> Vec<What> {
+    pub fn publish_pinned(&self, flagged: &[Flagged]) -> Vec<EventKind> {
         let new = std::mem::take(&mut *self.pinned.lock().unwrap_or_else(PoisonError::into_inner));
         if new.is_empty() {
             return Vec::new();
@@ -151,18 +154,18 @@ impl Newcomers {
         let told = new.iter().map(PinnedUnseen::event).collect();
         let mut all = self.unseen.load().to_vec();
         all.extend(new);
-        let from = all.len().saturating_sub(REMEMBERED);
+        let from = all.len().saturating_sub(MAX_UNSEEN);
         self.unseen.publish(all.split_off(from));
         told
     }
 
     /// Tells whoever screens that a person has answered.
-    pub fn tell_answered(&self) {
+    pub fn notify_answered(&self) {
         self.answered.notify_one();
     }
 
     /// Waits until a person has answered.
-    pub async fn answered(&self) {
+    pub async fn wait_answered(&self) {
         self.answered.notified().await;
     }
 }
@@ -175,23 +178,26 @@ mod tests {
     fn a_new_server_is_held_where_somebody_is_there_and_pinned_where_nobody_is() {
         let server = ServerId::new("files").unwrap();
         for (setting, presence, decided) in [
-            (FirstUse::Trust, Presence::Person, FirstUse::Trust),
-            (FirstUse::Person, Presence::Nobody, FirstUse::Trust),
-            (FirstUse::Person, Presence::Person, FirstUse::Ask),
-            (FirstUse::Ask, Presence::Nobody, FirstUse::Ask),
+            (FirstUseSetting::Trust, Presence::Person, FirstUseSetting::Trust),
+            (FirstUseSetting::Person, Presence::Nobody, FirstUseSetting::Trust),
+            (FirstUseSetting::Person, Presence::Person, FirstUseSetting::Ask),
+            (FirstUseSetting::Ask, Presence::Nobody, FirstUseSetting::Ask),
         ] {
-            let newcomers = Newcomers::new(presence);
+            let newcomers = FirstUseState::new(presence);
             let settings = Settings { first_use: setting, ..Settings::default() };
             assert_eq!(
-                newcomers.first_use(&settings, &server),
+                newcomers.setting_for(&settings, &server),
                 decided,
                 "{setting:?} {presence:?}"
             );
         }
-        let newcomers = Newcomers::new(Presence::Nobody);
+        let newcomers = FirstUseState::new(Presence::Nobody);
         newcomers.attend("files");
         let other = ServerId::new("notes").unwrap();
-        let first_use = |id| newcomers.first_use(&Settings::default(), id);
-        assert_eq!((first_use(&server), first_use(&other)), (FirstUse::Ask, FirstUse::Trust));
+        let first_use = |id| newcomers.setting_for(&Settings::default(), id);
+        assert_eq!(
+            (first_use(&server), first_use(&other)),
+            (FirstUseSetting::Ask, FirstUseSetting::Trust)
+        );
     }
 }

@@ -26,19 +26,21 @@ mod team_fetch;
 mod visible;
 
 pub use accepted::{add_accepted, new_acceptance, remove_accepted};
-pub use always_answers::{Bound, Remembered};
-pub use annotations::Annotations;
+pub use always_answers::{AlwaysAnswers, ApprovedDefinition};
+pub use annotations::PinnedAnnotations;
 pub use approvals::Approvals;
 pub use compromised::findings_in;
 pub use first_use::{PinnedUnseen, Presence};
-pub use lock_file::{Lock, LockedServer};
+pub use lock_file::{LockFile, LockedServer};
 pub use offered_names::offered_names;
 pub use packages::confirmed::ConfirmedPackages;
-pub use packages::locked::{Evidence, LockedPackage, PackageSpec, packages_of};
-pub use packages::lookup::Registries;
-pub use pin_gate::Pinning;
-pub use pins::{book_of, offered, pin_digest, told, waiting};
+pub use packages::locked::{Evidence, LockedPackage, PackageSpec, fetched_packages};
+pub use packages::lookup::PackageRegistries;
+pub use pin_gate::PinGate;
+pub use pins::{
+    pending_definitions, pin_digest, pinnable_definitions, quarantine_book, reported_version,
+};
 pub use pins_file::{PinKind, Pins};
-pub use quarantine::{Held, HeldServer, Quarantine, Why};
-pub use screening::{Screen, Visible};
+pub use quarantine::{Quarantine, QuarantineReason, QuarantinedDefinition, QuarantinedServer};
+pub use screening::{DefinitionScanner, VisibleFleet};
 pub use team_fetch::fetch_team_files;

@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use switchboard_config::{ServerConfig, Transport};
-use switchboard_document::{ConfigError, change, read_text};
+use switchboard_document::{ConfigError, edit_locked, read_text};
 
 use crate::packages::locked::LockedPackage;
-use crate::pins_file::{Book, PinKind, Pinned, Pins};
+use crate::pins_file::{DefinitionMap, PinKind, PinnedDefinition, Pins};
 
 /// The name of the file, beside the project's.
-const NAME: &str = "switchboard.lock";
+const FILE_NAME: &str = "switchboard.lock";
 const VERSION: u32 = 1;
 /// Programs that fetch a package and run it.
 const RUNNERS: [&str; 6] = ["npx", "pnpx", "bunx", "uvx", "pipx", "docker"];
 
 /// What a project was made with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lock {
+pub struct LockFile {
     version: u32,
     /// The servers by name.
     pub servers: BTreeMap<String, LockedServer>,
@@ -49,7 +49,7 @@ pub struct LockedServer {
     pub definitions: BTreeMap<PinKind, BTreeMap<String, String>>,
 }
 
-impl Lock {
+impl LockFile {
     /// An empty lock for a folder.
     #[must_use]
     pub const fn new(folder: PathBuf) -> Self {
@@ -59,7 +59,7 @@ impl Lock {
     /// Where the lock of a folder is.
     #[must_use]
     pub fn file(folder: &Path) -> PathBuf {
-        folder.join(NAME)
+        folder.join(FILE_NAME)
     }
 
     /// Reads the lock of a folder.
@@ -89,7 +89,7 @@ impl Lock {
     /// When it cannot be written.
     pub fn save(&self) -> Result<PathBuf, ConfigError> {
         let path = Self::file(&self.folder);
-        change(&path, |_| {
+        edit_locked(&path, |_| {
             serde_json::to_string_pretty(self)
                 .map(|text| text + "\n")
                 .map_err(|cause| ConfigError::new(path.as_path(), cause.to_string()))
@@ -98,14 +98,14 @@ impl Lock {
     }
 
     /// Puts in what a server offers.
-    pub fn insert(&mut self, server: &ServerConfig, told: Option<String>, offers: &Book) {
-        let digests = |items: &BTreeMap<String, Pinned>| {
+    pub fn insert(&mut self, server: &ServerConfig, told: Option<String>, offers: &DefinitionMap) {
+        let digests = |items: &BTreeMap<String, PinnedDefinition>| {
             items.iter().map(|(name, item)| (name.clone(), item.digest.clone())).collect()
         };
         let locked = LockedServer {
             identity: self.identity(server),
             server: told,
-            package: package(&server.transport),
+            package: runner_package(&server.transport),
             packages: Vec::new(),
             definitions: offers.iter().map(|(kind, items)| (*kind, digests(items))).collect(),
         };
@@ -114,12 +114,12 @@ impl Lock {
 
     /// What the lock says of a server, as pins; nothing if it knows no such server.
     #[must_use]
-    pub fn pins_of(&self, server: &ServerConfig) -> Option<Pins> {
+    pub fn server_pins(&self, server: &ServerConfig) -> Option<Pins> {
         let locked = self.servers.get(server.id.as_str())?;
         if locked.identity != self.identity(server) {
             return None;
         }
-        let pinned = |digest: &String| Pinned {
+        let pinned = |digest: &String| PinnedDefinition {
             digest: digest.clone(),
             definition: RawValue::NULL.to_owned(),
             seen_by: None,
@@ -134,19 +134,19 @@ impl Lock {
 
     /// Whether a server tells the name and version that the lock has of it, if it has any.
     #[must_use]
-    pub fn is_told(&self, server: &str, told: Option<&str>) -> bool {
+    pub fn matches_version(&self, server: &str, told: Option<&str>) -> bool {
         let locked = self.servers.get(server).and_then(|locked| locked.server.as_deref());
         locked.is_none_or(|locked| Some(locked) == told)
     }
 
     /// The same, and these servers are not started at all, for these reasons.
     #[must_use]
-    pub fn refusing(self, refused: BTreeMap<String, String>) -> Self {
+    pub fn with_refused(self, refused: BTreeMap<String, String>) -> Self {
         Self { refused, ..self }
     }
 
     /// Why a server must not be started.
-    pub fn refused(&self, server: &str) -> Option<String> {
+    pub fn refusal(&self, server: &str) -> Option<String> {
         self.refused.get(server).cloned()
     }
 
@@ -157,7 +157,7 @@ impl Lock {
 }
 
 /// The package behind a command that fetches one.
-fn package(transport: &Transport) -> Option<String> {
+fn runner_package(transport: &Transport) -> Option<String> {
     let Transport::Stdio { command, args, .. } = transport else { return None };
     let program = Path::new(command).file_stem()?.to_str()?;
     if !RUNNERS.contains(&program) {
@@ -176,33 +176,34 @@ mod tests {
 
     fn entry(folder: &str, args: &[&str]) -> ServerConfig {
         let args = args.iter().map(|word| (*word).to_owned()).collect();
-        let (env, cwd) = (BTreeMap::new(), Some(PathBuf::from(folder)));
+        let env = BTreeMap::new();
+        let cwd = Some(PathBuf::from(folder));
         let transport = Transport::Stdio { command: "npx".to_owned(), args, env, cwd };
-        ServerConfig { transport, ..server::plain(ServerId::new("srv").unwrap()) }
+        ServerConfig { transport, ..server::default_server(ServerId::new("srv").unwrap()) }
     }
 
     #[test]
     fn a_lock_knows_a_server_again_in_another_folder_and_no_other_command() {
         let folder = tempfile::tempdir().unwrap();
-        let mut lock = Lock::new(folder.path().to_owned());
+        let mut lock = LockFile::new(folder.path().to_owned());
         let here = folder.path().to_str().unwrap();
-        lock.insert(&entry(here, &["-y", "pkg@1.0.0"]), None, &Book::new());
+        lock.insert(&entry(here, &["-y", "pkg@1.0.0"]), None, &DefinitionMap::new());
         assert_eq!(lock.servers["srv"].package.as_deref(), Some("pkg@1.0.0"));
         let path = lock.save().unwrap();
-        assert_eq!(Lock::load(folder.path()).unwrap(), lock);
+        assert_eq!(LockFile::load(folder.path()).unwrap(), lock);
         let other = tempfile::tempdir().unwrap();
-        std::fs::copy(path, Lock::file(other.path())).unwrap();
-        let moved = Lock::load(other.path()).unwrap();
+        std::fs::copy(path, LockFile::file(other.path())).unwrap();
+        let moved = LockFile::load(other.path()).unwrap();
         let there = other.path().to_str().unwrap();
-        assert!(moved.pins_of(&entry(there, &["-y", "pkg@1.0.0"])).is_some());
-        assert!(moved.pins_of(&entry(there, &["-y", "pkg@1.0.1"])).is_none());
+        assert!(moved.server_pins(&entry(there, &["-y", "pkg@1.0.0"])).is_some());
+        assert!(moved.server_pins(&entry(there, &["-y", "pkg@1.0.1"])).is_none());
     }
 
     #[test]
     fn without_a_lock_there_is_an_error_with_a_next_step() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(Lock::load(folder.path()).unwrap_err().hint.is_some());
-        std::fs::write(Lock::file(folder.path()), r#"{"version": 9, "servers": {}}"#).unwrap();
-        assert!(Lock::load(folder.path()).is_err());
+        assert!(LockFile::load(folder.path()).unwrap_err().hint.is_some());
+        std::fs::write(LockFile::file(folder.path()), r#"{"version": 9, "servers": {}}"#).unwrap();
+        assert!(LockFile::load(folder.path()).is_err());
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use switchboard_config::Config;
 
-use crate::lock_file::Lock;
+use crate::lock_file::LockFile;
 use crate::pins_file::{PinKind, Pins};
 
 /// Returns the names of the tools and prompts of all configured servers, from the pins below `state`
@@ -17,7 +17,7 @@ pub fn offered_names(
     config: &Config,
 ) -> BTreeMap<String, Option<BTreeSet<String>>> {
     // Most folders have no lock.
-    let lock = Lock::load(project).ok();
+    let lock = LockFile::load(project).ok();
     let mut all = BTreeMap::new();
     for server in config.servers.values() {
         // Unreadable pins are reported elsewhere; here they count as none.

@@ -5,73 +5,83 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_catalog::{Accepted, Fleet, Server};
-use switchboard_config::{Config, FirstUse, ServerConfig, Settings, Transport, Turned};
-use switchboard_core::{Events, Published, ServerId, Tasks, What};
-use switchboard_files::replace::create_folder;
-use switchboard_files::{Owner, watch};
+use switchboard_catalog::{AcceptedFindings, Fleet, Server};
+use switchboard_config::{
+    CompromiseScope, Config, FirstUseSetting, ServerConfig, Settings, Transport,
+};
+use switchboard_core::{EventKind, Events, Published, ServerId, Tasks};
+use switchboard_files::replace::create_private_folder;
+use switchboard_files::{ProcessLock, watch};
 use switchboard_rules::Policies;
 
 use crate::accepted::{accepted_file, load_accepted};
-use crate::always_answers::{Bound, Remembered};
-use crate::compromised::hold_turned;
-use crate::first_use::{Newcomers, PinnedUnseen, Presence};
-use crate::lock_file::Lock;
-use crate::pins::{Screened, book_of, hold_all, pin_digest, screen, screen_locked, told};
-use crate::pins_file::{Noting, Pins};
-use crate::quarantine::{HeldServer, Quarantine, Why};
-use crate::screened_server::{By, From, Sorted};
+use crate::always_answers::{AlwaysAnswers, ApprovedDefinition};
+use crate::compromised::quarantine_server;
+use crate::first_use::{FirstUseState, PinnedUnseen, Presence};
+use crate::lock_file::LockFile;
+use crate::pins::{
+    ScreenedOffers, pin_digest, quarantine_all, quarantine_book, reported_version, screen,
+    screen_locked,
+};
+use crate::pins_file::{PinWriter, Pins};
+use crate::quarantine::{Quarantine, QuarantineReason, QuarantinedServer};
+use crate::screened_server::{ScreenInput, ScreenSettings, ScreenedServer};
 
 /// A disk that was full, for example, tells nobody that it is not any more.
-const AGAIN: Duration = Duration::from_secs(3);
+const RETRY_DELAY: Duration = Duration::from_secs(3);
 
 /// What passes and what does not, as it changes.
 #[derive(Clone, Debug)]
-pub struct Pinning {
+pub struct PinGate {
     /// The servers with everything that they offer.
     raw: Published<Fleet>,
     /// The servers with what somebody stands by.
     visible: Published<Fleet>,
-    held: Published<Quarantine>,
-    newcomers: Newcomers,
+    quarantine: Published<Quarantine>,
+    first_use: FirstUseState,
     is_locked: bool,
 }
 
-impl Pinning {
+impl PinGate {
     /// Screens the servers of `raw` from here on.
     pub fn start(
         raw: Published<Fleet>,
         config: &Published<Config>,
-        (state, lock): (PathBuf, Option<Lock>),
+        (state, lock): (PathBuf, Option<LockFile>),
         presence: Presence,
         (tasks, events): (&Tasks, &Events),
     ) -> Self {
-        let (newcomers, is_locked) = (Newcomers::new(presence), lock.is_some());
-        let mut desk = Desk {
+        let newcomers = FirstUseState::new(presence);
+        let is_locked = lock.is_some();
+        let mut desk = Screener {
             state,
             lock,
-            newcomers: newcomers.clone(),
+            first_use: newcomers.clone(),
             events: events.clone(),
-            ..Desk::default()
+            ..Screener::default()
         };
-        let (mut servers, mut configs) = (raw.changes(), config.changes());
+        let mut servers = raw.changes();
+        let mut configs = config.changes();
         // Nothing is connected yet, so nothing is seen for the first time here.
-        let (fleet, quarantine) = desk.sort(&servers.load(), &configs.load());
+        let (fleet, quarantine) = desk.screen_fleet(&servers.load(), &configs.load());
         let visible = Published::new(fleet);
         let held = Published::new(quarantine);
-        let (of_all, answers) = (newcomers.clone(), newcomers.clone());
-        let (shown, kept) = (visible.clone(), held.clone());
-        let screened = Self { raw, visible: shown, held: kept, newcomers: of_all, is_locked };
-        let stopping = tasks.stopping().clone();
+        let of_all = newcomers.clone();
+        let answers = newcomers.clone();
+        let shown = visible.clone();
+        let kept = held.clone();
+        let screened = Self { raw, visible: shown, quarantine: kept, first_use: of_all, is_locked };
+        let stopping = tasks.stop_token().clone();
         let mut files = watch(Vec::new());
         tasks.spawn(async move {
             loop {
-                let (fleet, config) = (servers.load(), configs.load());
+                let fleet = servers.load();
+                let config = configs.load();
                 // Watched first and read then: a change in between is not missed.
-                files.follow(desk.files(&fleet));
-                let mut sorted = desk.sort(&fleet, &config);
-                if desk.keep(&fleet).await {
-                    sorted = desk.sort(&fleet, &config);
+                files.set_files(desk.files(&fleet));
+                let mut sorted = desk.screen_fleet(&fleet, &config);
+                if desk.persist(&fleet).await {
+                    sorted = desk.screen_fleet(&fleet, &config);
                 }
                 // What is held is known before what passes: nobody finds a gap between them.
                 held.publish(sorted.1);
@@ -80,9 +90,9 @@ impl Pinning {
                     () = stopping.cancelled() => return,
                     _ = servers.changed() => {}
                     _ = configs.changed() => {}
-                    () = files.changed() => desk.forget(),
-                    () = tokio::time::sleep(AGAIN), if desk.is_in_trouble() => desk.forget(),
-                    () = answers.answered() => desk.forget(),
+                    () = files.changed() => desk.invalidate(),
+                    () = tokio::time::sleep(RETRY_DELAY), if desk.has_file_error() => desk.invalidate(),
+                    () = answers.wait_answered() => desk.invalidate(),
                 }
             }
         });
@@ -100,62 +110,62 @@ impl Pinning {
     }
 
     /// Whether anything is screened at all.
-    pub const fn is_on(&self, settings: &Settings) -> bool {
+    pub const fn is_enabled(&self, settings: &Settings) -> bool {
         settings.pins || self.is_locked
     }
 
     /// Servers that are new.
-    pub const fn newcomers(&self) -> &Newcomers {
-        &self.newcomers
+    pub const fn first_use(&self) -> &FirstUseState {
+        &self.first_use
     }
 
     /// What is held back.
-    pub const fn held(&self) -> &Published<Quarantine> {
-        &self.held
+    pub const fn quarantine(&self) -> &Published<Quarantine> {
+        &self.quarantine
     }
 }
 
 /// What is known of every server, and what was made of it.
 #[derive(Default)]
-struct Desk {
+struct Screener {
     state: PathBuf,
     events: Events,
-    newcomers: Newcomers,
+    first_use: FirstUseState,
     /// What counts in place of pins.
-    lock: Option<Lock>,
+    lock: Option<LockFile>,
     pins: BTreeMap<String, Result<Pins, String>>,
     /// What each "always" was said to; read when it is needed.
-    remembered: Option<Result<Remembered, String>>,
+    remembered: Option<Result<AlwaysAnswers, String>>,
     /// The tools whose "always" was said to something else.
     stale: BTreeMap<ServerId, BTreeSet<String>>,
-    sorted: BTreeMap<ServerId, Sorted>,
+    screened: BTreeMap<ServerId, ScreenedServer>,
     /// What a person stands by in spite of what was found; read when it is needed.
-    accepted: Option<Arc<Accepted>>,
+    accepted: Option<Arc<AcceptedFindings>>,
     /// What was accepted, and the rules, when the last edition was made: both decide what is shown.
-    shown_by: (Arc<Accepted>, Option<Arc<Policies>>),
+    shown_by: (Arc<AcceptedFindings>, Option<Arc<Policies>>),
     /// The edition of what passes, and that of what came.
     editions: (u64, u64),
     /// The lock by which others see that what is held here is held still; from the first time on.
-    owner: Option<Owner>,
+    owner: Option<ProcessLock>,
 }
 
-impl Desk {
+impl Screener {
     /// Separates what passes from what is held.
-    fn sort(&mut self, fleet: &Fleet, config: &Config) -> (Fleet, Quarantine) {
+    fn screen_fleet(&mut self, fleet: &Fleet, config: &Config) -> (Fleet, Quarantine) {
         let settings = &config.settings;
-        let mut passing = Fleet { accepted: self.accepted(), ..Fleet::default() };
+        let mut passing = Fleet { accepted: self.load_accepted(), ..Fleet::default() };
         let mut quarantine = Quarantine::default();
-        self.sorted.retain(|id, _| fleet.servers.contains_key(id));
+        self.screened.retain(|id, _| fleet.servers.contains_key(id));
         let mut is_different = self.editions.1 != fleet.edition;
-        is_different |= self.is_shown_differently(&passing.accepted, &config.policies);
+        is_different |= self.update_shown_by(&passing.accepted, &config.policies);
         for (id, server) in &fleet.servers {
             let screened = match &server.config {
-                Some(config) if self.minds(settings, config) => {
-                    let by = By::of(settings, &self.newcomers, id);
-                    self.screened(server, config, by)
+                Some(config) if self.is_screened(settings, config) => {
+                    let by = ScreenSettings::new(settings, &self.first_use, id);
+                    self.screen_server(server, config, by)
                 }
                 _ => {
-                    is_different |= self.sorted.remove(id).is_some();
+                    is_different |= self.screened.remove(id).is_some();
                     None
                 }
             };
@@ -166,15 +176,16 @@ impl Desk {
                 continue;
             };
             is_different |= std::mem::take(&mut sorted.is_fresh);
-            let Screened { offers, agreement, held, .. } = &sorted.screened;
-            if *held != HeldServer::default() {
+            let ScreenedOffers { offers, agreement, held, .. } = &sorted.screened;
+            if *held != QuarantinedServer::default() {
                 quarantine.servers.insert(id.clone(), held.clone());
             }
             let is_same = Arc::ptr_eq(offers, &server.offers) && held.whole.is_none();
             let shown = if is_same {
                 Arc::clone(server)
             } else {
-                let (offers, agreement) = (Arc::clone(offers), agreement.clone());
+                let offers = Arc::clone(offers);
+                let agreement = agreement.clone();
                 Arc::new(Server { offers, agreement, ..(**server).clone() })
             };
             let (shown, has_changed) = self.without_stale(shown);
@@ -188,21 +199,26 @@ impl Desk {
         (passing, quarantine)
     }
 
-    fn accepted(&mut self) -> Arc<Accepted> {
-        let (state, events) = (&self.state, &self.events);
+    fn load_accepted(&mut self) -> Arc<AcceptedFindings> {
+        let state = &self.state;
+        let events = &self.events;
         let accepted = self.accepted.get_or_insert_with(|| match load_accepted(state) {
             Ok(accepted) => Arc::new(accepted),
             // Then nothing is accepted.
             Err(error) => {
                 let problems = vec![error.to_string()];
-                events.tell(|| What::ConfigChanged { problems });
+                events.emit(|| EventKind::ConfigChanged { problems });
                 Arc::default()
             }
         });
         Arc::clone(accepted)
     }
 
-    fn is_shown_differently(&mut self, accepted: &Arc<Accepted>, policies: &Arc<Policies>) -> bool {
+    fn update_shown_by(
+        &mut self,
+        accepted: &Arc<AcceptedFindings>,
+        policies: &Arc<Policies>,
+    ) -> bool {
         let (before, rules) = &self.shown_by;
         let is_same =
             before == accepted && rules.as_ref().is_some_and(|rules| Arc::ptr_eq(rules, policies));
@@ -210,44 +226,62 @@ impl Desk {
         !is_same
     }
 
-    fn minds(&self, settings: &Settings, config: &ServerConfig) -> bool {
+    fn is_screened(&self, settings: &Settings, config: &ServerConfig) -> bool {
         (settings.pins || self.lock.is_some()) && config.transport != Transport::Builtin
     }
 
     /// What is made of one server; as before, unless something about it is new.
-    fn screened(&mut self, server: &Server, config: &ServerConfig, by: By) -> Option<&mut Sorted> {
-        let from = From {
+    fn screen_server(
+        &mut self,
+        server: &Server,
+        config: &ServerConfig,
+        by: ScreenSettings,
+    ) -> Option<&mut ScreenedServer> {
+        let from = ScreenInput {
             offers: Arc::clone(&server.offers),
             agreement: server.agreement.clone(),
             identity: config.identity(),
         };
-        let before = self.sorted.remove(&server.id).filter(|before| before.from.is(&from));
+        let before = self.screened.remove(&server.id).filter(|before| before.input.is_same(&from));
         let sorted = match before {
-            Some(before) if before.by == Some(by) => before,
+            Some(before) if before.settings == Some(by) => before,
             _ => {
                 let screened = match &self.lock {
                     Some(lock) => {
                         let is_told = server.agreement.is_none()
-                            || lock.is_told(config.id.as_str(), told(server).as_deref());
-                        screen_locked(server, lock.pins_of(config).filter(|_| is_told))
+                            || lock.matches_version(
+                                config.id.as_str(),
+                                reported_version(server).as_deref(),
+                            );
+                        screen_locked(server, lock.server_pins(config).filter(|_| is_told))
                     }
-                    None => self.screen(server, &from.identity, by.first_use),
+                    None => self.screen_by_pins(server, &from.identity, by.first_use),
                 };
-                let screened = match by.turned {
-                    Turned::Server => hold_turned(server, screened),
-                    Turned::Definition => screened,
+                let screened = match by.compromise_scope {
+                    CompromiseScope::Server => quarantine_server(server, screened),
+                    CompromiseScope::Definition => screened,
                 };
-                let mut sorted =
-                    Sorted { from, by: Some(by), screened, is_noted: true, is_fresh: true };
-                sorted.is_noted = self.is_noted(&sorted);
+                let mut sorted = ScreenedServer {
+                    input: from,
+                    settings: Some(by),
+                    screened,
+                    is_noted: true,
+                    is_fresh: true,
+                };
+                sorted.is_noted = self.is_recorded(&sorted);
                 sorted
             }
         };
-        self.sorted.insert(server.id.clone(), sorted);
-        self.sorted.get_mut(&server.id)
+        self.screened.insert(server.id.clone(), sorted);
+        self.screened.get_mut(&server.id)
     }
 
-    fn screen(&mut self, server: &Server, identity: &str, first_use: FirstUse) -> Screened {
+    fn screen_by_pins(
+        &mut self,
+        server: &Server,
+        identity: &str,
+        first_use: FirstUseSetting,
+    ) -> ScreenedOffers {
         let state = &self.state;
         let pins = self
             .pins
@@ -255,22 +289,22 @@ impl Desk {
             .or_insert_with(|| Pins::load(state, identity).map_err(|error| error.to_string()));
         match pins {
             Ok(pins) => screen(server, pins, first_use),
-            Err(reason) => hold_all(server, &Why::NotKept(reason.clone())),
+            Err(reason) => quarantine_all(server, &QuarantineReason::NotKept(reason.clone())),
         }
     }
 
     /// Whether other processes can read in the file what is held of a server, and nothing else.
-    fn is_noted(&self, sorted: &Sorted) -> bool {
+    fn is_recorded(&self, sorted: &ScreenedServer) -> bool {
         // A lock has no pins, and nothing can be noted in a file that cannot be read.
-        let Some(Ok(pins)) = self.pins.get(&sorted.from.identity) else { return true };
-        let held = book_of(&sorted.screened.held.definitions);
+        let Some(Ok(pins)) = self.pins.get(&sorted.input.identity) else { return true };
+        let held = quarantine_book(&sorted.screened.held.definitions);
         if held.is_empty() && pins.held.is_empty() {
             return true;
         }
-        let owners = Pins::owners(&self.state);
-        let noting = Noting { me: self.owner.as_ref().map(Owner::name), owners: &owners };
+        let owners = Pins::owners_folder(&self.state);
+        let noting = PinWriter { me: self.owner.as_ref().map(ProcessLock::name), owners: &owners };
         let is_told = pins.asked || !pins.approved.is_empty() || !sorted.is_asked();
-        is_told && !pins.clone().note(&held, sorted.unlisted().as_ref(), &noting)
+        is_told && !pins.clone().record_held(&held, sorted.unlisted_kinds().as_ref(), &noting)
     }
 
     /// The server without what is always allowed by an answer to something else; and whether that is
@@ -282,13 +316,13 @@ impl Desk {
         let state = &self.state;
         let remembered = self
             .remembered
-            .get_or_insert_with(|| Remembered::load(state).map_err(|error| error.to_string()));
+            .get_or_insert_with(|| AlwaysAnswers::load(state).map_err(|error| error.to_string()));
         let stale: BTreeSet<String> = match remembered {
             // Nobody knows which of them a person wrote.
             Err(_) => config.auto_approve.clone(),
             Ok(remembered) => {
                 let bound = remembered.always.get(config.id.as_str()).into_iter().flatten();
-                let is_stale = |(tool, bound): &(&String, &Bound)| {
+                let is_stale = |(tool, bound): &(&String, &ApprovedDefinition)| {
                     let now = server.offers.tool(tool).map(|tool| pin_digest(tool.item.raw.get()));
                     bound.identity != config.identity()
                         || now.is_some_and(|now| now != bound.digest)
@@ -309,53 +343,57 @@ impl Desk {
 
     /// Writes down what is seen for the first time and what is held; gives whether that changes what
     /// passes.
-    async fn keep(&mut self, fleet: &Fleet) -> bool {
+    async fn persist(&mut self, fleet: &Fleet) -> bool {
         let mut has_changed = false;
-        for (id, sorted) in self.sorted.iter_mut().filter(|(_, sorted)| sorted.is_due()) {
+        for (id, sorted) in self.screened.iter_mut().filter(|(_, sorted)| sorted.needs_write()) {
             let server = fleet.servers.get(id);
             let Some(config) = server.and_then(|server| server.config.clone()) else { continue };
             let first = std::mem::take(&mut sorted.screened.first);
-            let held = book_of(&sorted.screened.held.definitions);
-            let unlisted = sorted.unlisted();
+            let held = quarantine_book(&sorted.screened.held.definitions);
+            let unlisted = sorted.unlisted_kinds();
             sorted.is_noted = true;
             // Nothing is noted, and all of it held, if nobody could tell that it is of this process.
-            let claimed =
-                if held.is_empty() { Ok(()) } else { claim(&self.state, &mut self.owner) };
+            let claimed = if held.is_empty() {
+                Ok(())
+            } else {
+                claim_process_lock(&self.state, &mut self.owner)
+            };
             let me = self.owner.as_ref().map(|owner| owner.name().to_owned());
             let is_first = !first.is_empty();
             let is_asked = sorted.is_asked();
-            let unseen = is_first.then(|| PinnedUnseen::of(&config, &first));
+            let unseen = is_first.then(|| PinnedUnseen::new(&config, &first));
             let mut was_known = false;
-            let (state, identity) = (self.state.clone(), sorted.from.identity.clone());
+            let state = self.state.clone();
+            let identity = sorted.input.identity.clone();
             let writing = tokio::task::spawn_blocking(move || {
                 claimed?;
-                let owners = Pins::owners(&state);
-                let noting = Noting { me: me.as_deref(), owners: &owners };
-                let written = Pins::change(&state, &identity, |pins| {
+                let owners = Pins::owners_folder(&state);
+                let noting = PinWriter { me: me.as_deref(), owners: &owners };
+                let written = Pins::edit(&state, &identity, |pins| {
                     pins.server = config.id.to_string();
-                    pins.how = config.how();
+                    pins.how = config.endpoint_text();
                     was_known = !pins.approved.is_empty() || pins.asked;
                     pins.asked |= is_asked && pins.approved.is_empty();
                     pins.trust_first(first);
-                    pins.note(&held, unlisted.as_ref(), &noting);
+                    pins.record_held(&held, unlisted.as_ref(), &noting);
                 });
                 written.map(|pins| (pins, was_known)).map_err(|error| error.to_string())
             });
             let written = writing.await.unwrap_or_else(|error| Err(error.to_string()));
             if let (Ok((_, false)), Some(unseen)) = (&written, unseen) {
-                self.newcomers.pinned(unseen);
+                self.first_use.add_pinned(unseen);
             }
             let written = written.map(|(pins, _)| pins);
             if let Err(reason) = &written {
                 let problems = vec![reason.clone()];
-                self.events.tell(|| What::ConfigChanged { problems });
+                self.events.emit(|| EventKind::ConfigChanged { problems });
             }
             // What could not be noted is held all the same. What could not be pinned must not pass.
             if is_first || written.is_ok() {
-                self.pins.insert(sorted.from.identity.clone(), written);
+                self.pins.insert(sorted.input.identity.clone(), written);
             }
             if is_first {
-                sorted.by = None;
+                sorted.settings = None;
                 has_changed = true;
             }
         }
@@ -363,16 +401,16 @@ impl Desk {
     }
 
     /// Whether something is held because a file cannot be read or written.
-    fn is_in_trouble(&self) -> bool {
+    fn has_file_error(&self) -> bool {
         self.pins.values().any(Result::is_err) || matches!(self.remembered, Some(Err(_)))
     }
 
     /// Makes the next sorting read the files again.
-    fn forget(&mut self) {
+    fn invalidate(&mut self) {
         self.pins.clear();
         (self.remembered, self.accepted) = (None, None);
-        for sorted in self.sorted.values_mut() {
-            sorted.by = None;
+        for sorted in self.screened.values_mut() {
+            sorted.settings = None;
         }
     }
 
@@ -381,17 +419,18 @@ impl Desk {
         let configs = fleet.servers.values().filter_map(|server| server.config.as_ref());
         let pinned = configs.filter(|config| config.transport != Transport::Builtin);
         let pins = pinned.map(|config| Pins::file(&self.state, &config.identity()));
-        pins.chain([Remembered::file(&self.state), accepted_file(&self.state)]).collect()
+        pins.chain([AlwaysAnswers::file(&self.state), accepted_file(&self.state)]).collect()
     }
 }
 
 /// Makes the lock of this process, if it has none.
-fn claim(state: &Path, owner: &mut Option<Owner>) -> Result<(), String> {
+fn claim_process_lock(state: &Path, owner: &mut Option<ProcessLock>) -> Result<(), String> {
     if owner.is_some() {
         return Ok(());
     }
-    let owners = Pins::owners(state);
-    let claimed = create_folder(&owners).and_then(|()| Owner::claim_alone(&owners));
+    let owners = Pins::owners_folder(state);
+    let claimed =
+        create_private_folder(&owners).and_then(|()| ProcessLock::claim_and_prune(&owners));
     let failed = |cause| format!("{}: what is held cannot be noted: {cause}", owners.display());
     *owner = Some(claimed.map_err(failed)?);
     Ok(())

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use switchboard_document::{ConfigError, change_long, read_text_within};
+use switchboard_document::{ConfigError, edit_locked_within, read_text_within};
 use switchboard_files::process_lock::is_alive;
 
 /// The longest file of pins, in bytes: a server may list thousands of tools.
-const LONGEST: u64 = 64 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What can be pinned.
 #[derive(
@@ -30,7 +30,7 @@ pub enum PinKind {
 
 /// One definition as it was seen.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Pinned {
+pub struct PinnedDefinition {
     /// The fingerprint of its canonical text.
     pub digest: String,
     /// The canonical text.
@@ -41,7 +41,7 @@ pub struct Pinned {
 }
 
 /// Whose notes of what is held a process may change: its own, and those of nobody who is left.
-pub(crate) struct Noting<'a> {
+pub(crate) struct PinWriter<'a> {
     /// The name of this process; none if it has noted nothing yet.
     pub me: Option<&'a str>,
     /// The folder with the locks of those who have.
@@ -49,7 +49,7 @@ pub(crate) struct Noting<'a> {
 }
 
 /// Definitions by kind and name. A kind that is there, even without a name, has been listed.
-pub(crate) type Book = BTreeMap<PinKind, BTreeMap<String, Pinned>>;
+pub(crate) type DefinitionMap = BTreeMap<PinKind, BTreeMap<String, PinnedDefinition>>;
 
 /// Everything that is known of the definitions of one server.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -59,9 +59,9 @@ pub struct Pins {
     /// How it is reached, for people.
     pub how: String,
     /// What somebody stands by; without any kind, nobody has looked yet.
-    pub approved: Book,
+    pub approved: DefinitionMap,
     /// What was seen since and waits for a person.
-    pub held: Book,
+    pub held: DefinitionMap,
     /// A person has taken back what was approved: nothing of the server is used.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub revoked: bool,
@@ -94,7 +94,7 @@ impl Pins {
     }
 
     /// Where those who hold something have their locks.
-    pub fn owners(state: &Path) -> PathBuf {
+    pub fn owners_folder(state: &Path) -> PathBuf {
         folder(state).join("owners")
     }
 
@@ -104,7 +104,7 @@ impl Pins {
     /// When the file is there and cannot be used.
     pub fn load(state: &Path, identity: &str) -> Result<Self, ConfigError> {
         let path = Self::file(state, identity);
-        read_text_within(&path, LONGEST)?
+        read_text_within(&path, MAX_FILE_BYTES)?
             .map(|text| parse(&path, &text))
             .transpose()
             .map(Option::unwrap_or_default)
@@ -116,14 +116,14 @@ impl Pins {
     ///
     /// # Errors
     /// When they cannot be read or written.
-    pub fn change(
+    pub fn edit(
         state: &Path,
         identity: &str,
         edit: impl FnOnce(&mut Self),
     ) -> Result<Self, ConfigError> {
         let path = Self::file(state, identity);
         let mut pins = Self::default();
-        change_long(&path, LONGEST, |before| {
+        edit_locked_within(&path, MAX_FILE_BYTES, |before| {
             pins = before.map(|text| parse(&path, text)).transpose()?.unwrap_or_default();
             edit(&mut pins);
             serde_json::to_string(&pins)
@@ -135,7 +135,7 @@ impl Pins {
 
     /// Stands by what a server offers when it is first seen; what somebody decided before stays, and
     /// what a person was asked about is theirs to decide.
-    pub fn trust_first(&mut self, seen: Book) {
+    pub fn trust_first(&mut self, seen: DefinitionMap) {
         if self.asked {
             return;
         }
@@ -151,11 +151,11 @@ impl Pins {
     /// `unlisted` kinds, of which nobody knows what it offers, and without them for none. What another
     /// process holds at the moment stays as it is: each may run a server of its own, and two that see
     /// different things would else overwrite each other in turns.
-    pub(crate) fn note(
+    pub(crate) fn record_held(
         &mut self,
-        held: &Book,
+        held: &DefinitionMap,
         unlisted: Option<&BTreeSet<PinKind>>,
-        noting: &Noting<'_>,
+        noting: &PinWriter<'_>,
     ) -> bool {
         let mut is_new = false;
         for (kind, notes) in &mut self.held {
@@ -164,14 +164,14 @@ impl Pins {
             }
             let count = notes.len();
             let is_held = |name: &String| held.get(kind).is_some_and(|of| of.contains_key(name));
-            notes.retain(|name, noted| is_held(name) || noting.is_of_another(noted));
+            notes.retain(|name, noted| is_held(name) || noting.is_foreign(noted));
             is_new |= notes.len() < count;
         }
         for (kind, items) in held {
             let notes = self.held.entry(*kind).or_default();
             for (name, item) in items {
                 let before = notes.get(name);
-                if before.is_some_and(|noted| noting.is_of_another(noted)) {
+                if before.is_some_and(|noted| noting.is_foreign(noted)) {
                     continue;
                 }
                 let seen_by = noting.me.map(str::to_owned);
@@ -180,7 +180,7 @@ impl Pins {
                         || noted.seen_by.is_none()
                         || noted.seen_by != seen_by
                 });
-                notes.insert(name.clone(), Pinned { seen_by, ..item.clone() });
+                notes.insert(name.clone(), PinnedDefinition { seen_by, ..item.clone() });
             }
         }
         self.held.retain(|_, notes| !notes.is_empty());
@@ -188,7 +188,7 @@ impl Pins {
     }
 
     /// Stands by these definitions from now on, whatever else was noted under their names.
-    pub fn stand_by(&mut self, book: &Book) {
+    pub fn approve_exact(&mut self, book: &DefinitionMap) {
         for (kind, items) in book {
             let held = self.held.entry(*kind).or_default();
             held.extend(items.iter().map(|(name, item)| (name.clone(), item.clone())));
@@ -206,7 +206,8 @@ impl Pins {
             held.retain(|name, item| {
                 let is_wanted = wanted(kind, name);
                 if is_wanted {
-                    approved.insert(name.clone(), Pinned { seen_by: None, ..item.clone() });
+                    approved
+                        .insert(name.clone(), PinnedDefinition { seen_by: None, ..item.clone() });
                     count += 1;
                 }
                 !is_wanted
@@ -235,8 +236,8 @@ impl Pins {
     }
 }
 
-impl Noting<'_> {
-    fn is_of_another(&self, noted: &Pinned) -> bool {
+impl PinWriter<'_> {
+    fn is_foreign(&self, noted: &PinnedDefinition) -> bool {
         let by = noted.seen_by.as_deref().filter(|by| self.me != Some(*by));
         by.is_some_and(|by| is_alive(self.owners, by))
     }
@@ -257,19 +258,22 @@ fn parse(path: &Path, text: &str) -> Result<Pins, ConfigError> {
 mod tests {
     use std::fs;
 
-    use switchboard_files::Owner;
+    use switchboard_files::ProcessLock;
 
     use super::*;
 
-    fn book(names: &[(&str, &str)]) -> Book {
+    fn book(names: &[(&str, &str)]) -> DefinitionMap {
         let item = |(name, digest): &(&str, &str)| {
             let definition = RawValue::from_string(format!("{{\"name\":\"{name}\"}}")).unwrap();
-            ((*name).to_owned(), Pinned { digest: (*digest).to_owned(), definition, seen_by: None })
+            (
+                (*name).to_owned(),
+                PinnedDefinition { digest: (*digest).to_owned(), definition, seen_by: None },
+            )
         };
         BTreeMap::from([(PinKind::Tool, names.iter().map(item).collect())])
     }
 
-    fn digests(book: &Book) -> Vec<(String, String)> {
+    fn digests(book: &DefinitionMap) -> Vec<(String, String)> {
         let items = book.get(&PinKind::Tool).into_iter().flatten();
         items.map(|(name, item)| (name.clone(), item.digest.clone())).collect()
     }
@@ -281,7 +285,7 @@ mod tests {
     #[test]
     fn the_first_one_to_see_a_server_decides_what_it_was_first() {
         let folder = tempfile::tempdir().unwrap();
-        let first = |book| Pins::change(folder.path(), "id", |pins| pins.trust_first(book));
+        let first = |book| Pins::edit(folder.path(), "id", |pins| pins.trust_first(book));
         first(book(&[("read", "1")])).unwrap();
         let pins = first(book(&[("read", "2"), ("write", "1")])).unwrap();
         assert_eq!(digests(&pins.approved), pairs(&[("read", "1")]));
@@ -292,34 +296,35 @@ mod tests {
     #[test]
     fn what_is_approved_is_what_was_seen_and_what_is_revoked_waits() {
         let owners = tempfile::tempdir().unwrap();
-        let noting = Noting { me: Some("me"), owners: owners.path() };
+        let noting = PinWriter { me: Some("me"), owners: owners.path() };
         let mut pins = Pins::default();
         pins.trust_first(book(&[("read", "1")]));
         let unlisted = BTreeSet::from([PinKind::Tool]);
-        pins.note(&book(&[("read", "3"), ("other", "1")]), Some(&unlisted), &noting);
-        pins.note(&Book::new(), Some(&unlisted), &noting);
-        pins.note(&Book::new(), None, &noting);
+        pins.record_held(&book(&[("read", "3"), ("other", "1")]), Some(&unlisted), &noting);
+        pins.record_held(&DefinitionMap::new(), Some(&unlisted), &noting);
+        pins.record_held(&DefinitionMap::new(), None, &noting);
         assert_eq!(digests(&pins.held), pairs(&[("other", "1"), ("read", "3")]));
-        pins.note(&book(&[("read", "2"), ("write", "1")]), Some(&BTreeSet::new()), &noting);
+        pins.record_held(&book(&[("read", "2"), ("write", "1")]), Some(&BTreeSet::new()), &noting);
         assert_eq!(pins.approve(|_, name| name == "write"), 1);
         assert_eq!(digests(&pins.approved), pairs(&[("read", "1"), ("write", "1")]));
         assert_eq!(digests(&pins.held), pairs(&[("read", "2")]));
         assert_eq!(pins.revoke(|_, _| true), 2);
         assert_eq!(digests(&pins.approved), pairs(&[]));
         assert_eq!(digests(&pins.held), pairs(&[("read", "2"), ("write", "1")]));
-        pins.stand_by(&book(&[("read", "4")]));
+        pins.approve_exact(&book(&[("read", "4")]));
         assert_eq!(digests(&pins.approved), pairs(&[("read", "4")]));
     }
 
     #[test]
     fn what_a_process_holds_stays_noted_as_long_as_it_lives_and_nobody_writes_in_turns() {
         let owners = tempfile::tempdir().unwrap();
-        let claim = || Owner::claim_alone(owners.path()).unwrap();
-        let (one, two) = (claim(), claim());
-        let by = |owner: &Owner, pins: &mut Pins, items: &[(&str, &str)]| {
-            let noting = Noting { me: Some(owner.name()), owners: owners.path() };
-            let held = if items.is_empty() { Book::new() } else { book(items) };
-            pins.note(&held, Some(&BTreeSet::new()), &noting)
+        let claim = || ProcessLock::claim_and_prune(owners.path()).unwrap();
+        let one = claim();
+        let two = claim();
+        let by = |owner: &ProcessLock, pins: &mut Pins, items: &[(&str, &str)]| {
+            let noting = PinWriter { me: Some(owner.name()), owners: owners.path() };
+            let held = if items.is_empty() { DefinitionMap::new() } else { book(items) };
+            pins.record_held(&held, Some(&BTreeSet::new()), &noting)
         };
         let mut pins = Pins::default();
         assert!(by(&one, &mut pins, &[("grown", "1")]));
@@ -345,7 +350,7 @@ mod tests {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, "{").unwrap();
         assert!(Pins::load(folder.path(), "id").unwrap_err().hint.is_some());
-        assert!(Pins::change(folder.path(), "id", |_| {}).is_err());
+        assert!(Pins::edit(folder.path(), "id", |_| {}).is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "{");
     }
 }

@@ -1,22 +1,22 @@
 //! Proves what passes, what is held and why, for servers that change their mind.
 
 use serde_json::{Value, json};
-use switchboard_catalog::{Status, Tool};
+use switchboard_catalog::{ServerStatus, Tool};
 use switchboard_core::ServerId;
 use switchboard_wire::{Json, Revision};
 
 use super::*;
 
-fn item(definition: &Value) -> Item {
+fn item(definition: &Value) -> ListedItem {
     let key = definition["name"].as_str().unwrap().into();
-    Item { key, raw: RawValue::from_string(definition.to_string()).unwrap() }
+    ListedItem { key, raw: RawValue::from_string(definition.to_string()).unwrap() }
 }
 
 fn server(instructions: Option<&str>, tools: &[Value]) -> Server {
     let agreement = Agreement {
         revision: Revision::NEWEST,
-        capabilities: Json::trusted("{}".to_owned()),
-        server: Json::trusted("{}".to_owned()),
+        capabilities: Json::from_trusted("{}".to_owned()),
+        server: Json::from_trusted("{}".to_owned()),
         instructions: instructions.map(str::to_owned),
     };
     let none = Vec::new;
@@ -24,7 +24,7 @@ fn server(instructions: Option<&str>, tools: &[Value]) -> Server {
     Server {
         id: ServerId::new("srv").unwrap(),
         config: None,
-        status: Status::Ready,
+        status: ServerStatus::Ready,
         instances: Vec::new(),
         offers: Arc::new(Offers::new(tools, none(), none(), none(), Vec::new())),
         agreement: Some(Arc::new(agreement)),
@@ -36,12 +36,12 @@ fn tool(name: &str, description: &str) -> Value {
 }
 
 /// What was approved when the server was as it is here.
-fn approved(server: &Server) -> Pins {
-    Pins { approved: offered(server), ..Pins::default() }
+fn approved_pins(server: &Server) -> Pins {
+    Pins { approved: pinnable_definitions(server), ..Pins::default() }
 }
 
 /// The names of what passes, and what is held with its reason.
-fn outcome(server: &Server, pins: &Pins, first_use: FirstUse) -> (Vec<String>, Vec<String>) {
+fn outcome(server: &Server, pins: &Pins, first_use: FirstUseSetting) -> (Vec<String>, Vec<String>) {
     let screened = screen(server, pins, first_use);
     let passing = screened.offers.tools.iter().map(|tool| tool.name().to_owned()).collect();
     let held = screened.held.definitions.iter();
@@ -55,32 +55,32 @@ fn texts(texts: &[&str]) -> Vec<String> {
 #[test]
 fn only_what_was_approved_passes_and_each_other_one_has_its_reason() {
     let before = server(Some("Hi."), &[tool("a", "A."), tool("b", "B."), tool("c", "C.")]);
-    let pins = approved(&before);
+    let pins = approved_pins(&before);
     let now = [tool("a", "A."), tool("b", "B!"), tool("d", "D."), tool("e", "C.")];
     let now = server(Some("Hi."), &now);
     let held = texts(&["b changed", "d new", "e renamed, was `c`"]);
-    assert_eq!(outcome(&now, &pins, FirstUse::Trust), (texts(&["a"]), held.clone()));
-    assert_eq!(outcome(&now, &pins, FirstUse::Ask), (texts(&["a"]), held));
+    assert_eq!(outcome(&now, &pins, FirstUseSetting::Trust), (texts(&["a"]), held.clone()));
+    assert_eq!(outcome(&now, &pins, FirstUseSetting::Ask), (texts(&["a"]), held));
     let nothing = texts(&[]);
-    assert_eq!(outcome(&before, &pins, FirstUse::Ask), (texts(&["a", "b", "c"]), nothing));
+    assert_eq!(outcome(&before, &pins, FirstUseSetting::Ask), (texts(&["a", "b", "c"]), nothing));
 }
 
 #[test]
 fn instructions_hold_everything_unless_they_are_the_same_or_gone() {
     let tools = [tool("a", "A.")];
-    let pins = approved(&server(Some("Hi."), &tools));
+    let pins = approved_pins(&server(Some("Hi."), &tools));
     for (said, passing) in
         [(Some("Hi."), &["a"][..]), (None, &["a"]), (Some(" "), &["a"]), (Some("Hi!"), &[])]
     {
-        let screened = screen(&server(said, &tools), &pins, FirstUse::Trust);
+        let screened = screen(&server(said, &tools), &pins, FirstUseSetting::Trust);
         let names: Vec<&str> = screened.offers.tools.iter().map(Tool::name).collect();
         assert_eq!(names, passing, "{said:?}");
         let said_on = screened.agreement.unwrap().instructions.clone();
         assert!(!said_on.is_some_and(|text| text.contains('!')));
     }
-    let pins = approved(&server(None, &tools));
+    let pins = approved_pins(&server(None, &tools));
     assert_eq!(
-        outcome(&server(Some("Hi."), &tools), &pins, FirstUse::Trust),
+        outcome(&server(Some("Hi."), &tools), &pins, FirstUseSetting::Trust),
         (texts(&[]), texts(&[" new"]))
     );
 }
@@ -89,21 +89,24 @@ fn instructions_hold_everything_unless_they_are_the_same_or_gone() {
 fn a_first_use_is_kept_or_waits_as_the_setting_says() {
     let seen = server(None, &[tool("a", "A.")]);
     let none = Pins::default();
-    let screened = screen(&seen, &none, FirstUse::Trust);
+    let screened = screen(&seen, &none, FirstUseSetting::Trust);
     assert_eq!(screened.first.keys().copied().collect::<Vec<_>>(), PinKind::ALL);
-    assert_eq!(screened.held, HeldServer::default());
-    assert_eq!(outcome(&seen, &none, FirstUse::Ask), (texts(&[]), texts(&["a first use"])));
+    assert_eq!(screened.held, QuarantinedServer::default());
+    assert_eq!(outcome(&seen, &none, FirstUseSetting::Ask), (texts(&[]), texts(&["a first use"])));
     let asked = Pins { asked: true, ..Pins::default() };
-    assert_eq!(outcome(&seen, &asked, FirstUse::Trust), (texts(&[]), texts(&["a first use"])));
+    assert_eq!(
+        outcome(&seen, &asked, FirstUseSetting::Trust),
+        (texts(&[]), texts(&["a first use"]))
+    );
 }
 
 #[test]
 fn what_could_not_be_listed_is_not_pinned_as_empty() {
     let mut seen = server(None, &[tool("a", "A.")]);
     let mut offers = Offers::new(vec![item(&tool("a", "A."))], vec![], vec![], vec![], vec![]);
-    offers.unlisted = vec![Kind::Prompts];
+    offers.unlisted = vec![ItemKind::Prompts];
     seen.offers = Arc::new(offers);
-    let first = screen(&seen, &Pins::default(), FirstUse::Trust).first;
+    let first = screen(&seen, &Pins::default(), FirstUseSetting::Trust).first;
     assert!(first.contains_key(&PinKind::Tool) && !first.contains_key(&PinKind::Prompt));
 }
 
@@ -111,24 +114,26 @@ fn what_could_not_be_listed_is_not_pinned_as_empty() {
 fn what_stands_there_before_a_server_answered_is_neither_shown_nor_pinned() {
     let mut other = server(None, &[tool("a", "A.")]);
     other.agreement = None;
-    let screened = screen(&other, &Pins::default(), FirstUse::Trust);
+    let screened = screen(&other, &Pins::default(), FirstUseSetting::Trust);
     assert!(screened.offers.tools.is_empty() && screened.first.is_empty());
-    assert_eq!(screened.held, HeldServer::default());
+    assert_eq!(screened.held, QuarantinedServer::default());
 }
 
 #[test]
 fn a_member_that_is_hidden_behind_another_of_its_name_is_seen() {
-    let raw =
-        |text: &str| Item { key: "a".into(), raw: RawValue::from_string(text.to_owned()).unwrap() };
+    let raw = |text: &str| ListedItem {
+        key: "a".into(),
+        raw: RawValue::from_string(text.to_owned()).unwrap(),
+    };
     let with = |text: &str| {
         let mut server = server(None, &[]);
         let none = Vec::new;
         server.offers = Arc::new(Offers::new(vec![raw(text)], none(), none(), none(), Vec::new()));
         server
     };
-    let pins = approved(&with(r#"{"name":"a","description":"x"}"#));
+    let pins = approved_pins(&with(r#"{"name":"a","description":"x"}"#));
     let twice = with(r#"{"name":"a","description":"evil","description":"x"}"#);
-    assert_eq!(outcome(&twice, &pins, FirstUse::Trust).1, texts(&["a changed"]));
+    assert_eq!(outcome(&twice, &pins, FirstUseSetting::Trust).1, texts(&["a changed"]));
     let spaced = with("{ \"description\" : \"x\", \"name\": \"a\" }");
-    assert_eq!(outcome(&spaced, &pins, FirstUse::Trust), (texts(&["a"]), texts(&[])));
+    assert_eq!(outcome(&spaced, &pins, FirstUseSetting::Trust), (texts(&["a"]), texts(&[])));
 }

@@ -14,29 +14,29 @@ use crate::pins_file::PinKind;
 #[derive(Clone, Debug, Default)]
 pub struct Quarantine {
     /// The servers of which something is held.
-    pub servers: BTreeMap<ServerId, HeldServer>,
+    pub servers: BTreeMap<ServerId, QuarantinedServer>,
 }
 
 /// What is held of one server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HeldServer {
+pub struct QuarantinedServer {
     /// Why all of it is held, if it is.
-    pub whole: Option<Why>,
+    pub whole: Option<QuarantineReason>,
     /// The definitions that wait for a person.
-    pub definitions: Vec<Held>,
+    pub definitions: Vec<QuarantinedDefinition>,
     /// The names of everything that is hidden.
     pub hidden: Vec<(PinKind, String)>,
 }
 
 /// A definition that waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Held {
+pub struct QuarantinedDefinition {
     /// What it is.
     pub kind: PinKind,
     /// Its name; empty for instructions.
     pub name: String,
     /// Why it waits.
-    pub why: Why,
+    pub why: QuarantineReason,
     /// The canonical text that was approved, if there is one.
     #[serde(skip)]
     pub before: Option<String>,
@@ -50,7 +50,7 @@ pub struct Held {
 /// Why something is held.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum QuarantineReason {
     /// The server is used for the first time.
     FirstUse,
     /// It was not there when the server was approved.
@@ -81,49 +81,51 @@ pub enum Why {
 
 /// Why one target is held back.
 #[derive(Clone, Copy, Debug)]
-pub struct HeldBack<'a> {
+pub struct QuarantinedTarget<'a> {
     /// Why.
-    pub why: &'a Why,
+    pub why: &'a QuarantineReason,
     /// The definition, or the server's instructions, where these are what changed.
-    pub definition: Option<&'a Held>,
+    pub definition: Option<&'a QuarantinedDefinition>,
 }
 
 impl Quarantine {
     /// Why a target is held back, if it is.
     #[must_use]
-    pub fn of(&self, target: &Target) -> Option<HeldBack<'_>> {
+    pub fn find(&self, target: &Target) -> Option<QuarantinedTarget<'_>> {
         let server = self.servers.get(target.server.as_str())?;
-        let own = server.definitions.iter().find(|held| held.is(target));
+        let own = server.definitions.iter().find(|held| held.matches(target));
         match (&server.whole, own) {
-            (None, own) => own.map(|held| HeldBack { why: &held.why, definition: Some(held) }),
-            (Some(why @ Why::Instructions), _) => {
+            (None, own) => {
+                own.map(|held| QuarantinedTarget { why: &held.why, definition: Some(held) })
+            }
+            (Some(why @ QuarantineReason::Instructions), _) => {
                 let said = server.definitions.iter();
                 let said = said.clone().find(|held| held.kind == PinKind::Instructions);
-                Some(HeldBack { why, definition: said })
+                Some(QuarantinedTarget { why, definition: said })
             }
-            (Some(why @ Why::Turned { name }), own) => {
+            (Some(why @ QuarantineReason::Turned { name }), own) => {
                 let turned = server.definitions.iter().find(|held| held.name == *name);
-                Some(HeldBack { why, definition: own.or(turned) })
+                Some(QuarantinedTarget { why, definition: own.or(turned) })
             }
-            (Some(why), own) => Some(HeldBack { why, definition: own }),
+            (Some(why), own) => Some(QuarantinedTarget { why, definition: own }),
         }
     }
 
     /// Whether all of a server is held.
     #[must_use]
-    pub fn is_whole(&self, server: &str) -> bool {
+    pub fn holds_server(&self, server: &str) -> bool {
         self.servers.get(server).is_some_and(|held| held.whole.is_some())
     }
 }
 
-impl Held {
+impl QuarantinedDefinition {
     /// What is different, in lines.
     #[must_use]
     pub fn diff(&self) -> String {
         diff(self.before.as_deref(), &self.now)
     }
 
-    fn is(&self, target: &Target) -> bool {
+    fn matches(&self, target: &Target) -> bool {
         match (self.kind, target.kind) {
             (PinKind::Tool, TargetKind::Tool) | (PinKind::Prompt, TargetKind::Prompt) => {
                 self.name == target.name
@@ -134,19 +136,19 @@ impl Held {
     }
 }
 
-impl HeldBack<'_> {
+impl QuarantinedTarget<'_> {
     /// What is the matter, without a word that the server chose.
     #[must_use]
     pub fn sentence(&self, target: &Target) -> String {
         let server = &target.server;
         match self.why {
-            Why::FirstUse => format!(
+            QuarantineReason::FirstUse => format!(
                 "`{target}` needs approval: nobody has approved what server `{server}` offers"
             ),
-            Why::New => {
+            QuarantineReason::New => {
                 format!("`{target}` needs approval: it is new since server `{server}` was approved")
             }
-            Why::Changed | Why::Renamed { .. } => {
+            QuarantineReason::Changed | QuarantineReason::Renamed { .. } => {
                 let parts = self.definition.and_then(|held| {
                     let parts = changed_parts(held.before.as_deref()?, &held.now);
                     Some(format!(" ({})", parts.join(", ")))
@@ -154,20 +156,20 @@ impl HeldBack<'_> {
                 let parts = parts.unwrap_or_default();
                 format!("`{target}` needs approval: its definition has changed{parts}")
             }
-            Why::Instructions => format!(
+            QuarantineReason::Instructions => format!(
                 "`{target}` needs approval: the instructions of server `{server}` have changed"
             ),
-            Why::Gone => {
+            QuarantineReason::Gone => {
                 format!("`{target}` needs approval: server `{server}` has no instructions any more")
             }
-            Why::Revoked => {
+            QuarantineReason::Revoked => {
                 format!("`{target}` needs approval: that of server `{server}` was taken back")
             }
-            Why::NotKept(reason) => {
+            QuarantineReason::NotKept(reason) => {
                 format!("`{target}` needs approval, and approvals cannot be kept: {reason}")
             }
-            Why::NotLocked => format!("`{target}` is not what the lock file says"),
-            Why::Turned { .. } => format!(
+            QuarantineReason::NotLocked => format!("`{target}` is not what the lock file says"),
+            QuarantineReason::Turned { .. } => format!(
                 "`{target}` needs approval: a definition of server `{server}` has turned into an \
                  attack, so nothing of it is used"
             ),
@@ -179,17 +181,24 @@ impl HeldBack<'_> {
     pub fn hint(&self, target: &Target) -> String {
         let server = &target.server;
         match (self.why, self.definition) {
-            (Why::NotKept(_), _) => {
+            (QuarantineReason::NotKept(_), _) => {
                 "put the state folder right; it is tried again by itself".to_owned()
             }
-            (Why::NotLocked, _) => {
+            (QuarantineReason::NotLocked, _) => {
                 "look at what is different with `switchboard lock --check`".to_owned()
             }
-            (Why::Turned { name }, _) => format!(
+            (QuarantineReason::Turned { name }, _) => format!(
                 "`switchboard pins diff {server}` shows it; if you stand by it, `switchboard pins \
                  approve {server}/{name} --despite-findings`"
             ),
-            (Why::FirstUse | Why::Instructions | Why::Gone | Why::Revoked, _) | (_, None) => {
+            (
+                QuarantineReason::FirstUse
+                | QuarantineReason::Instructions
+                | QuarantineReason::Gone
+                | QuarantineReason::Revoked,
+                _,
+            )
+            | (_, None) => {
                 format!(
                     "`switchboard pins diff {server}` shows it, `switchboard pins approve {server}` \
                  approves it"
@@ -204,7 +213,7 @@ impl HeldBack<'_> {
     }
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for QuarantineReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FirstUse => formatter.write_str("first use"),

@@ -3,25 +3,28 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use switchboard_catalog::{Accepted, DefinitionVersion, Flagged, Fleet, Offers, Server, Status};
+use switchboard_catalog::{
+    AcceptedFindings, DefinitionVersion, Flagged, Fleet, Offers, Server, ServerStatus,
+};
 use switchboard_core::ServerId;
-use switchboard_json::{canonical, quoted};
+use switchboard_json::{canonicalize, to_json_string};
 use switchboard_scan::{
-    Finding, Kind, Names as KnownNames, Words, references, scan_definition, scan_text, verdict,
+    DefinitionKind, DefinitionWords, KnownNames, ScanFinding, find_shadowing, overall_severity,
+    scan_definition, scan_text,
 };
 use switchboard_text::digest;
 use switchboard_wire::handshake::Agreement;
-use switchboard_wire::list::Item;
+use switchboard_wire::list::ListedItem;
 
 use crate::pins::fingerprint;
-use crate::visible::nothing;
+use crate::visible::empty_offers;
 
 /// So many definitions are remembered with what was found in them.
-const REMEMBERED: usize = 100_000;
+const MAX_CACHED_DEFINITIONS: usize = 100_000;
 
 /// What may be shown of a fleet, and what was found in it.
 #[derive(Debug, Default)]
-pub struct Visible {
+pub struct VisibleFleet {
     /// The fleet without what is held.
     pub fleet: Arc<Fleet>,
     /// Every definition in which something was found, in the order of their servers.
@@ -30,46 +33,46 @@ pub struct Visible {
 
 /// Looks at every definition once, and remembers what it found.
 #[derive(Debug, Default)]
-pub struct Screen {
-    known: Mutex<HashMap<String, Arc<[Finding]>>>,
-    looked: Mutex<HashMap<ServerId, Looked>>,
-    last: Mutex<Option<Last>>,
+pub struct DefinitionScanner {
+    known: Mutex<HashMap<String, Arc<[ScanFinding]>>>,
+    looked: Mutex<HashMap<ServerId, ScannedServer>>,
+    last: Mutex<Option<LastScan>>,
 }
 
 /// What is known of the definitions of a server, in their order, whatever other servers offer.
 #[derive(Clone, Debug)]
-struct Looked {
+struct ScannedServer {
     offers: Arc<Offers>,
-    definitions: Arc<[Known]>,
+    definitions: Arc<[ScannedDefinition]>,
 }
 
 #[derive(Debug)]
-struct Known {
-    findings: Arc<[Finding]>,
-    words: Words,
+struct ScannedDefinition {
+    findings: Arc<[ScanFinding]>,
+    words: DefinitionWords,
     /// The fingerprints of the definition and of its canonical text, made when first needed.
     digests: OnceLock<(String, String)>,
 }
 
 /// The last fleet, and what became of it.
 #[derive(Clone, Debug)]
-struct Last {
+struct LastScan {
     fleet: Arc<Fleet>,
-    visible: Arc<Visible>,
+    visible: Arc<VisibleFleet>,
 }
 
-impl Screen {
+impl DefinitionScanner {
     /// What may be shown of `fleet`, and which definitions were flagged for the first time.
-    pub fn look(&self, fleet: &Arc<Fleet>) -> (Arc<Visible>, Vec<Flagged>) {
+    pub fn scan_fleet(&self, fleet: &Arc<Fleet>) -> (Arc<VisibleFleet>, Vec<Flagged>) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = last.as_ref().filter(|known| Arc::ptr_eq(&known.fleet, fleet)) {
             return (Arc::clone(&known.visible), Vec::new());
         }
         // Mostly only the states of servers change; what they offer is the same.
-        let same = last.as_ref().filter(|known| offers_the_same(&known.fleet, fleet));
+        let same = last.as_ref().filter(|known| has_same_offers(&known.fleet, fleet));
         let flagged = match same {
             Some(known) => Arc::clone(&known.visible.flagged),
-            None => self.flagged(fleet).into(),
+            None => self.flagged_definitions(fleet).into(),
         };
         let before: HashSet<&str> = match last.as_ref() {
             Some(known) => known.visible.flagged.iter().map(|one| one.digest.as_str()).collect(),
@@ -77,29 +80,35 @@ impl Screen {
         };
         let new = flagged.iter().filter(|one| !before.contains(one.digest.as_str()));
         let new: Vec<Flagged> = new.cloned().collect();
-        let visible = Arc::new(Visible { fleet: without_held(fleet, &flagged), flagged });
-        *last = Some(Last { fleet: Arc::clone(fleet), visible: Arc::clone(&visible) });
+        let visible = Arc::new(VisibleFleet { fleet: without_held(fleet, &flagged), flagged });
+        *last = Some(LastScan { fleet: Arc::clone(fleet), visible: Arc::clone(&visible) });
         (visible, new)
     }
 
     /// Every definition of a fleet in which something was found, in the order of their servers.
-    pub fn flagged(&self, fleet: &Fleet) -> Vec<Flagged> {
+    pub fn flagged_definitions(&self, fleet: &Fleet) -> Vec<Flagged> {
         let usable = fleet.servers.values().filter(is_usable);
-        let looked: Vec<_> = usable.map(|server| (server, self.looked(server))).collect();
+        let looked: Vec<_> = usable.map(|server| (server, self.scan_server(server))).collect();
         // The tools are the first of the definitions.
         let tools = looked.iter().flat_map(|(server, looked)| {
             let tools = server.offers.tools.iter().zip(&**looked);
             tools.map(|(tool, known)| (server.id.as_str(), tool.name(), &known.words))
         });
-        let names = KnownNames::of(tools);
+        let names = KnownNames::new(tools);
         let mut flagged = Vec::new();
         for (server, looked) in &looked {
             for ((kind, item), known) in definitions(&server.offers).zip(&**looked) {
                 flagged.extend(flag(&names, server, kind, (&item.key, item.raw.get()), known));
             }
             if let Some(said) = instructions(server) {
-                let known = self.known(Kind::Instructions, None, said);
-                flagged.extend(flag(&names, server, Kind::Instructions, ("", said), &known));
+                let known = self.scan_item(DefinitionKind::Instructions, None, said);
+                flagged.extend(flag(
+                    &names,
+                    server,
+                    DefinitionKind::Instructions,
+                    ("", said),
+                    &known,
+                ));
             }
         }
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -113,7 +122,7 @@ impl Screen {
     }
 
     /// What is known of each definition of a server; looked at again only if it offers others.
-    fn looked(&self, server: &Server) -> Arc<[Known]> {
+    fn scan_server(&self, server: &Server) -> Arc<[ScannedDefinition]> {
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = looked.get(&server.id)
             && Arc::ptr_eq(&known.offers, &server.offers)
@@ -122,28 +131,32 @@ impl Screen {
         }
         let offers = Arc::clone(&server.offers);
         let known = definitions(&offers).map(|(kind, item)| {
-            let tool = (kind == Kind::Tool).then_some(&*item.key);
-            self.known(kind, tool, item.raw.get())
+            let tool = (kind == DefinitionKind::Tool).then_some(&*item.key);
+            self.scan_item(kind, tool, item.raw.get())
         });
-        let definitions: Arc<[Known]> = known.collect();
-        let known = Looked { offers, definitions: Arc::clone(&definitions) };
+        let definitions: Arc<[ScannedDefinition]> = known.collect();
+        let known = ScannedServer { offers, definitions: Arc::clone(&definitions) };
         looked.insert(server.id.clone(), known);
         definitions
     }
 
-    fn known(&self, kind: Kind, tool: Option<&str>, raw: &str) -> Known {
-        let findings = self.findings(kind, raw);
-        Known { findings, words: Words::of(tool, raw), digests: OnceLock::new() }
+    fn scan_item(&self, kind: DefinitionKind, tool: Option<&str>, raw: &str) -> ScannedDefinition {
+        let findings = self.cached_findings(kind, raw);
+        ScannedDefinition {
+            findings,
+            words: DefinitionWords::new(tool, raw),
+            digests: OnceLock::new(),
+        }
     }
 
-    fn findings(&self, kind: Kind, raw: &str) -> Arc<[Finding]> {
-        let key = digest::of([kind.as_str().as_bytes(), raw.as_bytes()]);
+    fn cached_findings(&self, kind: DefinitionKind, raw: &str) -> Arc<[ScanFinding]> {
+        let key = digest::fingerprint([kind.as_str().as_bytes(), raw.as_bytes()]);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= REMEMBERED {
+        if known.len() >= MAX_CACHED_DEFINITIONS {
             known.clear();
         }
         let found = known.entry(key).or_insert_with(|| match kind {
-            Kind::Instructions => scan_text("", raw).into(),
+            DefinitionKind::Instructions => scan_text("", raw).into(),
             _ => scan_definition(kind, raw).into(),
         });
         Arc::clone(found)
@@ -151,22 +164,22 @@ impl Screen {
 }
 
 fn is_usable(server: &&Arc<Server>) -> bool {
-    !matches!(server.status, Status::Disabled | Status::NeedsApproval)
+    !matches!(server.status, ServerStatus::Disabled | ServerStatus::NeedsApproval)
 }
 
 fn instructions(server: &Server) -> Option<&str> {
     server.agreement.as_ref()?.instructions.as_deref()
 }
 
-fn definitions(offers: &Offers) -> impl Iterator<Item = (Kind, &Item)> {
-    let tools = offers.tools.iter().map(|tool| (Kind::Tool, &tool.item));
-    let resources = offers.resources.iter().map(|item| (Kind::Resource, item));
-    let templates = offers.templates.iter().map(|item| (Kind::Template, item));
-    let prompts = offers.prompts.iter().map(|item| (Kind::Prompt, item));
+fn definitions(offers: &Offers) -> impl Iterator<Item = (DefinitionKind, &ListedItem)> {
+    let tools = offers.tools.iter().map(|tool| (DefinitionKind::Tool, &tool.item));
+    let resources = offers.resources.iter().map(|item| (DefinitionKind::Resource, item));
+    let templates = offers.templates.iter().map(|item| (DefinitionKind::Template, item));
+    let prompts = offers.prompts.iter().map(|item| (DefinitionKind::Prompt, item));
     tools.chain(resources).chain(templates).chain(prompts)
 }
 
-fn is_accepted(accepted: &Accepted, server: &Server, flagged: &Flagged) -> bool {
+fn is_accepted(accepted: &AcceptedFindings, server: &Server, flagged: &Flagged) -> bool {
     let Some(config) = server.config.as_ref().filter(|_| !accepted.servers.is_empty()) else {
         return false;
     };
@@ -181,21 +194,24 @@ fn is_accepted(accepted: &Accepted, server: &Server, flagged: &Flagged) -> bool 
 fn flag(
     names: &KnownNames,
     server: &Server,
-    kind: Kind,
+    kind: DefinitionKind,
     (name, raw): (&str, &str),
-    known: &Known,
+    known: &ScannedDefinition,
 ) -> Option<Flagged> {
-    let tool = (kind == Kind::Tool).then_some(name);
-    let mut findings = references(names, server.id.as_str(), tool, (raw, &known.words));
+    let tool = (kind == DefinitionKind::Tool).then_some(name);
+    let mut findings = find_shadowing(names, server.id.as_str(), tool, (raw, &known.words));
     findings.extend(known.findings.iter().cloned());
-    let severity = verdict(&findings)?;
+    let severity = overall_severity(&findings)?;
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.points));
     let (digest, pin) = known.digests.get_or_init(|| {
         let text = match kind {
-            Kind::Instructions => canonical(&quoted(raw)),
-            Kind::Tool | Kind::Resource | Kind::Template | Kind::Prompt => canonical(raw),
+            DefinitionKind::Instructions => canonicalize(&to_json_string(raw)),
+            DefinitionKind::Tool
+            | DefinitionKind::Resource
+            | DefinitionKind::Template
+            | DefinitionKind::Prompt => canonicalize(raw),
         };
-        (digest::of([raw.as_bytes()]), fingerprint(&text))
+        (digest::fingerprint([raw.as_bytes()]), fingerprint(&text))
     });
     Some(Flagged {
         server: server.id.clone(),
@@ -209,7 +225,7 @@ fn flag(
     })
 }
 
-fn offers_the_same(before: &Fleet, after: &Fleet) -> bool {
+fn has_same_offers(before: &Fleet, after: &Fleet) -> bool {
     let same = |(left, right): (&Arc<Server>, &Arc<Server>)| {
         left.id == right.id
             && Arc::ptr_eq(&left.offers, &right.offers)
@@ -240,10 +256,10 @@ fn without_held(fleet: &Arc<Fleet>, flagged: &[Flagged]) -> Arc<Fleet> {
     let mut shown = Fleet::clone(fleet);
     for server in shown.servers.values_mut() {
         if held.iter().any(|one| one.server == server.id && one.holds_server()) {
-            *server = Arc::new(silent(server));
+            *server = Arc::new(without_offers(server));
             continue;
         }
-        let of_server: HashSet<(Kind, &str)> = held
+        let of_server: HashSet<(DefinitionKind, &str)> = held
             .iter()
             .filter(|one| one.server == server.id)
             .map(|one| (one.kind, one.name.as_str()))
@@ -256,30 +272,30 @@ fn without_held(fleet: &Arc<Fleet>, flagged: &[Flagged]) -> Arc<Fleet> {
 }
 
 /// A server of which nothing is shown.
-fn silent(server: &Server) -> Server {
+fn without_offers(server: &Server) -> Server {
     let agreement = server.agreement.as_ref().map(|with| Arc::new(without_instructions(with)));
-    Server { offers: nothing(&server.offers), agreement, ..server.clone() }
+    Server { offers: empty_offers(&server.offers), agreement, ..server.clone() }
 }
 
 fn without_instructions(agreement: &Agreement) -> Agreement {
     Agreement { instructions: None, ..agreement.clone() }
 }
 
-fn server_without(server: &Server, held: &HashSet<(Kind, &str)>) -> Server {
-    let kept = |kind: Kind, items: &[Item]| -> Vec<Item> {
+fn server_without(server: &Server, held: &HashSet<(DefinitionKind, &str)>) -> Server {
+    let kept = |kind: DefinitionKind, items: &[ListedItem]| -> Vec<ListedItem> {
         items.iter().filter(|item| !held.contains(&(kind, &*item.key))).cloned().collect()
     };
     let offers = &server.offers;
-    let tools: Vec<Item> = offers.tools.iter().map(|tool| tool.item.clone()).collect();
+    let tools: Vec<ListedItem> = offers.tools.iter().map(|tool| tool.item.clone()).collect();
     let offers = Offers::new(
-        kept(Kind::Tool, &tools),
-        kept(Kind::Resource, &offers.resources),
-        kept(Kind::Template, &offers.templates),
-        kept(Kind::Prompt, &offers.prompts),
+        kept(DefinitionKind::Tool, &tools),
+        kept(DefinitionKind::Resource, &offers.resources),
+        kept(DefinitionKind::Template, &offers.templates),
+        kept(DefinitionKind::Prompt, &offers.prompts),
         offers.faults.clone(),
     );
     let agreement = server.agreement.as_ref().map(|agreement| {
-        if held.contains(&(Kind::Instructions, "")) {
+        if held.contains(&(DefinitionKind::Instructions, "")) {
             Arc::new(without_instructions(agreement))
         } else {
             Arc::clone(agreement)

@@ -2,12 +2,12 @@
 
 use std::path::{Component, Path};
 
-use switchboard_text::shown;
+use switchboard_text::sanitize;
 
-use crate::findings::Finding;
+use crate::findings::EntryFinding;
 
 /// Folders of the machine that nobody should lend to a server as a whole.
-const SENSITIVE: &[&str] = &[
+const SENSITIVE_PATHS: &[&str] = &[
     "/", "/etc", "/root", "/home", "/Users", "/proc", "/sys", "/dev", "/boot", "/usr", "/var",
     "/var/run", "/run", "/var/lib", "/bin", "/sbin", "/lib", "/opt", "/tmp",
 ];
@@ -42,7 +42,7 @@ pub(crate) fn is_runtime(name: &str) -> bool {
 
 /// What is dangerous about the words after the runtime's name. They are all looked at: to know
 /// which of them belong to the image would take the option table of every version.
-pub(crate) fn dangers(args: &[&str]) -> Vec<Finding> {
+pub(crate) fn findings(args: &[&str]) -> Vec<EntryFinding> {
     let mut found = Vec::new();
     for (index, arg) in args.iter().enumerate() {
         let next = args.get(index + 1).copied().unwrap_or_default();
@@ -53,26 +53,26 @@ pub(crate) fn dangers(args: &[&str]) -> Vec<Finding> {
         let danger = match option {
             "--privileged" => (!matches!(arg.split_once('='), Some((_, "false" | "0"))))
                 .then(|| "gives the container the whole machine (`--privileged`)".to_owned()),
-            "--volume" => mount(value.split(':').next().unwrap_or_default()),
+            "--volume" => mount_danger(value.split(':').next().unwrap_or_default()),
             "--mount" => value
                 .split(',')
                 .filter_map(|part| part.split_once('='))
                 .find(|(key, _)| matches!(*key, "src" | "source"))
-                .and_then(|(_, source)| mount(source)),
+                .and_then(|(_, source)| mount_danger(source)),
             "--pid" | "--ipc" | "--uts" | "--userns" | "--cgroupns" | "--net" | "--network" => {
                 (value == "host").then(|| {
                     format!("shares the machine's own `{}`", option.trim_start_matches('-'))
                 })
             }
-            "--cap-add" => Some(format!("adds the capability `{}`", shown(value))),
-            "--device" => Some(format!("lends the device `{}`", shown(value))),
+            "--cap-add" => Some(format!("adds the capability `{}`", sanitize(value))),
+            "--device" => Some(format!("lends the device `{}`", sanitize(value))),
             "--security-opt" if value.contains("unconfined") || value.contains("disable") => {
                 Some("switches the container's confinement off".to_owned())
             }
             "--volumes-from" => Some("lends the folders of another container".to_owned()),
             _ => short_volume(arg, next),
         };
-        found.extend(danger.map(|message| Finding::danger("container", message)));
+        found.extend(danger.map(|message| EntryFinding::danger("container", message)));
     }
     found
 }
@@ -85,12 +85,12 @@ fn short_volume(arg: &str, next: &str) -> Option<String> {
         return None;
     }
     let value = if value.is_empty() { next } else { value.trim_start_matches('=') };
-    mount(value.split(':').next().unwrap_or_default())
+    mount_danger(value.split(':').next().unwrap_or_default())
 }
 
 /// Why a folder or file of the machine should not be lent.
-fn mount(source: &str) -> Option<String> {
-    let plain = normal(source);
+fn mount_danger(source: &str) -> Option<String> {
+    let plain = normalize(source);
     let parts: Vec<&str> = plain.split('/').collect();
     let is_home = matches!(parts.as_slice(), ["", "home" | "Users", _])
         || matches!(source.trim_end_matches('/'), "~" | "$HOME" | "${HOME}" | "%USERPROFILE%");
@@ -100,12 +100,12 @@ fn mount(source: &str) -> Option<String> {
     let secret = [".ssh", ".aws", ".gnupg", ".kube", ".docker"]
         .iter()
         .any(|name| plain.split('/').any(|part| part == *name));
-    (SENSITIVE.contains(&plain.as_str()) || is_home || is_drive || socket || secret)
-        .then(|| format!("lends `{}` of the machine to the container", shown(source)))
+    (SENSITIVE_PATHS.contains(&plain.as_str()) || is_home || is_drive || socket || secret)
+        .then(|| format!("lends `{}` of the machine to the container", sanitize(source)))
 }
 
 /// The path with `.`, `..` and doubled slashes taken out.
-fn normal(path: &str) -> String {
+fn normalize(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for component in Path::new(path).components() {
         match component {

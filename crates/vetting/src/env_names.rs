@@ -159,10 +159,10 @@ const RUNS_CODE: &[&str] = &[
 ];
 
 /// Beginnings of names that the dynamic linker listens to.
-const LINKER: &[&str] = &["LD_", "DYLD_"];
+const LINKER_PREFIXES: &[&str] = &["LD_", "DYLD_"];
 
 /// Beginnings of names that programs take code or settings that run code from.
-const FAMILIES: &[&str] = &[
+const CODE_PREFIXES: &[&str] = &[
     "BASH_FUNC_",
     "GIT_CONFIG_KEY_",
     "GIT_CONFIG_VALUE_",
@@ -172,7 +172,7 @@ const FAMILIES: &[&str] = &[
 ];
 
 /// Variables that say where programs and modules are looked for.
-const LEADS_ELSEWHERE: &[&str] = &[
+const REDIRECTS_LOOKUP: &[&str] = &[
     "APPDATA",
     "AWKPATH",
     "AWS_CONFIG_FILE",
@@ -245,18 +245,18 @@ const LEADS_ELSEWHERE: &[&str] = &[
 
 /// Whether setting the variable can make any program run other code.
 pub(crate) fn runs_code(name: &str) -> bool {
-    let name = plain(name);
+    let name = normalize(name);
     RUNS_CODE.contains(&name.as_str())
-        || LINKER.iter().chain(FAMILIES).any(|start| name.starts_with(start))
+        || LINKER_PREFIXES.iter().chain(CODE_PREFIXES).any(|start| name.starts_with(start))
 }
 
 /// Whether the variable says where programs, modules or trusted certificates come from.
-pub(crate) fn leads_elsewhere(name: &str) -> bool {
-    LEADS_ELSEWHERE.contains(&plain(name).as_str())
+pub(crate) fn redirects_lookup(name: &str) -> bool {
+    REDIRECTS_LOOKUP.contains(&normalize(name).as_str())
 }
 
 /// The name in one spelling: some programs look for theirs in any case, and take `-` for `_`.
-fn plain(name: &str) -> String {
+fn normalize(name: &str) -> String {
     name.trim().to_ascii_uppercase().replace('-', "_")
 }
 
@@ -340,7 +340,7 @@ mod tests {
         for name in
             ["PATH", "PSModulePath", "kubeconfig", "NODE_TLS_REJECT_UNAUTHORIZED", "SSLKEYLOGFILE"]
         {
-            assert!(leads_elsewhere(name) && !runs_code(name), "{name}");
+            assert!(redirects_lookup(name) && !runs_code(name), "{name}");
         }
     }
 

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use switchboard_text::{secret_shapes, shown};
+use switchboard_text::{sanitize, secret_shapes};
 
-use crate::package_sources::Leads;
+use crate::package_sources::SourceOption;
 use crate::{env_names, interpreters, package_sources, packages};
 
 /// Something to know about an entry before it runs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[schemars(rename = "EntryFinding")]
-pub struct Finding {
+pub struct EntryFinding {
     /// How much it matters.
-    pub weight: Weight,
+    pub weight: FindingWeight,
     /// What it is about, and the word to agree to it by: `eval`, `container`, `env:NAME`,
     /// `unpinned`, `source`, `secret`, `lookalike`.
     pub word: String,
@@ -26,27 +26,27 @@ pub struct Finding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "FindingWeight")]
-pub enum Weight {
+pub enum FindingWeight {
     /// Nothing runs until a person has agreed to exactly this.
     Danger,
     /// A person should know.
     Note,
 }
 
-impl Finding {
+impl EntryFinding {
     pub(crate) fn danger(word: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { weight: Weight::Danger, word: word.into(), message: message.into() }
+        Self { weight: FindingWeight::Danger, word: word.into(), message: message.into() }
     }
 
     /// Creates a finding that informs but does not block.
     pub fn note(word: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { weight: Weight::Note, word: word.into(), message: message.into() }
+        Self { weight: FindingWeight::Note, word: word.into(), message: message.into() }
     }
 
     /// Whether a person has to agree to it.
     #[must_use]
     pub fn is_danger(&self) -> bool {
-        self.weight == Weight::Danger
+        self.weight == FindingWeight::Danger
     }
 }
 
@@ -57,65 +57,71 @@ pub const UNPINNED: &str = "unpinned";
 pub const SOURCE: &str = "source";
 
 /// Everything to know about a program and its surroundings, the worst first.
-pub fn findings(command: &str, args: &[String], env: &BTreeMap<String, String>) -> Vec<Finding> {
+pub fn findings(
+    command: &str,
+    args: &[String],
+    env: &BTreeMap<String, String>,
+) -> Vec<EntryFinding> {
     let words: Vec<&str> =
         std::iter::once(command).chain(args.iter().map(String::as_str)).collect();
-    let mut found = interpreters::of(&words);
-    found.extend(env.keys().filter_map(|name| of_variable(name)));
-    found.extend(packages::of(&words).into_iter().filter(|package| !package.is_pinned).map(
-        |package| {
-            let message = format!(
-                "runs whatever version `{}` has today; give an exact one",
-                package.shown_name()
-            );
-            Finding::note(UNPINNED, message)
-        },
-    ));
-    found.extend(package_sources::of(&words).into_iter().map(of_source));
-    found.extend(secrets(args));
+    let mut found = interpreters::findings(&words);
+    found.extend(env.keys().filter_map(|name| variable_finding(name)));
+    found.extend(
+        packages::command_packages(&words).into_iter().filter(|package| !package.is_pinned).map(
+            |package| {
+                let message = format!(
+                    "runs whatever version `{}` has today; give an exact one",
+                    package.display_name()
+                );
+                EntryFinding::note(UNPINNED, message)
+            },
+        ),
+    );
+    found.extend(package_sources::source_options(&words).into_iter().map(source_finding));
+    found.extend(secret_findings(args));
     found.sort();
     found.dedup();
     found
 }
 
 /// What an option of a package runner does. Its value may hold a password, so it is not shown.
-fn of_source(leads: Leads) -> Finding {
+fn source_finding(leads: SourceOption) -> EntryFinding {
     match leads {
-        Leads::Elsewhere { runner, option } => {
+        SourceOption::OtherSource { runner, option } => {
             let message = format!(
                 "`{}` makes `{}` fetch packages from another place, where a version can be anything",
-                shown(&option),
-                shown(&runner)
+                sanitize(&option),
+                sanitize(&runner)
             );
-            Finding::note(SOURCE, message)
+            EntryFinding::note(SOURCE, message)
         }
-        Leads::ToAList { runner, option } => {
+        SourceOption::PackageList { runner, option } => {
             let message = format!(
                 "`{}` makes `{}` run whatever packages a file names; give exact ones with `--with`",
-                shown(&option),
-                shown(&runner)
+                sanitize(&option),
+                sanitize(&runner)
             );
-            Finding::note(UNPINNED, message)
+            EntryFinding::note(UNPINNED, message)
         }
     }
 }
 
 /// What setting a variable can do.
-pub(crate) fn of_variable(name: &str) -> Option<Finding> {
+pub(crate) fn variable_finding(name: &str) -> Option<EntryFinding> {
     let word = format!("env:{name}");
     if env_names::runs_code(name) {
         let message = format!("the variable `{name}` can make the server run other code");
-        Some(Finding::danger(word, message))
-    } else if env_names::leads_elsewhere(name) {
+        Some(EntryFinding::danger(word, message))
+    } else if env_names::redirects_lookup(name) {
         let message = format!("the variable `{name}` changes where programs or code come from");
-        Some(Finding::note(word, message))
+        Some(EntryFinding::note(word, message))
     } else {
         None
     }
 }
 
 /// Arguments that look like secrets, named by their place alone.
-fn secrets(args: &[String]) -> Vec<Finding> {
+fn secret_findings(args: &[String]) -> Vec<EntryFinding> {
     let mut found = Vec::new();
     let mut follows_name = false;
     for (index, arg) in args.iter().enumerate() {
@@ -125,9 +131,9 @@ fn secrets(args: &[String]) -> Vec<Finding> {
         });
         if given
             || (follows_name && is_plain_value(arg))
-            || secret_shapes::finds_any(arg.as_bytes())
+            || secret_shapes::contains_secret(arg.as_bytes())
         {
-            found.push(Finding::note(
+            found.push(EntryFinding::note(
                 "secret",
                 format!(
                     "`args[{index}]` looks like a secret; everybody on this machine can see \

@@ -2,70 +2,80 @@
 
 use std::path::Path;
 
-use switchboard_text::shown;
+use switchboard_text::sanitize;
 
-use crate::findings::Finding;
+use crate::findings::EntryFinding;
 use crate::launchers::{
-    INPUT_FILES, INTERPRETERS, Interpreter, LINE_TAKERS, LINKER_OPTIONS, SHELL_WORDS, TEXT_FIRST,
-    VERBS, WRAPPERS,
+    INPUT_FILES, INTERPRETERS, Interpreter, LINKER_OPTIONS, RUN_VERBS, SCRIPT_FIRST,
+    SHELL_LINE_OPTIONS, SHELL_WORDS, WRAPPERS,
 };
 use crate::{containers, packages};
 
 /// How deep programs that start programs are followed.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// What is dangerous about the words of a command.
-pub(crate) fn of(words: &[&str]) -> Vec<Finding> {
-    look(words, 0)
+pub(crate) fn findings(words: &[&str]) -> Vec<EntryFinding> {
+    command_findings(words, 0)
 }
 
-fn look(words: &[&str], depth: usize) -> Vec<Finding> {
+fn command_findings(words: &[&str], depth: usize) -> Vec<EntryFinding> {
     let Some((command, args)) = words.split_first() else { return Vec::new() };
     let name = program_name(command);
-    if depth > DEEPEST {
-        return vec![eval("starts programs through too many others to follow")];
+    if depth > MAX_DEPTH {
+        return vec![eval_finding("starts programs through too many others to follow")];
     }
     if containers::is_runtime(&name) {
-        return containers::dangers(args);
+        return containers::findings(args);
     }
     if let Some(finding) = windows_shell(&name, args, depth) {
         return finding;
     }
-    if TEXT_FIRST.contains(&name.as_str()) {
+    if SCRIPT_FIRST.contains(&name.as_str()) {
         let from_file = args.iter().any(|arg| arg.starts_with("-f") || *arg == "--file");
-        return if from_file { Vec::new() } else { vec![carries(&name, "its first argument")] };
+        return if from_file {
+            Vec::new()
+        } else {
+            vec![program_text_finding(&name, "its first argument")]
+        };
     }
     if let Some(interpreter) = INTERPRETERS.iter().find(|one| one.names.contains(&name.as_str())) {
-        let packages = if matches!(name.as_str(), "bun") { rest_of_runner(args) } else { None };
+        let packages = if matches!(name.as_str(), "bun") { bun_x_command(args) } else { None };
         return match packages {
-            Some(rest) => look(rest, depth + 1),
+            Some(rest) => command_findings(rest, depth + 1),
             None => interpreter.program_text(&name, args).into_iter().collect(),
         };
     }
     if SHELL_WORDS.contains(&name.as_str()) {
-        return vec![carries(&name, "its words")];
+        return vec![program_text_finding(&name, "its words")];
     }
     if name.starts_with("ld-linux") || name.starts_with("ld-musl") || name == "ld.so" {
         let loads = args.iter().find(|arg| matches!(**arg, "--preload" | "--audit"));
-        let own = loads.map(|option| carries(&name, option));
-        return own.into_iter().chain(wrapped(&name, args, LINKER_OPTIONS, depth)).collect();
+        let own = loads.map(|option| program_text_finding(&name, option));
+        return own
+            .into_iter()
+            .chain(wrapper_findings(&name, args, LINKER_OPTIONS, depth))
+            .collect();
     }
     if packages::is_runner(&name) {
-        let script = packages::command_of(args).first().filter(|_| name == "pipx");
+        let script = packages::runner_command(args).first().filter(|_| name == "pipx");
         let fetched = script.filter(|word| is_web_address(word));
-        let fetched = fetched.map(|_| carries(&name, "an address"));
+        let fetched = fetched.map(|_| program_text_finding(&name, "an address"));
         let own = runner_text(&name, args).or(fetched);
-        return own.into_iter().chain(look(packages::command_of(args), depth + 1)).collect();
+        return own
+            .into_iter()
+            .chain(command_findings(packages::runner_command(args), depth + 1))
+            .collect();
     }
     match WRAPPERS.iter().find(|(wrapper, _)| *wrapper == name) {
-        Some((_, with_value)) => wrapped(&name, args, with_value, depth),
-        None => inside(&name, args),
+        Some((_, with_value)) => wrapper_findings(&name, args, with_value, depth),
+        None => nested_findings(&name, args),
     }
 }
 
 /// What any other program may start: its own option for a line, or an interpreter among its words.
-fn inside(name: &str, args: &[&str]) -> Vec<Finding> {
-    let takers = LINE_TAKERS.iter().filter(|(taker, _)| *taker == name);
+fn nested_findings(name: &str, args: &[&str]) -> Vec<EntryFinding> {
+    let takers = SHELL_LINE_OPTIONS.iter().filter(|(taker, _)| *taker == name);
     let line = takers.flat_map(|(_, options)| *options).find(|option| {
         // A value may follow a single letter at once.
         let is_letter = option.len() == 2;
@@ -78,21 +88,21 @@ fn inside(name: &str, args: &[&str]) -> Vec<Finding> {
     let socket = || {
         let runs = |arg: &str| arg.starts_with("exec:") || arg.starts_with("system:");
         let found = name == "socat" && args.iter().any(|arg| runs(&arg.to_ascii_lowercase()));
-        found.then(|| carries(name, "an address"))
+        found.then(|| program_text_finding(name, "an address"))
     };
-    let own = line.map(|option| carries(name, option)).or_else(socket);
+    let own = line.map(|option| program_text_finding(name, option)).or_else(socket);
     let among = args.iter().enumerate().find_map(|(index, arg)| {
         let inner = program_name(arg);
         let interpreter = INTERPRETERS.iter().find(|one| one.names.contains(&inner.as_str()))?;
         let rest = args.get(index + 1..).unwrap_or_default();
         // A word that only has the name of a program is followed by something else.
         rest.first().filter(|first| first.starts_with('-') && first.len() > 1)?;
-        interpreter.program_text(&inner, rest).filter(|found| !found.message.contains(INPUT))
+        interpreter.program_text(&inner, rest).filter(|found| !found.message.contains(STDIN_LABEL))
     });
     own.into_iter().chain(among).collect()
 }
 
-const INPUT: &str = "standard input";
+const STDIN_LABEL: &str = "standard input";
 
 /// The program's name without folder, ending, version and letter case.
 pub(crate) fn program_name(command: &str) -> String {
@@ -110,32 +120,32 @@ pub(crate) fn program_name(command: &str) -> String {
 }
 
 impl Interpreter {
-    fn program_text(&self, name: &str, args: &[&str]) -> Option<Finding> {
+    fn program_text(&self, name: &str, args: &[&str]) -> Option<EntryFinding> {
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
             let option = arg.split('=').next().unwrap_or(arg);
             if self.options.contains(&option) {
-                return Some(carries(name, option));
+                return Some(program_text_finding(name, option));
             }
             if *arg == "run" && matches!(name, "deno" | "bun") {
                 continue;
             }
             if *arg == "-" || INPUT_FILES.contains(arg) {
-                return Some(carries(name, INPUT));
+                return Some(program_text_finding(name, STDIN_LABEL));
             }
             if arg.contains("data:") || is_code_from_network(name, arg) {
-                return Some(carries(name, "an address"));
+                return Some(program_text_finding(name, "an address"));
             }
             if self.with_value.contains(arg) {
                 if rest.next().is_some_and(|value| value.starts_with("data:")) {
-                    return Some(carries(name, arg));
+                    return Some(program_text_finding(name, arg));
                 }
                 continue;
             }
             let cluster = arg.strip_prefix(['-', '+'])?;
             if cluster.starts_with('-') {
                 if cluster == "-" {
-                    return rest.next().is_none().then(|| carries(name, INPUT));
+                    return rest.next().is_none().then(|| program_text_finding(name, STDIN_LABEL));
                 }
                 continue;
             }
@@ -147,13 +157,14 @@ impl Interpreter {
                 let module = Some(module).filter(|module| !module.is_empty());
                 let module = module.or_else(|| rest.next().copied()).unwrap_or_default();
                 let runs = ["timeit", "code", "pdb", "trace", "cProfile"].contains(&module);
-                return runs.then(|| carries(name, &format!("-m {}", shown(module))));
+                return runs
+                    .then(|| program_text_finding(name, &format!("-m {}", sanitize(module))));
             }
             if cluster.chars().any(|letter| self.letters.contains(letter)) {
-                return Some(carries(name, &shown(option)));
+                return Some(program_text_finding(name, &sanitize(option)));
             }
         }
-        self.reads_input.then(|| carries(name, INPUT))
+        self.reads_input.then(|| program_text_finding(name, STDIN_LABEL))
     }
 }
 
@@ -167,14 +178,14 @@ fn is_web_address(word: &str) -> bool {
 }
 
 /// `cmd` and `PowerShell` have their own ways to write options.
-fn windows_shell(name: &str, args: &[&str], depth: usize) -> Option<Vec<Finding>> {
+fn windows_shell(name: &str, args: &[&str], depth: usize) -> Option<Vec<EntryFinding>> {
     match name {
         "cmd" => {
             let rest: Vec<&str> =
                 args.iter().copied().skip_while(|arg| arg.starts_with('/')).collect();
             let speaks = rest.iter().any(|arg| arg.contains(['&', '|', '<', '>', '^', '%', '`']));
-            let own = (speaks || rest.is_empty()).then(|| carries(name, "its words"));
-            Some(own.into_iter().chain(look(&rest, depth + 1)).collect())
+            let own = (speaks || rest.is_empty()).then(|| program_text_finding(name, "its words"));
+            Some(own.into_iter().chain(command_findings(&rest, depth + 1)).collect())
         }
         "powershell" | "pwsh" => {
             let file = args.iter().any(|arg| {
@@ -190,16 +201,21 @@ fn windows_shell(name: &str, args: &[&str], depth: usize) -> Option<Vec<Finding>
                         || "encodedcommand".starts_with(option)
                         || matches!(option, "ec" | "commandwithargs" | "cwa"))
             });
-            Some((text || !file).then(|| carries(name, "its words")).into_iter().collect())
+            Some(
+                (text || !file)
+                    .then(|| program_text_finding(name, "its words"))
+                    .into_iter()
+                    .collect(),
+            )
         }
         _ => None,
     }
 }
 
 /// Options of package runners that take a line for a shell.
-fn runner_text(name: &str, args: &[&str]) -> Option<Finding> {
+fn runner_text(name: &str, args: &[&str]) -> Option<EntryFinding> {
     // What stands after the package belongs to the package.
-    let before = args.len() - packages::command_of(args).len();
+    let before = args.len() - packages::runner_command(args).len();
     let mut own = args.iter().take(before).filter(|arg| arg.starts_with('-'));
     own.find(|arg| {
         let option = arg.split('=').next().unwrap_or(arg);
@@ -210,16 +226,21 @@ fn runner_text(name: &str, args: &[&str]) -> Option<Finding> {
             "--call" | "--cal" | "--shell-mode" | "--shell" | "--node-options" | "--script-shell"
         ) || short.is_some_and(|letters| letters.contains('c'))
     })
-    .map(|option| carries(name, &shown(option)))
+    .map(|option| program_text_finding(name, &sanitize(option)))
 }
 
-fn rest_of_runner<'a, 'w>(args: &'a [&'w str]) -> Option<&'a [&'w str]> {
+fn bun_x_command<'a, 'w>(args: &'a [&'w str]) -> Option<&'a [&'w str]> {
     let (first, rest) = args.split_first()?;
-    (*first == "x").then(|| packages::command_of(rest))
+    (*first == "x").then(|| packages::runner_command(rest))
 }
 
 /// Follows a wrapper to the program that it starts.
-fn wrapped(name: &str, args: &[&str], with_value: &[&str], depth: usize) -> Vec<Finding> {
+fn wrapper_findings(
+    name: &str,
+    args: &[&str],
+    with_value: &[&str],
+    depth: usize,
+) -> Vec<EntryFinding> {
     let mut found = Vec::new();
     let mut rest = args;
     let mut number_left = matches!(name, "timeout" | "chroot");
@@ -233,24 +254,24 @@ fn wrapped(name: &str, args: &[&str], with_value: &[&str], depth: usize) -> Vec<
         let takes_line = matches!(option, "-c" | "--call" | "--cal" | "--shell-mode")
             && matches!(name, "npm" | "pnpm" | "yarn" | "conda" | "nix");
         if *word == "-" {
-            found.push(carries(name, INPUT));
+            found.push(program_text_finding(name, STDIN_LABEL));
             return found;
         }
         if is_split || takes_line {
-            found.push(carries(name, &shown(option)));
+            found.push(program_text_finding(name, &sanitize(option)));
             return found;
         }
         if name == "uv" && is_web_address(word) {
-            found.push(carries(name, "an address"));
+            found.push(program_text_finding(name, "an address"));
             return found;
         }
         if with_value.contains(word) {
             rest = after.split_first().map_or(&[], |(_, after)| after);
-        } else if word.starts_with('-') || VERBS.contains(word) {
+        } else if word.starts_with('-') || RUN_VERBS.contains(word) {
             rest = after;
         } else if let Some((variable, _)) = word.split_once('=').filter(|(name, _)| is_plain(name))
         {
-            found.extend(crate::findings::of_variable(variable));
+            found.extend(crate::findings::variable_finding(variable));
             rest = after;
         } else if number_left {
             number_left = false;
@@ -259,7 +280,7 @@ fn wrapped(name: &str, args: &[&str], with_value: &[&str], depth: usize) -> Vec<
             break;
         }
     }
-    found.extend(look(rest, depth + 1));
+    found.extend(command_findings(rest, depth + 1));
     found
 }
 
@@ -267,10 +288,10 @@ fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-fn carries(name: &str, place: &str) -> Finding {
-    eval(&format!("`{}` runs program text out of {place}, not a program", shown(name)))
+fn program_text_finding(name: &str, place: &str) -> EntryFinding {
+    eval_finding(&format!("`{}` runs program text out of {place}, not a program", sanitize(name)))
 }
 
-fn eval(message: &str) -> Finding {
-    Finding::danger("eval", message)
+fn eval_finding(message: &str) -> EntryFinding {
+    EntryFinding::danger("eval", message)
 }

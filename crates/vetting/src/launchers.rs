@@ -72,10 +72,10 @@ pub(crate) const INTERPRETERS: &[Interpreter] = &[
 ];
 
 /// Programs whose first plain word is a program of their own language.
-pub(crate) const TEXT_FIRST: &[&str] = &["awk", "gawk", "mawk", "nawk", "expect"];
+pub(crate) const SCRIPT_FIRST: &[&str] = &["awk", "gawk", "mawk", "nawk", "expect"];
 
 /// Programs with an option that takes a line for a shell, or the name of a program to start.
-pub(crate) const LINE_TAKERS: &[(&str, &[&str])] = &[
+pub(crate) const SHELL_LINE_OPTIONS: &[(&str, &[&str])] = &[
     ("su", &["-c", "--command", "--session-command"]),
     ("runuser", &["-c", "--command"]),
     ("script", &["-c", "--command", "-qc", "-qec", "-ec"]),
@@ -158,4 +158,4 @@ pub(crate) const WRAPPERS: &[(&str, &[&str])] = &[
 ];
 
 /// Words with which a wrapper says that a program follows.
-pub(crate) const VERBS: &[&str] = &["run", "exec", "x", "dlx", "tool", "time", "--"];
+pub(crate) const RUN_VERBS: &[&str] = &["run", "exec", "x", "dlx", "tool", "time", "--"];

@@ -12,5 +12,5 @@ mod launchers;
 mod package_sources;
 pub mod packages;
 
-pub use findings::Finding;
-pub use packages::Package;
+pub use findings::EntryFinding;
+pub use packages::FetchedPackage;

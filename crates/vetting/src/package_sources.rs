@@ -1,10 +1,10 @@
 //! Where package runners fetch from: options that lead them to another place than the usual one.
 
 use crate::interpreters::program_name;
-use crate::packages::fetched;
+use crate::packages::runner_packages;
 
 /// How one family of runners is told where to fetch from.
-struct Family {
+struct RunnerFamily {
     runners: &'static [&'static str],
     /// Options that name another place, or a file that may name one; without their dashes.
     options: &'static [&'static str],
@@ -16,29 +16,29 @@ struct Family {
     reads_all: bool,
 }
 
-const FAMILIES: &[Family] = &[
-    Family {
+const RUNNER_FAMILIES: &[RunnerFamily] = &[
+    RunnerFamily {
         runners: &["npx", "npx-cli.js"],
         options: &["registry", "userconfig", "globalconfig"],
         lists: &[],
         takes_beginnings: true,
         reads_all: false,
     },
-    Family {
+    RunnerFamily {
         runners: &["npm", "npm-cli.js"],
         options: &["registry", "userconfig", "globalconfig"],
         lists: &[],
         takes_beginnings: true,
         reads_all: true,
     },
-    Family {
+    RunnerFamily {
         runners: &["pnpm", "pnpx", "yarn", "bun", "bunx"],
         options: &["registry", "userconfig", "use-yarnrc", "config"],
         lists: &[],
         takes_beginnings: false,
         reads_all: true,
     },
-    Family {
+    RunnerFamily {
         runners: &["uv", "uvx"],
         options: &[
             "i",
@@ -54,14 +54,14 @@ const FAMILIES: &[Family] = &[
         takes_beginnings: false,
         reads_all: false,
     },
-    Family {
+    RunnerFamily {
         runners: &["pipx"],
         options: &["i", "index-url", "extra-index-url", "find-links", "pip-args"],
         lists: &[],
         takes_beginnings: true,
         reads_all: false,
     },
-    Family {
+    RunnerFamily {
         runners: &["dnx", "dotnet"],
         options: &["source", "add-source", "configfile"],
         lists: &[],
@@ -72,15 +72,15 @@ const FAMILIES: &[Family] = &[
 
 /// What an option of a runner does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Leads {
+pub(crate) enum SourceOption {
     /// Packages come from another place.
-    Elsewhere { runner: String, option: String },
+    OtherSource { runner: String, option: String },
     /// A file names further packages.
-    ToAList { runner: String, option: String },
+    PackageList { runner: String, option: String },
 }
 
 /// The options by which the words of a command fetch from another place, in any wrapping.
-pub(crate) fn of(words: &[&str]) -> Vec<Leads> {
+pub(crate) fn source_options(words: &[&str]) -> Vec<SourceOption> {
     let mut found = Vec::new();
     for (index, word) in words.iter().enumerate() {
         let line: Vec<&str> = word.split_whitespace().collect();
@@ -90,27 +90,28 @@ pub(crate) fn of(words: &[&str]) -> Vec<Leads> {
         } else {
             words.get(index..).unwrap_or_default()
         };
-        found.extend(of_runner(rest));
+        found.extend(runner_options(rest));
     }
     found.dedup();
     found
 }
 
-fn of_runner(words: &[&str]) -> Vec<Leads> {
+fn runner_options(words: &[&str]) -> Vec<SourceOption> {
     let Some((command, args)) = words.split_first() else { return Vec::new() };
     let runner = program_name(command);
-    let Some(family) = FAMILIES.iter().find(|one| one.runners.contains(&runner.as_str())) else {
+    let Some(family) = RUNNER_FAMILIES.iter().find(|one| one.runners.contains(&runner.as_str()))
+    else {
         return Vec::new();
     };
     // These do many things beside fetching a package.
     let is_sure = matches!(runner.as_str(), "uv" | "uvx" | "pipx" | "dnx");
-    if !is_sure && fetched(words).is_empty() {
+    if !is_sure && runner_packages(words).is_empty() {
         return Vec::new();
     }
     // What stands behind the package is for the package, where the runner leaves it alone.
     let own = if family.reads_all { args } else { before_package(args) };
     let own = own.iter().take_while(|word| **word != "--");
-    own.filter_map(|word| family.leads(&runner, word)).collect()
+    own.filter_map(|word| family.source_option(&runner, word)).collect()
 }
 
 /// The words up to the package. A word behind an option may be its value, so it may not be the
@@ -121,14 +122,14 @@ fn before_package<'a, 'w>(args: &'a [&'w str]) -> &'a [&'w str] {
         let is_option = word.starts_with('-');
         let is_verb = matches!(*word, "run" | "tool" | "exec" | "execute");
         let is_package = !is_option && !is_verb && !is_value;
-        is_value = is_option && !word.contains('=') && !is_switch(word);
+        is_value = is_option && !word.contains('=') && !is_flag(word);
         is_package
     });
     end.and_then(|end| args.get(..end)).unwrap_or(args)
 }
 
-impl Family {
-    fn leads(&self, runner: &str, word: &str) -> Option<Leads> {
+impl RunnerFamily {
+    fn source_option(&self, runner: &str, word: &str) -> Option<SourceOption> {
         let option = word.split('=').next().unwrap_or(word);
         let name = option.strip_prefix('-')?.trim_start_matches('-');
         let is_one = |known: &&str| {
@@ -139,11 +140,12 @@ impl Family {
         };
         // The registry of one scope: `--@acme:registry`.
         let of_scope = name.starts_with('@') && name.ends_with(":registry");
-        let (runner, option) = (runner.to_owned(), option.to_owned());
+        let runner = runner.to_owned();
+        let option = option.to_owned();
         if of_scope || self.options.iter().any(is_one) {
-            Some(Leads::Elsewhere { runner, option })
+            Some(SourceOption::OtherSource { runner, option })
         } else if self.lists.iter().any(is_one) {
-            Some(Leads::ToAList { runner, option })
+            Some(SourceOption::PackageList { runner, option })
         } else {
             None
         }
@@ -151,7 +153,7 @@ impl Family {
 }
 
 /// Whether an option is known to take no value.
-fn is_switch(word: &str) -> bool {
+fn is_flag(word: &str) -> bool {
     let name = word.trim_start_matches('-');
     matches!(name, "y" | "yes" | "q" | "quiet" | "v" | "verbose" | "offline" | "isolated")
         || name.starts_with("no-")

@@ -1,13 +1,13 @@
 //! Package runners such as `npx`, `uvx` and `docker run`: which package, and whether its version is fixed.
 
-use switchboard_text::shown;
+use switchboard_text::sanitize;
 
 use crate::containers;
 use crate::interpreters::program_name;
 
 /// A package that a command fetches and runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Package {
+pub struct FetchedPackage {
     /// As databases of packages call it: `npm`, `PyPI`, `Go`, `NuGet`, `Nix` or `OCI`.
     pub ecosystem: &'static str,
     /// Name of the package.
@@ -18,10 +18,10 @@ pub struct Package {
     pub is_pinned: bool,
 }
 
-impl Package {
+impl FetchedPackage {
     /// Its name, safe to show.
-    pub fn shown_name(&self) -> String {
-        shown(&self.name)
+    pub fn display_name(&self) -> String {
+        sanitize(&self.name)
     }
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn is_runner(name: &str) -> bool {
 }
 
 /// Options of runners that take a value.
-const WITH_VALUE: &[&str] = &[
+const VALUE_OPTIONS: &[&str] = &[
     "-p",
     "--package",
     "--from",
@@ -68,10 +68,10 @@ const WITH_VALUE: &[&str] = &[
 ];
 
 /// The words with which a runner starts what it fetched.
-pub(crate) fn command_of<'a, 'w>(args: &'a [&'w str]) -> &'a [&'w str] {
+pub(crate) fn runner_command<'a, 'w>(args: &'a [&'w str]) -> &'a [&'w str] {
     let mut rest = args;
     while let Some((word, after)) = rest.split_first() {
-        if WITH_VALUE.contains(word) {
+        if VALUE_OPTIONS.contains(word) {
             rest = after.split_first().map_or(&[], |(_, after)| after);
         } else if word.starts_with('-') || *word == "run" {
             rest = after;
@@ -83,16 +83,16 @@ pub(crate) fn command_of<'a, 'w>(args: &'a [&'w str]) -> &'a [&'w str] {
 }
 
 /// The packages that the words of a command fetch and run, in any wrapping.
-pub fn of(words: &[&str]) -> Vec<Package> {
-    let mut found = fetched(words);
+pub fn command_packages(words: &[&str]) -> Vec<FetchedPackage> {
+    let mut found = runner_packages(words);
     for index in 1..words.len() {
         let rest = words.get(index..).unwrap_or_default();
         let line: Vec<&str> =
             rest.first().map(|word| word.split_whitespace().collect()).unwrap_or_default();
         // A proxy may take the whole line of the server behind it as one word.
-        found.extend(fetched(if line.len() > 1 { &line } else { rest }));
+        found.extend(runner_packages(if line.len() > 1 { &line } else { rest }));
     }
-    let mut known: Vec<Package> = Vec::new();
+    let mut known: Vec<FetchedPackage> = Vec::new();
     found.retain(|one| {
         !known.contains(one) && {
             known.push(one.clone());
@@ -103,7 +103,7 @@ pub fn of(words: &[&str]) -> Vec<Package> {
 }
 
 /// The packages that a runner fetches; none if the first word is not one.
-pub(crate) fn fetched(words: &[&str]) -> Vec<Package> {
+pub(crate) fn runner_packages(words: &[&str]) -> Vec<FetchedPackage> {
     let Some((command, args)) = words.split_first() else { return Vec::new() };
     let name = program_name(command);
     let after = |verbs: &[&str]| {
@@ -112,45 +112,44 @@ pub(crate) fn fetched(words: &[&str]) -> Vec<Package> {
     };
     let one_of = |verbs: &[&str]| verbs.iter().find_map(|verb| after(&[verb]));
     if containers::is_runtime(&name) {
-        return containers::image(args).map(of_image).into_iter().collect();
+        return containers::image(args).map(parse_image).into_iter().collect();
     }
     match name.as_str() {
-        "npx" | "bunx" | "pnpx" | "npx-cli.js" => Some(specs(args, of_npm)),
-        "uvx" | "pipx" => Some(specs(args, of_pypi)),
-        "npm" | "npm-cli.js" => {
-            one_of(&["exec", "x", "exe", "init", "create"]).map(|rest| specs(rest, of_npm))
-        }
-        "pnpm" | "yarn" => one_of(&["dlx", "create"]).map(|rest| specs(rest, of_npm)),
-        "bun" => one_of(&["x", "create", "c"]).map(|rest| specs(rest, of_npm)),
+        "npx" | "bunx" | "pnpx" | "npx-cli.js" => Some(spec_packages(args, parse_npm)),
+        "uvx" | "pipx" => Some(spec_packages(args, parse_pypi)),
+        "npm" | "npm-cli.js" => one_of(&["exec", "x", "exe", "init", "create"])
+            .map(|rest| spec_packages(rest, parse_npm)),
+        "pnpm" | "yarn" => one_of(&["dlx", "create"]).map(|rest| spec_packages(rest, parse_npm)),
+        "bun" => one_of(&["x", "create", "c"]).map(|rest| spec_packages(rest, parse_npm)),
         "uv" => match after(&["tool", "run"]) {
-            Some(rest) => Some(specs(rest, of_pypi)),
-            None => after(&["run"]).map(added),
+            Some(rest) => Some(spec_packages(rest, parse_pypi)),
+            None => after(&["run"]).map(uv_with_packages),
         },
-        "go" => after(&["run"]).map(|rest| specs(rest, of_go)),
-        "dnx" => Some(specs(args, of_nuget)),
-        "dotnet" => after(&["tool", "exec"]).map(|rest| specs(rest, of_nuget)),
-        "nix" => after(&["run"]).map(|rest| specs(rest, of_flake)),
-        "deno" => Some(deno(args)),
+        "go" => after(&["run"]).map(|rest| spec_packages(rest, parse_go)),
+        "dnx" => Some(spec_packages(args, parse_nuget)),
+        "dotnet" => after(&["tool", "exec"]).map(|rest| spec_packages(rest, parse_nuget)),
+        "nix" => after(&["run"]).map(|rest| spec_packages(rest, parse_flake)),
+        "deno" => Some(deno_packages(args)),
         _ => None,
     }
     .unwrap_or_default()
 }
 
 /// What `uv run` installs beside the project that it runs.
-fn added(args: &[&str]) -> Vec<Package> {
+fn uv_with_packages(args: &[&str]) -> Vec<FetchedPackage> {
     let mut found = Vec::new();
     for (index, arg) in args.iter().enumerate() {
         let value = match arg.strip_prefix("--with=") {
             None if *arg == "--with" => args.get(index + 1).copied(),
             given => given,
         };
-        found.extend(value.into_iter().flat_map(|list| list.split(',')).filter_map(of_pypi));
+        found.extend(value.into_iter().flat_map(|list| list.split(',')).filter_map(parse_pypi));
     }
     found
 }
 
 /// The packages that options name, or else the one that the first plain word names.
-fn specs(args: &[&str], read: fn(&str) -> Option<Package>) -> Vec<Package> {
+fn spec_packages(args: &[&str], read: fn(&str) -> Option<FetchedPackage>) -> Vec<FetchedPackage> {
     let mut named = Vec::new();
     let mut rest = args;
     while let Some((word, after)) = rest.split_first() {
@@ -166,7 +165,7 @@ fn specs(args: &[&str], read: fn(&str) -> Option<Package>) -> Vec<Package> {
                 option == "-p" && read("a@1.0.0").is_some_and(|one| one.ecosystem == "PyPI");
             named.extend((!is_python).then(|| read(value)).flatten());
         }
-        rest = if given.is_none() && WITH_VALUE.contains(&option) {
+        rest = if given.is_none() && VALUE_OPTIONS.contains(&option) {
             after.split_first().map_or(&[], |(_, after)| after)
         } else if word.starts_with('-') || *word == "run" {
             after
@@ -185,7 +184,7 @@ fn specs(args: &[&str], read: fn(&str) -> Option<Package>) -> Vec<Package> {
     named
 }
 
-fn of_npm(spec: &str) -> Option<Package> {
+fn parse_npm(spec: &str) -> Option<FetchedPackage> {
     // An alias: the package is the one behind it.
     let spec = spec.rsplit_once("npm:").map_or(spec, |(_, aliased)| aliased);
     if is_local(spec) {
@@ -199,22 +198,27 @@ fn of_npm(spec: &str) -> Option<Package> {
         let commit = spec.rsplit_once('#').map(|(_, commit)| commit);
         // Behind the address of a file it means nothing.
         let is_pinned = is_repository && commit.is_some_and(is_commit);
-        return Some(Package { ecosystem: "npm", name: spec.to_owned(), version: None, is_pinned });
+        return Some(FetchedPackage {
+            ecosystem: "npm",
+            name: spec.to_owned(),
+            version: None,
+            is_pinned,
+        });
     }
     let (name, version) = match spec.rfind('@').filter(|at| *at > 0) {
         Some(at) => (spec.get(..at).unwrap_or(spec), spec.get(at + 1..)),
         None => (spec, None),
     };
-    Some(package("npm", name, version))
+    Some(new_package("npm", name, version))
 }
 
-fn of_pypi(spec: &str) -> Option<Package> {
+fn parse_pypi(spec: &str) -> Option<FetchedPackage> {
     if is_local(spec) {
         return None;
     }
     if let Some((_, address)) = spec.split_once("git+") {
         let is_pinned = address.rsplit_once('@').is_some_and(|(_, commit)| is_commit(commit));
-        return Some(Package {
+        return Some(FetchedPackage {
             ecosystem: "PyPI",
             name: spec.to_owned(),
             version: None,
@@ -224,23 +228,24 @@ fn of_pypi(spec: &str) -> Option<Package> {
     if spec.contains("://") {
         let digest = spec.split_once("sha256=").map(|(_, digest)| digest);
         let is_pinned = digest.is_some_and(|hex| hex.len() == 64 && is_hex(hex));
-        let (name, version) = (spec.to_owned(), None);
-        return Some(Package { ecosystem: "PyPI", name, version, is_pinned });
+        let name = spec.to_owned();
+        let version = None;
+        return Some(FetchedPackage { ecosystem: "PyPI", name, version, is_pinned });
     }
     let (name, version) = spec
         .split_once("==")
         .or_else(|| spec.split_once('@'))
         .map_or((spec, None), |(name, version)| (name, Some(version.trim())));
     let plain = name.split(['[', '>', '<', '~', '!', ';', '=']).next().unwrap_or(name).trim();
-    Some(package("PyPI", plain, version))
+    Some(new_package("PyPI", plain, version))
 }
 
-fn of_go(spec: &str) -> Option<Package> {
+fn parse_go(spec: &str) -> Option<FetchedPackage> {
     let (name, version) = spec.rsplit_once('@')?;
-    Some(package("Go", name, Some(version.trim_start_matches('v'))))
+    Some(new_package("Go", name, Some(version.trim_start_matches('v'))))
 }
 
-fn of_image(image: &str) -> Package {
+fn parse_image(image: &str) -> FetchedPackage {
     let (name, digest) = match image.split_once('@') {
         Some((name, digest)) => (name, Some(digest)),
         None => (image, None),
@@ -250,14 +255,14 @@ fn of_image(image: &str) -> Package {
     let is_digest = digest
         .and_then(|digest| digest.strip_prefix("sha256:"))
         .is_some_and(|hex| hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    let is_pinned = is_digest || tag.is_some_and(names_one_build);
+    let is_pinned = is_digest || tag.is_some_and(is_exact_tag);
     let version = digest.or(tag).map(str::to_owned);
-    Package { ecosystem: "OCI", name: name.to_owned(), version, is_pinned }
+    FetchedPackage { ecosystem: "OCI", name: name.to_owned(), version, is_pinned }
 }
 
 /// Whether a tag names one build: `1.4`, `v2.0.1-alpine`, `20250102`, `sha-1a2b3c4`, and not `latest`,
 /// `8-alpine` or `v1`, which move on.
-fn names_one_build(tag: &str) -> bool {
+fn is_exact_tag(tag: &str) -> bool {
     let parts = tag.split(['.', '-', '_']);
     let numbers = parts.clone().map_while(|part| {
         let digits = part.strip_prefix('v').unwrap_or(part);
@@ -271,29 +276,34 @@ fn names_one_build(tag: &str) -> bool {
 }
 
 /// A tool of .NET.
-fn of_nuget(spec: &str) -> Option<Package> {
+fn parse_nuget(spec: &str) -> Option<FetchedPackage> {
     let (name, version) = spec.split_once('@').map_or((spec, None), |(n, v)| (n, Some(v)));
-    (!is_local(spec)).then(|| package("NuGet", name, version))
+    (!is_local(spec)).then(|| new_package("NuGet", name, version))
 }
 
 /// A flake of Nix: pinned by a commit alone.
-fn of_flake(spec: &str) -> Option<Package> {
+fn parse_flake(spec: &str) -> Option<FetchedPackage> {
     let parts = ['/', '?', '=', '#', '&'];
     let is_pinned = spec.split(parts).any(is_commit);
     let name = spec.to_owned();
-    (!is_local(spec)).then_some(Package { ecosystem: "Nix", name, version: None, is_pinned })
+    (!is_local(spec)).then_some(FetchedPackage { ecosystem: "Nix", name, version: None, is_pinned })
 }
 
-fn deno(args: &[&str]) -> Vec<Package> {
+fn deno_packages(args: &[&str]) -> Vec<FetchedPackage> {
     let specs = args.iter().filter_map(|arg| arg.strip_prefix("npm:").or(arg.strip_prefix("jsr:")));
-    specs.filter_map(of_npm).collect()
+    specs.filter_map(parse_npm).collect()
 }
 
-fn package(ecosystem: &'static str, name: &str, version: Option<&str>) -> Package {
+fn new_package(ecosystem: &'static str, name: &str, version: Option<&str>) -> FetchedPackage {
     // For npm, `1.2` is every `1.2.x`.
     let parts = if ecosystem == "npm" { 3 } else { 2 };
     let is_pinned = version.is_some_and(|version| is_exact(version, parts));
-    Package { ecosystem, name: name.to_owned(), version: version.map(str::to_owned), is_pinned }
+    FetchedPackage {
+        ecosystem,
+        name: name.to_owned(),
+        version: version.map(str::to_owned),
+        is_pinned,
+    }
 }
 
 fn is_local(spec: &str) -> bool {

@@ -7,11 +7,13 @@ use std::sync::Weak;
 
 use tokio::time::sleep_until;
 
-use crate::peer::Shared;
+use crate::peer::PeerShared;
 
 /// Watches the deadlines until the peer is gone.
-pub(crate) async fn watch(peer: Weak<Shared>) {
-    let Some(earlier) = peer.upgrade().map(|shared| shared.in_flight.earlier()) else { return };
+pub(crate) async fn watch_deadlines(peer: Weak<PeerShared>) {
+    let Some(earlier) = peer.upgrade().map(|shared| shared.in_flight.deadline_notify()) else {
+        return;
+    };
     loop {
         let next = match peer.upgrade() {
             Some(shared) => shared.in_flight.expire(),

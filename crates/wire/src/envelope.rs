@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::error::RpcError;
 use switchboard_json::{Json, utf8};
-use switchboard_json::{NoMembers, members, text_of};
+use switchboard_json::{MembersError, decode_string, for_each_member};
 
 /// One message, told apart; payloads are parts of the bytes it was read from.
 #[derive(Clone, Debug)]
@@ -35,13 +35,13 @@ pub enum Message {
         /// a result that comes with them is none.
         id: Option<u64>,
         /// The result, or why there is none.
-        answer: Answer,
+        answer: ResponseBody,
     },
 }
 
 /// What a response holds.
 #[derive(Clone, Debug)]
-pub enum Answer {
+pub enum ResponseBody {
     /// The result's bytes.
     Result(Json),
     /// The other side's error.
@@ -50,9 +50,9 @@ pub enum Answer {
     Broken(&'static str),
 }
 
-impl Answer {
+impl ResponseBody {
     /// The same if it is an error; a result is none, for this reason.
-    fn unless_result(self, why: &'static str) -> Self {
+    fn reject_result(self, why: &'static str) -> Self {
         match self {
             Self::Error(error) => Self::Error(error),
             Self::Result(_) | Self::Broken(_) => Self::Broken(why),
@@ -86,7 +86,7 @@ impl From<NotAMessage> for RpcError {
 
 /// What a message holds, as it is written.
 #[derive(Default)]
-struct Frame<'a> {
+struct RawFrame<'a> {
     id: Option<&'a str>,
     method: Option<&'a str>,
     params: Option<&'a str>,
@@ -94,11 +94,12 @@ struct Frame<'a> {
     error: Option<&'a str>,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> RawFrame<'a> {
     /// What stands there twice could mean either: it is no message.
-    fn read(text: &'a str) -> Result<Self, NotAMessage> {
-        let (mut frame, mut twice) = (Self::default(), false);
-        let read = members(text, |name, value| {
+    fn parse(text: &'a str) -> Result<Self, NotAMessage> {
+        let mut frame = Self::default();
+        let mut twice = false;
+        let read = for_each_member(text, |name, value| {
             let member = match &*name {
                 "id" => &mut frame.id,
                 "method" => &mut frame.method,
@@ -111,20 +112,20 @@ impl<'a> Frame<'a> {
         });
         match read {
             Ok(()) if !twice => Ok(frame),
-            Ok(()) | Err(NoMembers::NotAnObject) => Err(NotAMessage::NotRpc),
-            Err(NoMembers::NotJson) => Err(NotAMessage::NotJson),
+            Ok(()) | Err(MembersError::NotAnObject) => Err(NotAMessage::NotRpc),
+            Err(MembersError::NotJson) => Err(NotAMessage::NotJson),
         }
     }
 
     fn method(&self) -> Result<Option<Cow<'a, str>>, NotAMessage> {
         match self.method {
             None | Some("null") => Ok(None),
-            Some(quoted) => text_of(quoted).map(Some).ok_or(NotAMessage::NotRpc),
+            Some(quoted) => decode_string(quoted).map(Some).ok_or(NotAMessage::NotRpc),
         }
     }
 
     fn message(&self, line: &Bytes) -> Result<Message, NotAMessage> {
-        let part = |text: &str| Json::part_of(line, text);
+        let part = |text: &str| Json::slice_from(line, text);
         let given = |text: &&str| *text != "null";
         let id = self.id.filter(given);
         match (self.method()?, id) {
@@ -145,17 +146,17 @@ impl<'a> Frame<'a> {
                 // Older libraries write `"error": null` beside a result.
                 let error = self.error.filter(|error| *error != "null");
                 let answer = match (self.result, error) {
-                    (Some(result), None) => Answer::Result(part(result)),
-                    (None, Some(error)) => Answer::Error(RpcError::read(error)),
-                    (Some(_), Some(_)) => Answer::Broken("it has both a result and an error"),
+                    (Some(result), None) => ResponseBody::Result(part(result)),
+                    (None, Some(error)) => ResponseBody::Error(RpcError::parse(error)),
+                    (Some(_), Some(_)) => ResponseBody::Broken("it has both a result and an error"),
                     (None, None) if id.is_none() => return Err(NotAMessage::NotRpc),
-                    (None, None) => Answer::Broken("it has neither a result nor an error"),
+                    (None, None) => ResponseBody::Broken("it has neither a result nor an error"),
                 };
                 let number = id.and_then(|id| id.parse().ok());
-                Ok(match id.filter(|_| number.is_none()).and_then(other_spelling) {
+                Ok(match id.filter(|_| number.is_none()).and_then(coerce_id) {
                     None => Message::Response { id: number, answer },
                     // An error needs no id to be believed.
-                    id => Message::Response { id, answer: answer.unless_result(OTHER_TYPE) },
+                    id => Message::Response { id, answer: answer.reject_result(ID_TYPE_MISMATCH) },
                 })
             }
         }
@@ -164,10 +165,10 @@ impl<'a> Frame<'a> {
 
 /// Why a result whose id is right but for its type is none: whoever waits for it need not wait until
 /// its time has run out.
-const OTHER_TYPE: &str = "its id is of another type than the number that was sent";
+const ID_TYPE_MISMATCH: &str = "its id is of another type than the number that was sent";
 
 /// The number that an id means which is a text, or a number with a point.
-fn other_spelling(id: &str) -> Option<u64> {
+fn coerce_id(id: &str) -> Option<u64> {
     let text = id.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     text.or_else(|| id.strip_suffix(".0"))?.parse().ok()
 }
@@ -176,16 +177,16 @@ fn other_spelling(id: &str) -> Option<u64> {
 ///
 /// # Errors
 /// When the bytes are not one.
-pub fn read(line: &Bytes) -> Result<Message, NotAMessage> {
-    Frame::read(utf8(line).ok_or(NotAMessage::NotJson)?)?.message(line)
+pub fn parse(line: &Bytes) -> Result<Message, NotAMessage> {
+    RawFrame::parse(utf8(line).ok_or(NotAMessage::NotJson)?)?.message(line)
 }
 
 /// The same for what clients send, who have to keep to the rules for ids.
 ///
 /// # Errors
 /// When the bytes are no message, or nobody could answer to its id.
-pub fn read_strictly(line: &Bytes) -> Result<Message, NotAMessage> {
-    let frame = Frame::read(utf8(line).ok_or(NotAMessage::NotJson)?)?;
+pub fn parse_strict(line: &Bytes) -> Result<Message, NotAMessage> {
+    let frame = RawFrame::parse(utf8(line).ok_or(NotAMessage::NotJson)?)?;
     let is_bad = match (frame.method()?, frame.id) {
         // Some libraries write `"id": null` where they mean none.
         (Some(method), Some("null")) => !method.starts_with("notifications/"),

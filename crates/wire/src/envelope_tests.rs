@@ -4,13 +4,14 @@ use bytes::Bytes;
 use proptest::prelude::*;
 
 use super::{
-    Answer, Message, NotAMessage, notification, read, read_strictly, request, response, split_batch,
+    Message, NotAMessage, ResponseBody, notification, parse, parse_strict, request, response,
+    split_batch,
 };
 use crate::error::RpcError;
 use switchboard_json::Json;
 
 fn kind(text: &str) -> String {
-    told(read(&Bytes::copy_from_slice(text.as_bytes())))
+    told(parse(&Bytes::copy_from_slice(text.as_bytes())))
 }
 
 fn told(message: Result<Message, NotAMessage>) -> String {
@@ -21,13 +22,15 @@ fn told(message: Result<Message, NotAMessage>) -> String {
         Ok(Message::Notification { method, params }) => {
             format!("notification {method} {}", show(params.as_ref()))
         }
-        Ok(Message::Response { id, answer: Answer::Result(result) }) => {
+        Ok(Message::Response { id, answer: ResponseBody::Result(result) }) => {
             format!("result {id:?} {}", result.as_str())
         }
-        Ok(Message::Response { id, answer: Answer::Error(error) }) => {
+        Ok(Message::Response { id, answer: ResponseBody::Error(error) }) => {
             format!("error {id:?} {error}")
         }
-        Ok(Message::Response { id, answer: Answer::Broken(why) }) => format!("broken {id:?} {why}"),
+        Ok(Message::Response { id, answer: ResponseBody::Broken(why) }) => {
+            format!("broken {id:?} {why}")
+        }
         Err(NotAMessage::NotJson) => "not json".to_owned(),
         Err(NotAMessage::NotRpc) => "not rpc".to_owned(),
         Err(NotAMessage::BadId) => "bad id".to_owned(),
@@ -96,7 +99,7 @@ fn clients_have_to_keep_to_the_rules_for_ids() {
         (r#"{"id":1,"result":{}}"#, "result Some(1) {}"),
         ("{", "not json"),
     ] {
-        let read = read_strictly(&Bytes::copy_from_slice(text.as_bytes()));
+        let read = parse_strict(&Bytes::copy_from_slice(text.as_bytes()));
         assert_eq!(told(read), expected, "{text}");
     }
 }
@@ -121,7 +124,7 @@ fn metadata_is_added_without_touching_the_rest() {
 
 #[test]
 fn an_answer_gives_the_id_back_as_it_came() {
-    let id = Json::trusted(r#""7\u0041""#.to_owned());
+    let id = Json::from_trusted(r#""7\u0041""#.to_owned());
     assert_eq!(response(&id, Ok("{}")), r#"{"jsonrpc":"2.0","id":"7\u0041","result":{}}"#);
     assert_eq!(
         response(&id, Err(&RpcError::new(-32_601, "no \"x\""))),
@@ -163,9 +166,9 @@ pub(crate) fn any_json() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn a_payload_comes_out_as_the_bytes_that_went_in(payload in any_json()) {
-        let line = Bytes::from(response(&Json::trusted("1".to_owned()), Ok(&payload)));
-        match read(&line) {
-            Ok(Message::Response { answer: Answer::Result(result), .. }) => {
+        let line = Bytes::from(response(&Json::from_trusted("1".to_owned()), Ok(&payload)));
+        match parse(&line) {
+            Ok(Message::Response { answer: ResponseBody::Result(result), .. }) => {
                 prop_assert_eq!(result.as_str(), payload);
             }
             other => prop_assert!(false, "{:?}", other),
@@ -174,6 +177,6 @@ proptest! {
 
     #[test]
     fn no_bytes_make_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        _ = read(&Bytes::from(bytes));
+        _ = parse(&Bytes::from(bytes));
     }
 }

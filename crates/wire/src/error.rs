@@ -100,27 +100,27 @@ impl RpcError {
     }
 
     /// Reads the `error` member of a message; what does not fit is replaced, never refused.
-    pub(crate) fn read(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         #[derive(Deserialize)]
-        struct Shape<'a> {
+        struct ErrorMembers<'a> {
             code: Option<serde_json::Number>,
             message: Option<String>,
             #[serde(borrow)]
             data: Option<&'a RawValue>,
         }
-        match serde_json::from_str::<Shape<'_>>(text) {
+        match serde_json::from_str::<ErrorMembers<'_>>(text) {
             Ok(shape) => Self {
                 code: shape.code.and_then(|code| code.as_i64()).unwrap_or(0),
-                message: shortened(&shape.message.unwrap_or_default(), 4_096),
+                message: truncate(&shape.message.unwrap_or_default(), 4_096),
                 data: shape.data.filter(|data| data.get().len() <= 16_384).map(Json::from),
             },
-            Err(_) => Self::new(0, shortened(text, 4_096)),
+            Err(_) => Self::new(0, truncate(text, 4_096)),
         }
     }
 }
 
 /// The first `limit` bytes of `text`, on a character boundary, with a note of what is missing.
-pub(crate) fn shortened(text: &str, limit: usize) -> String {
+pub(crate) fn truncate(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         return text.to_owned();
     }

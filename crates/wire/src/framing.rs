@@ -4,7 +4,7 @@ use bytes::{Buf as _, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// How much is read at once: little to begin with, more while the server fills it.
-const READ_BYTES: (usize, usize) = (8 << 10, 256 << 10);
+const READ_BUFFER_RANGE: (usize, usize) = (8 << 10, 256 << 10);
 
 /// Splits what a server writes into lines.
 pub(crate) struct LineReader<R> {
@@ -19,7 +19,7 @@ pub(crate) struct LineReader<R> {
 
 /// What came next.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum FramedLine {
     /// A line without its ending; never blank.
     Whole(Bytes),
     /// The stream ended in the middle of a line.
@@ -33,37 +33,37 @@ pub(crate) enum Line {
 impl<R: AsyncRead + Unpin> LineReader<R> {
     pub(crate) fn new(from: R, limit_bytes: usize) -> Self {
         let buffer = BytesMut::new();
-        let read_bytes = READ_BYTES.0;
+        let read_bytes = READ_BUFFER_RANGE.0;
         Self { from, buffer, searched: 0, limit_bytes, at_start: true, read_bytes }
     }
 
     /// The next line. Cancel safe: bytes that were read stay in the buffer.
-    pub(crate) async fn next(&mut self) -> std::io::Result<Line> {
+    pub(crate) async fn next(&mut self) -> std::io::Result<FramedLine> {
         loop {
-            if let Some(line) = self.buffered() {
+            if let Some(line) = self.next_buffered() {
                 return Ok(line);
             }
             if self.buffer.len() > self.limit_bytes {
-                return Ok(Line::TooLong);
+                return Ok(FramedLine::TooLong);
             }
             self.buffer.reserve(self.read_bytes);
             let count = self.from.read_buf(&mut self.buffer).await?;
             self.read_bytes = match count {
-                _ if count >= self.read_bytes => (self.read_bytes * 4).min(READ_BYTES.1),
-                _ if count < self.read_bytes / 8 => (self.read_bytes / 2).max(READ_BYTES.0),
+                _ if count >= self.read_bytes => (self.read_bytes * 4).min(READ_BUFFER_RANGE.1),
+                _ if count < self.read_bytes / 8 => (self.read_bytes / 2).max(READ_BUFFER_RANGE.0),
                 _ => self.read_bytes,
             };
             if count == 0 {
                 let rest = self.buffer.split().freeze();
                 self.searched = 0;
-                let rest = trimmed(rest);
-                return Ok(if rest.is_empty() { Line::End } else { Line::Rest(rest) });
+                let rest = trim_line(rest);
+                return Ok(if rest.is_empty() { FramedLine::End } else { FramedLine::Rest(rest) });
             }
         }
     }
 
     /// Passes over the rest of a line that is too long.
-    pub(crate) async fn skip(&mut self) -> std::io::Result<()> {
+    pub(crate) async fn skip_line(&mut self) -> std::io::Result<()> {
         loop {
             self.searched = 0;
             if let Some(end) = memchr::memchr(b'\n', &self.buffer) {
@@ -79,7 +79,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 
     /// A line that has arrived already.
-    pub(crate) fn buffered(&mut self) -> Option<Line> {
+    pub(crate) fn next_buffered(&mut self) -> Option<FramedLine> {
         loop {
             if self.at_start && self.buffer.len() >= 3 {
                 self.at_start = false;
@@ -95,19 +95,19 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             let end = self.searched + offset;
             self.searched = 0;
             if end > self.limit_bytes {
-                return Some(Line::TooLong);
+                return Some(FramedLine::TooLong);
             }
             let line = self.buffer.split_to(end).freeze();
             self.buffer.advance(1);
-            let line = trimmed(line);
+            let line = trim_line(line);
             if !line.is_empty() {
-                return Some(Line::Whole(line));
+                return Some(FramedLine::Whole(line));
             }
         }
     }
 }
 
-fn trimmed(mut line: Bytes) -> Bytes {
+fn trim_line(mut line: Bytes) -> Bytes {
     let kept = line.trim_ascii_end().len();
     line.truncate(kept);
     let blank = line.len() - line.trim_ascii_start().len();
@@ -119,9 +119,9 @@ fn trimmed(mut line: Bytes) -> Bytes {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Line, LineReader};
+    use super::{FramedLine, LineReader};
 
-    fn lines_of(chunks: Vec<Vec<u8>>, limit: usize) -> Vec<Line> {
+    fn read_lines(chunks: Vec<Vec<u8>>, limit: usize) -> Vec<FramedLine> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async move {
             let (mut near, far) = tokio::io::duplex(1 << 20);
@@ -136,9 +136,9 @@ mod tests {
                 let mut reader = LineReader::new(far, limit);
                 loop {
                     match reader.next().await.unwrap() {
-                        Line::End => return lines,
-                        Line::TooLong => {
-                            lines.push(Line::TooLong);
+                        FramedLine::End => return lines,
+                        FramedLine::TooLong => {
+                            lines.push(FramedLine::TooLong);
                             return lines;
                         }
                         line => lines.push(line),
@@ -149,15 +149,15 @@ mod tests {
         })
     }
 
-    fn whole(text: &'static str) -> Line {
-        Line::Whole(text.as_bytes().into())
+    fn whole(text: &'static str) -> FramedLine {
+        FramedLine::Whole(text.as_bytes().into())
     }
 
     #[test]
     fn a_mark_at_the_start_and_any_line_ending_are_accepted() {
         let text = b"\xef\xbb\xbf{}\r\n\r\n  \n{\"a\":1}\n\x20{\"b\":2}  \r\n".to_vec();
         assert_eq!(
-            lines_of(vec![text], 100),
+            read_lines(vec![text], 100),
             [whole("{}"), whole("{\"a\":1}"), whole("{\"b\":2}")]
         );
     }
@@ -165,8 +165,8 @@ mod tests {
     #[test]
     fn the_end_of_the_stream_gives_the_rest() {
         assert_eq!(
-            lines_of(vec![b"{}\n{\"a\"".to_vec()], 100),
-            [whole("{}"), Line::Rest("{\"a\"".as_bytes().into())]
+            read_lines(vec![b"{}\n{\"a\"".to_vec()], 100),
+            [whole("{}"), FramedLine::Rest("{\"a\"".as_bytes().into())]
         );
     }
 
@@ -174,22 +174,22 @@ mod tests {
     fn a_line_over_the_limit_is_told() {
         let exact = [vec![b'x'; 100], vec![b'\n']].concat();
         let over = [vec![b'x'; 101], vec![b'\n']].concat();
-        assert_eq!(lines_of(vec![exact.clone()], 100).len(), 1);
-        assert_ne!(lines_of(vec![exact], 100), [Line::TooLong]);
-        assert_eq!(lines_of(vec![over], 100), [Line::TooLong]);
-        assert_eq!(lines_of(vec![vec![b'x'; 1000]], 100), [Line::TooLong]);
+        assert_eq!(read_lines(vec![exact.clone()], 100).len(), 1);
+        assert_ne!(read_lines(vec![exact], 100), [FramedLine::TooLong]);
+        assert_eq!(read_lines(vec![over], 100), [FramedLine::TooLong]);
+        assert_eq!(read_lines(vec![vec![b'x'; 1000]], 100), [FramedLine::TooLong]);
     }
 
     #[tokio::test]
     async fn what_follows_a_line_that_is_too_long_is_read() {
         let text = [vec![b'x'; 300_000], b"\n{}\n".to_vec(), vec![b'y'; 200]].concat();
         let mut reader = LineReader::new(text.as_slice(), 100);
-        assert_eq!(reader.next().await.unwrap(), Line::TooLong);
-        reader.skip().await.unwrap();
+        assert_eq!(reader.next().await.unwrap(), FramedLine::TooLong);
+        reader.skip_line().await.unwrap();
         assert_eq!(reader.next().await.unwrap(), whole("{}"));
-        assert_eq!(reader.next().await.unwrap(), Line::TooLong);
-        reader.skip().await.unwrap();
-        assert_eq!(reader.next().await.unwrap(), Line::End);
+        assert_eq!(reader.next().await.unwrap(), FramedLine::TooLong);
+        reader.skip_line().await.unwrap();
+        assert_eq!(reader.next().await.unwrap(), FramedLine::End);
     }
 
     proptest! {
@@ -208,7 +208,7 @@ mod tests {
                 start = end;
             }
             chunks.push(bytes[start..].to_vec());
-            prop_assert_eq!(lines_of(chunks, 100), lines_of(vec![bytes.to_vec()], 100));
+            prop_assert_eq!(read_lines(chunks, 100), read_lines(vec![bytes.to_vec()], 100));
         }
     }
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::error::{RequestError, RpcError};
-use crate::peer::{Peer, Stance};
+use crate::peer::{Peer, ProtocolState};
 use crate::request::Request;
 use crate::revision::{Era, Revision};
 use switchboard_json::Json;
@@ -40,7 +40,7 @@ pub struct Agreement {
 impl Agreement {
     /// Whether the server declared the capability.
     #[must_use]
-    pub fn can(&self, capability: &str) -> bool {
+    pub fn has_capability(&self, capability: &str) -> bool {
         let members: Option<std::collections::HashMap<String, &RawValue>> =
             self.capabilities.read().ok();
         members
@@ -51,7 +51,7 @@ impl Agreement {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Welcome<'a> {
+struct WelcomeResult<'a> {
     protocol_version: Option<String>,
     supported_versions: Option<Vec<String>>,
     #[serde(borrow)]
@@ -60,11 +60,11 @@ struct Welcome<'a> {
     server_info: Option<&'a RawValue>,
     instructions: Option<String>,
     #[serde(borrow, rename = "_meta")]
-    meta: Option<Meta<'a>>,
+    meta: Option<WelcomeMeta<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Meta<'a> {
+struct WelcomeMeta<'a> {
     #[serde(borrow, rename = "io.modelcontextprotocol/serverInfo")]
     server_info: Option<&'a RawValue>,
 }
@@ -78,14 +78,14 @@ pub async fn discover(
     us: &Introduction,
     timeout: Duration,
 ) -> Result<Agreement, RequestError> {
-    speak_modern(peer, us);
+    set_modern_protocol(peer, us);
     let ask = || peer.request(Request::new("server/discover", "", timeout));
     let answer = match ask().await {
         // It refused the revision and offers the very same: it may mean it the second time.
-        Err(RequestError::Rpc(error)) if offers_ours(&error) => ask().await?,
+        Err(RequestError::Rpc(error)) if supports_our_revision(&error) => ask().await?,
         answer => answer?,
     };
-    let welcome: Welcome<'_> = answer.read().map_err(|error| {
+    let welcome: WelcomeResult<'_> = answer.read().map_err(|error| {
         RequestError::Protocol(format!("the server's introduction cannot be read: {error}"))
     })?;
     let speaks_it = welcome
@@ -98,7 +98,7 @@ pub async fn discover(
             Revision::NEWEST
         )));
     }
-    Ok(agreement(Revision::NEWEST, &welcome))
+    Ok(build_agreement(Revision::NEWEST, &welcome))
 }
 
 /// Opens a legacy connection. Afterwards the peer speaks what was agreed.
@@ -111,14 +111,14 @@ pub async fn initialize(
     timeout: Duration,
 ) -> Result<Agreement, RequestError> {
     let offered = Revision::NEWEST_LEGACY;
-    peer.speak(Stance { revision: offered, meta: String::new() });
+    peer.set_protocol(ProtocolState { revision: offered, meta: String::new() });
     let params = format!(
         r#"{{"protocolVersion":"{offered}","capabilities":{},"clientInfo":{}}}"#,
         us.capabilities,
         us.as_json()
     );
     let answer = peer.request(Request::new("initialize", &params, timeout)).await?;
-    let welcome: Welcome<'_> = answer.read().map_err(|error| {
+    let welcome: WelcomeResult<'_> = answer.read().map_err(|error| {
         RequestError::Protocol(format!("the server's introduction cannot be read: {error}"))
     })?;
     let revision = match welcome.protocol_version.as_deref() {
@@ -132,26 +132,26 @@ pub async fn initialize(
                 ))
             })?,
     };
-    peer.speak(Stance { revision, meta: String::new() });
+    peer.set_protocol(ProtocolState { revision, meta: String::new() });
     peer.notify("notifications/initialized", "").await?;
     peer.listen().await;
-    Ok(agreement(revision, &welcome))
+    Ok(build_agreement(revision, &welcome))
 }
 
-fn offers_ours(error: &RpcError) -> bool {
+fn supports_our_revision(error: &RpcError) -> bool {
     #[derive(Deserialize)]
-    struct Offer {
+    struct SupportedVersions {
         supported: Vec<String>,
     }
     error.code == RpcError::UNSUPPORTED_REVISION
-        && error.data.as_ref().and_then(|data| data.read::<Offer>().ok()).is_some_and(|offer| {
-            offer.supported.iter().any(|text| text == Revision::NEWEST.as_str())
-        })
+        && error.data.as_ref().and_then(|data| data.read::<SupportedVersions>().ok()).is_some_and(
+            |offer| offer.supported.iter().any(|text| text == Revision::NEWEST.as_str()),
+        )
 }
 
 /// Makes the peer speak the modern revision from here on.
-pub fn speak_modern(peer: &Peer, us: &Introduction) {
-    peer.speak(modern_stance(us));
+pub fn set_modern_protocol(peer: &Peer, us: &Introduction) {
+    peer.set_protocol(modern_protocol(us));
 }
 
 impl Introduction {
@@ -175,7 +175,7 @@ impl Introduction {
     }
 }
 
-fn modern_stance(us: &Introduction) -> Stance {
+fn modern_protocol(us: &Introduction) -> ProtocolState {
     let key = "io.modelcontextprotocol";
     let revision = Revision::NEWEST;
     let meta = format!(
@@ -183,12 +183,12 @@ fn modern_stance(us: &Introduction) -> Stance {
         us.as_json(),
         us.with_extensions()
     );
-    Stance { revision, meta }
+    ProtocolState { revision, meta }
 }
 
-fn agreement(revision: Revision, welcome: &Welcome<'_>) -> Agreement {
+fn build_agreement(revision: Revision, welcome: &WelcomeResult<'_>) -> Agreement {
     let server = welcome.server_info.or_else(|| welcome.meta.as_ref()?.server_info);
-    let empty = || Json::trusted("{}".to_owned());
+    let empty = || Json::from_trusted("{}".to_owned());
     Agreement {
         revision,
         capabilities: welcome.capabilities.map_or_else(empty, Json::from),

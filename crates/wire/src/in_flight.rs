@@ -8,42 +8,42 @@ use foldhash::HashMap;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::Instant;
 
-use crate::envelope::Answer;
+use crate::envelope::ResponseBody;
 use crate::error::{CloseReason, RequestError};
 use switchboard_json::Json;
 
 /// As many abandoned requests are remembered, so that a late answer finds its call.
-const REMEMBERED: usize = 1_024;
+const MAX_ABANDONED: usize = 1_024;
 
-pub(crate) type Settled = Result<Json, RequestError>;
+pub(crate) type RequestResult = Result<Json, RequestError>;
 
 /// The table of open requests.
 #[derive(Default)]
 pub(crate) struct InFlight {
-    state: Mutex<State>,
+    state: Mutex<InFlightState>,
     /// Wakes whoever watches the deadlines.
-    earlier: Arc<Notify>,
+    deadline_notify: Arc<Notify>,
 }
 
 #[derive(Default)]
-struct State {
-    waiting: HashMap<u64, Waiting>,
+struct InFlightState {
+    waiting: HashMap<u64, PendingRequest>,
     abandoned: VecDeque<(u64, u64)>,
     closed: Option<CloseReason>,
     /// When the deadlines are looked at next.
-    next_look: Option<Instant>,
+    next_check: Option<Instant>,
 }
 
-pub(crate) struct Waiting {
-    pub(crate) settle: oneshot::Sender<Settled>,
+pub(crate) struct PendingRequest {
+    pub(crate) settle: oneshot::Sender<RequestResult>,
     pub(crate) progress: Option<mpsc::Sender<Json>>,
-    pub(crate) clock: Clock,
+    pub(crate) deadlines: RequestDeadlines,
     /// A number of the caller's choice, kept for a late answer.
     pub(crate) tag: u64,
 }
 
 /// The two deadlines of one request.
-pub(crate) struct Clock {
+pub(crate) struct RequestDeadlines {
     started: Instant,
     idle: Duration,
     end: Instant,
@@ -51,7 +51,7 @@ pub(crate) struct Clock {
 }
 
 /// Whom an answer belonged to.
-pub(crate) enum Belongs {
+pub(crate) enum AnswerOwner {
     /// To a request that waited for it.
     Waiting,
     /// To a request that was given up, with the tag that its caller chose.
@@ -60,7 +60,7 @@ pub(crate) enum Belongs {
     Nobody,
 }
 
-impl Clock {
+impl RequestDeadlines {
     pub(crate) fn start(idle: Duration, total: Duration) -> Self {
         let started = Instant::now();
         let end = started + total;
@@ -70,38 +70,42 @@ impl Clock {
 
 impl InFlight {
     /// Enters a request.
-    pub(crate) fn enter(&self, id: u64, waiting: Waiting) -> Result<(), CloseReason> {
+    pub(crate) fn insert(&self, id: u64, waiting: PendingRequest) -> Result<(), CloseReason> {
         let mut state = self.state();
         if let Some(reason) = &state.closed {
             return Err(reason.clone());
         }
-        let expires = waiting.clock.expires;
+        let expires = waiting.deadlines.expires;
         state.waiting.insert(id, waiting);
         // Most requests wait as long as those before them, so nobody has to be woken.
-        let is_earlier = state.next_look.is_none_or(|next| expires < next);
+        let is_earlier = state.next_check.is_none_or(|next| expires < next);
         if is_earlier {
-            state.next_look = Some(expires);
+            state.next_check = Some(expires);
         }
         drop(state);
         if is_earlier {
-            self.earlier.notify_one();
+            self.deadline_notify.notify_one();
         }
         Ok(())
     }
 
     /// Settles request `id`; the first answer wins, one that nobody waits for is given back.
-    pub(crate) fn settle(&self, id: u64, settled: Settled) -> (Belongs, Option<Settled>) {
+    pub(crate) fn settle(
+        &self,
+        id: u64,
+        settled: RequestResult,
+    ) -> (AnswerOwner, Option<RequestResult>) {
         let mut state = self.state();
         if let Some(waiting) = state.waiting.remove(&id) {
             drop(state);
             // The one who waited may have gone at this very moment; then nobody needs it.
             waiting.settle.send(settled).ok();
-            return (Belongs::Waiting, None);
+            return (AnswerOwner::Waiting, None);
         }
         let at = state.abandoned.iter().position(|(abandoned, _)| *abandoned == id);
         let belongs = match at.and_then(|at| state.abandoned.remove(at)) {
-            Some((_, tag)) => Belongs::Abandoned(tag),
-            None => Belongs::Nobody,
+            Some((_, tag)) => AnswerOwner::Abandoned(tag),
+            None => AnswerOwner::Nobody,
         };
         (belongs, Some(settled))
     }
@@ -115,7 +119,7 @@ impl InFlight {
     pub(crate) fn abandon(&self, id: u64) {
         let mut state = self.state();
         if let Some(waiting) = state.waiting.remove(&id) {
-            state.remember(id, waiting.tag);
+            state.remember_abandoned(id, waiting.tag);
         }
     }
 
@@ -126,9 +130,10 @@ impl InFlight {
 
     /// Passes on progress of request `id`, which makes its wait start again; gives its tag if it
     /// wanted any.
-    pub(crate) fn report(&self, id: u64, report: &Json) -> Option<u64> {
+    pub(crate) fn report_progress(&self, id: u64, report: &Json) -> Option<u64> {
         let mut state = self.state();
-        let Some(Waiting { progress: Some(progress), clock, tag, .. }) = state.waiting.get_mut(&id)
+        let Some(PendingRequest { progress: Some(progress), deadlines: clock, tag, .. }) =
+            state.waiting.get_mut(&id)
         else {
             return None;
         };
@@ -139,10 +144,10 @@ impl InFlight {
     }
 
     /// Makes every wait start again, as far as the limits in all allow; says how many there are.
-    pub(crate) fn renew(&self) -> usize {
+    pub(crate) fn renew_deadlines(&self) -> usize {
         let mut state = self.state();
         let now = Instant::now();
-        for Waiting { clock, .. } in state.waiting.values_mut() {
+        for PendingRequest { deadlines: clock, .. } in state.waiting.values_mut() {
             clock.expires = (now + clock.idle).min(clock.end);
         }
         state.waiting.len()
@@ -160,7 +165,7 @@ impl InFlight {
     }
 
     /// Why the table is closed.
-    pub(crate) fn closed(&self) -> Option<CloseReason> {
+    pub(crate) fn close_reason(&self) -> Option<CloseReason> {
         self.state().closed.clone()
     }
 
@@ -170,7 +175,7 @@ impl InFlight {
     }
 
     /// The tag of request `id`, if it waits and has one.
-    pub(crate) fn tag_of(&self, id: u64) -> Option<u64> {
+    pub(crate) fn tag(&self, id: u64) -> Option<u64> {
         self.state().waiting.get(&id).map(|waiting| waiting.tag).filter(|tag| *tag != 0)
     }
 
@@ -180,37 +185,37 @@ impl InFlight {
     }
 
     /// What tells that a deadline is nearer than the last look promised.
-    pub(crate) fn earlier(&self) -> Arc<Notify> {
-        Arc::clone(&self.earlier)
+    pub(crate) fn deadline_notify(&self) -> Arc<Notify> {
+        Arc::clone(&self.deadline_notify)
     }
 
     /// Settles all requests whose time is over; says when to look again.
     pub(crate) fn expire(&self) -> Option<Instant> {
         let mut state = self.state();
         let now = Instant::now();
-        let over = |waiting: &Waiting| waiting.clock.expires <= now;
+        let over = |waiting: &PendingRequest| waiting.deadlines.expires <= now;
         let ids: Vec<u64> =
             state.waiting.iter().filter(|(_, one)| over(one)).map(|(id, _)| *id).collect();
         for id in ids {
             if let Some(waiting) = state.waiting.remove(&id) {
-                state.remember(id, waiting.tag);
-                let waited = now.duration_since(waiting.clock.started).as_millis();
+                state.remember_abandoned(id, waiting.tag);
+                let waited = now.duration_since(waiting.deadlines.started).as_millis();
                 let waited = Duration::from_millis(u64::try_from(waited).unwrap_or(u64::MAX));
                 waiting.settle.send(Err(RequestError::TimedOut(waited))).ok();
             }
         }
-        state.next_look = state.waiting.values().map(|waiting| waiting.clock.expires).min();
-        state.next_look
+        state.next_check = state.waiting.values().map(|waiting| waiting.deadlines.expires).min();
+        state.next_check
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, InFlightState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
-    fn remember(&mut self, id: u64, tag: u64) {
-        if self.abandoned.len() >= REMEMBERED {
+impl InFlightState {
+    fn remember_abandoned(&mut self, id: u64, tag: u64) {
+        if self.abandoned.len() >= MAX_ABANDONED {
             self.abandoned.pop_front();
         }
         self.abandoned.push_back((id, tag));
@@ -220,15 +225,15 @@ impl State {
 impl Drop for InFlight {
     fn drop(&mut self) {
         // Whoever watches the deadlines sees that there is nothing left to watch.
-        self.earlier.notify_one();
+        self.deadline_notify.notify_one();
     }
 }
 
 /// What an answer means to the one who waits for it.
-pub(crate) fn settled(answer: Answer) -> Settled {
+pub(crate) fn into_result(answer: ResponseBody) -> RequestResult {
     match answer {
-        Answer::Result(result) => Ok(result),
-        Answer::Error(error) => Err(RequestError::Rpc(error)),
-        Answer::Broken(why) => Err(RequestError::Protocol(why.to_owned())),
+        ResponseBody::Result(result) => Ok(result),
+        ResponseBody::Error(error) => Err(RequestError::Rpc(error)),
+        ResponseBody::Broken(why) => Err(RequestError::Protocol(why.to_owned())),
     }
 }

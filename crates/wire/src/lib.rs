@@ -19,10 +19,10 @@ pub mod request;
 pub mod revision;
 pub mod stream;
 
-mod arrived;
 #[cfg(test)]
 mod corpus_tests;
 mod deadlines;
+mod dispatch;
 mod framing;
 mod in_flight;
 mod outbox;
@@ -30,9 +30,9 @@ mod refusals;
 mod tentative;
 
 pub use error::{CloseReason, RequestError, RpcError};
-pub use limits::{Limits, Unreadable};
-pub use peer::{Inbound, Peer, Stance, Stats};
+pub use limits::{UnreadableLines, WireLimits};
+pub use peer::{Inbound, Peer, ProtocolState, Stats};
 pub use request::Request;
 pub use revision::{Era, Revision};
 pub use switchboard_json::Json;
-pub use tentative::Tentative;
+pub use tentative::TentativePeer;

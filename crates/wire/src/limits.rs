@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Bounds on what the other side may send or leave unread.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct WireLimits {
     /// The longest line over a pipe.
     pub line_bytes: usize,
     /// The longest event of an HTTP event stream.
@@ -22,12 +22,12 @@ pub struct Limits {
     /// How long one HTTP connection may take to be made.
     pub connect: Duration,
     /// What becomes of lines that are no messages.
-    pub unreadable: Unreadable,
+    pub unreadable: UnreadableLines,
 }
 
 /// What becomes of lines that are no messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unreadable {
+pub enum UnreadableLines {
     /// They are counted: servers write all sorts of things to their output.
     #[default]
     Counted,
@@ -35,7 +35,7 @@ pub enum Unreadable {
     Answered,
 }
 
-impl Default for Limits {
+impl Default for WireLimits {
     fn default() -> Self {
         Self {
             line_bytes: 8 << 20,
@@ -46,7 +46,7 @@ impl Default for Limits {
             queued_bytes: 4 << 20,
             inbound_messages: 1_024,
             connect: Duration::from_secs(5),
-            unreadable: Unreadable::default(),
+            unreadable: UnreadableLines::default(),
         }
     }
 }

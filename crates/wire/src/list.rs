@@ -7,21 +7,21 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::error::{RequestError, RpcError, shortened};
+use crate::error::{RequestError, RpcError, truncate};
 use crate::http::param_headers;
-use crate::peer::{Link, Peer};
+use crate::peer::{Peer, PeerLink};
 use crate::request::Request;
 use crate::revision::Era;
 use switchboard_json::Json;
 
 /// As many faults of one list are told.
-const FAULTS: usize = 20;
+const MAX_FAULTS: usize = 20;
 /// The pauses before a page is asked for again.
-const PAUSES: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
+const RETRY_DELAYS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
 
 /// What can be listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ItemKind {
     /// Tools, by name.
     Tools,
     /// Resources, by URI.
@@ -32,7 +32,7 @@ pub enum Kind {
     Prompts,
 }
 
-impl Kind {
+impl ItemKind {
     /// All kinds.
     pub const ALL: [Self; 4] = [Self::Tools, Self::Resources, Self::Templates, Self::Prompts];
 
@@ -58,7 +58,7 @@ impl Kind {
 
 /// How much of a list is taken.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds {
+pub struct ListBounds {
     /// Pages.
     pub pages: usize,
     /// Items.
@@ -67,7 +67,7 @@ pub struct Bounds {
     pub item_bytes: usize,
 }
 
-impl Default for Bounds {
+impl Default for ListBounds {
     fn default() -> Self {
         Self { pages: 100, items: 2_048, item_bytes: 512 << 10 }
     }
@@ -75,7 +75,7 @@ impl Default for Bounds {
 
 /// One thing that a server offers.
 #[derive(Clone, Debug)]
-pub struct Item {
+pub struct ListedItem {
     /// Its name or URI.
     pub key: Box<str>,
     /// Its definition, as the server sent it.
@@ -84,19 +84,19 @@ pub struct Item {
 
 /// What came of a listing.
 #[derive(Clone, Debug, Default)]
-pub struct Listing {
+pub struct ListResult {
     /// What can be used.
-    pub items: Vec<Item>,
+    pub items: Vec<ListedItem>,
     /// What was left out, and why; of many, the first ones.
     pub faults: Vec<String>,
     /// How many entries were left out.
     pub left_out: usize,
     /// How long it may be taken for what is there, where the server says; the shortest of its pages.
-    pub lasts: Option<Duration>,
+    pub ttl: Option<Duration>,
 }
 
 #[derive(Deserialize)]
-struct Page<'a> {
+struct ListPage<'a> {
     #[serde(borrow)]
     tools: Option<Vec<&'a RawValue>>,
     #[serde(borrow)]
@@ -113,7 +113,7 @@ struct Page<'a> {
 }
 
 #[derive(Deserialize)]
-struct Entry<'a> {
+struct ListEntry<'a> {
     #[serde(borrow)]
     name: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -128,13 +128,13 @@ struct Entry<'a> {
 ///
 /// # Errors
 /// When a page cannot be had. A server without the method simply has none.
-pub async fn fetch(
+pub async fn fetch_list(
     peer: &Peer,
-    kind: Kind,
+    kind: ItemKind,
     timeout: Duration,
-    bounds: Bounds,
-) -> Result<Listing, RequestError> {
-    let mut listing = Listing::default();
+    bounds: ListBounds,
+) -> Result<ListResult, RequestError> {
+    let mut listing = ListResult::default();
     let mut seen = HashSet::new();
     let mut cursor: Option<String> = None;
     for page in 1.. {
@@ -142,11 +142,11 @@ pub async fn fetch(
             None => String::new(),
             Some(cursor) => format!(r#"{{"cursor":{}}}"#, serde_json::Value::from(cursor.as_str())),
         };
-        let answer = match ask_again(peer, kind, &params, timeout).await {
+        let answer = match request_page(peer, kind, &params, timeout).await {
             Err(RequestError::Rpc(error)) if error.code == RpcError::METHOD_NOT_FOUND => break,
             answer => answer?,
         };
-        let next = take_page(peer, kind, &answer, bounds, &mut listing, &mut seen)?;
+        let next = add_page(peer, kind, &answer, bounds, &mut listing, &mut seen)?;
         match next {
             None => break,
             Some(next) if cursor.as_deref() == Some(&*next) => {
@@ -163,20 +163,20 @@ pub async fn fetch(
             Some(next) => cursor = Some(next),
         }
     }
-    if listing.left_out > FAULTS {
+    if listing.left_out > MAX_FAULTS {
         listing.faults.push(format!("{} entries are left out in all", listing.left_out));
     }
     Ok(listing)
 }
 
 /// Asks for a page, and again if that failed on the way: a list is safe to repeat.
-async fn ask_again(
+async fn request_page(
     peer: &Peer,
-    kind: Kind,
+    kind: ItemKind,
     params: &str,
     timeout: Duration,
 ) -> Result<Json, RequestError> {
-    for pause in PAUSES {
+    for pause in RETRY_DELAYS {
         match peer.request(Request::new(kind.method(), params, timeout)).await {
             Err(
                 RequestError::Unknown(_)
@@ -189,25 +189,25 @@ async fn ask_again(
     peer.request(Request::new(kind.method(), params, timeout)).await
 }
 
-fn take_page(
+fn add_page(
     peer: &Peer,
-    kind: Kind,
+    kind: ItemKind,
     answer: &Json,
-    bounds: Bounds,
-    listing: &mut Listing,
+    bounds: ListBounds,
+    listing: &mut ListResult,
     seen: &mut HashSet<String>,
 ) -> Result<Option<String>, RequestError> {
-    let page: Page<'_> = answer
+    let page: ListPage<'_> = answer
         .read()
         .map_err(|error| RequestError::Protocol(format!("the list cannot be read: {error}")))?;
     let lasts = page.lasts.and_then(|raw| serde_json::from_str(raw.get()).ok());
     let lasts = lasts.map(Duration::from_millis);
-    listing.lasts = listing.lasts.into_iter().chain(lasts).min();
+    listing.ttl = listing.ttl.into_iter().chain(lasts).min();
     let entries = match kind {
-        Kind::Tools => page.tools,
-        Kind::Resources => page.resources,
-        Kind::Templates => page.templates,
-        Kind::Prompts => page.prompts,
+        ItemKind::Tools => page.tools,
+        ItemKind::Resources => page.resources,
+        ItemKind::Templates => page.templates,
+        ItemKind::Prompts => page.prompts,
     };
     for raw in entries.unwrap_or_default() {
         // Bad entries count as well: a list of nothing else must end, too.
@@ -215,7 +215,7 @@ fn take_page(
             listing.faults.push(format!("more than {} items; the rest is left out", bounds.items));
             return Ok(None);
         }
-        let fault = match take_entry(peer, kind, raw, bounds) {
+        let fault = match parse_entry(peer, kind, raw, bounds) {
             Ok(item) if seen.insert(item.key.to_string()) => {
                 listing.items.push(item);
                 continue;
@@ -224,7 +224,7 @@ fn take_page(
             Err(fault) => fault,
         };
         listing.left_out += 1;
-        if listing.left_out <= FAULTS {
+        if listing.left_out <= MAX_FAULTS {
             listing.faults.push(fault);
         }
     }
@@ -236,31 +236,37 @@ fn take_page(
     Ok(next)
 }
 
-fn take_entry(peer: &Peer, kind: Kind, raw: &RawValue, bounds: Bounds) -> Result<Item, String> {
-    let excerpt = || shortened(raw.get(), 80);
-    let entry: Entry<'_> = serde_json::from_str(raw.get())
+fn parse_entry(
+    peer: &Peer,
+    kind: ItemKind,
+    raw: &RawValue,
+    bounds: ListBounds,
+) -> Result<ListedItem, String> {
+    let excerpt = || truncate(raw.get(), 80);
+    let entry: ListEntry<'_> = serde_json::from_str(raw.get())
         .map_err(|error| format!("an entry cannot be read ({error}): {}", excerpt()))?;
     let key = match kind {
-        Kind::Tools | Kind::Prompts => entry.name,
-        Kind::Resources => entry.uri,
-        Kind::Templates => entry.template,
+        ItemKind::Tools | ItemKind::Prompts => entry.name,
+        ItemKind::Resources => entry.uri,
+        ItemKind::Templates => entry.template,
     };
     let key = key.filter(|key| !key.is_empty()).ok_or_else(|| {
         let wanted = match kind {
-            Kind::Tools | Kind::Prompts => "name",
-            Kind::Resources => "URI",
-            Kind::Templates => "URI template",
+            ItemKind::Tools | ItemKind::Prompts => "name",
+            ItemKind::Resources => "URI",
+            ItemKind::Templates => "URI template",
         };
         format!("an entry has no {wanted}: {}", excerpt())
     })?;
     if raw.get().len() > bounds.item_bytes {
-        let (size, limit) = (raw.get().len(), bounds.item_bytes);
+        let size = raw.get().len();
+        let limit = bounds.item_bytes;
         return Err(format!("`{key}` has {size} bytes, more than {limit}"));
     }
-    if kind == Kind::Tools
+    if kind == ItemKind::Tools
         && let Some(schema) = entry.schema
-        && matches!(peer.shared.link, Link::Http(_))
-        && peer.stance().revision.era() == Era::Modern
+        && matches!(peer.shared.link, PeerLink::Http(_))
+        && peer.protocol().revision.era() == Era::Modern
         && schema.get().contains("x-mcp-header")
     {
         let schema: serde_json::Value = serde_json::from_str(schema.get())
@@ -268,7 +274,7 @@ fn take_entry(peer: &Peer, kind: Kind, raw: &RawValue, bounds: Bounds) -> Result
         param_headers(&schema, &serde_json::Value::Null)
             .map_err(|why| format!("`{key}` cannot be called over HTTP: {why}"))?;
     }
-    Ok(Item { key: key.into(), raw: raw.to_owned() })
+    Ok(ListedItem { key: key.into(), raw: raw.to_owned() })
 }
 
 #[cfg(test)]

@@ -4,15 +4,15 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 use super::*;
-use crate::{Limits, stream};
+use crate::{WireLimits, stream};
 
 const SOON: Duration = Duration::from_secs(10);
 
 /// What is listed by a server that answers page after page with these, and then begins again.
-async fn listed(pages: &[Value], bounds: Bounds) -> Result<Listing, RequestError> {
+async fn listed(pages: &[Value], bounds: ListBounds) -> Result<ListResult, RequestError> {
     let (near, far) = tokio::io::duplex(1 << 16);
     let (from, to) = tokio::io::split(near);
-    let (peer, _inbound) = stream::start(from, to, Limits::default());
+    let (peer, _inbound) = stream::start(from, to, WireLimits::default());
     let (from, mut to) = tokio::io::split(far);
     let mut lines = BufReader::new(from).lines();
     let serving = async move {
@@ -26,22 +26,22 @@ async fn listed(pages: &[Value], bounds: Bounds) -> Result<Listing, RequestError
         }
     };
     tokio::select! {
-        listing = fetch(&peer, Kind::Prompts, SOON, bounds) => listing,
+        listing = fetch_list(&peer, ItemKind::Prompts, SOON, bounds) => listing,
         () = serving => panic!("the client left before it had the list"),
     }
 }
 
-fn names(listing: &Listing) -> Vec<&str> {
+fn names(listing: &ListResult) -> Vec<&str> {
     listing.items.iter().map(|item| &*item.key).collect()
 }
 
 #[tokio::test]
 async fn a_server_without_the_method_has_none_and_another_error_is_one() {
     let none = json!({"code": -32_601, "message": "Method not found"});
-    let listing = listed(&[none], Bounds::default()).await.unwrap();
+    let listing = listed(&[none], ListBounds::default()).await.unwrap();
     assert_eq!((listing.items.len(), listing.faults.len()), (0, 0));
     let broken = json!({"code": -32_603, "message": "oh no"});
-    assert!(listed(&[broken], Bounds::default()).await.is_err());
+    assert!(listed(&[broken], ListBounds::default()).await.is_err());
 }
 
 #[tokio::test]
@@ -50,7 +50,7 @@ async fn pages_are_put_together_and_bad_entries_are_told() {
         json!({"prompts": [{"name": "a"}, {"title": "without a name"}], "nextCursor": "2"}),
         json!({"prompts": [{"name": "a"}, 7, {"name": "b"}], "nextCursor": null}),
     ];
-    let listing = listed(&pages, Bounds::default()).await.unwrap();
+    let listing = listed(&pages, ListBounds::default()).await.unwrap();
     assert_eq!(names(&listing), ["a", "b"]);
     assert_eq!((listing.left_out, listing.faults.len()), (3, 3), "{:?}", listing.faults);
 }
@@ -59,7 +59,7 @@ async fn pages_are_put_together_and_bad_entries_are_told() {
 async fn what_came_before_an_odd_cursor_is_kept() {
     for cursor in [json!(5), json!({}), json!(true)] {
         let page = json!({"prompts": [{"name": "a"}], "nextCursor": cursor});
-        let listing = listed(&[page], Bounds::default()).await.unwrap();
+        let listing = listed(&[page], ListBounds::default()).await.unwrap();
         assert_eq!((names(&listing), listing.faults.len()), (vec!["a"], 1), "{cursor}");
     }
 }
@@ -67,13 +67,13 @@ async fn what_came_before_an_odd_cursor_is_kept() {
 #[tokio::test]
 async fn a_list_without_an_end_is_cut_and_told() {
     let same = json!({"prompts": [{"name": "a"}], "nextCursor": "again"});
-    let listing = listed(&[same], Bounds::default()).await.unwrap();
+    let listing = listed(&[same], ListBounds::default()).await.unwrap();
     assert!(listing.faults.iter().any(|fault| fault.contains("same page")), "{listing:?}");
     let pages = [
         json!({"prompts": [{"name": "a"}], "nextCursor": "1"}),
         json!({"prompts": [{"name": "b"}], "nextCursor": "2"}),
     ];
-    let listing = listed(&pages, Bounds { pages: 5, ..Bounds::default() }).await.unwrap();
+    let listing = listed(&pages, ListBounds { pages: 5, ..ListBounds::default() }).await.unwrap();
     assert_eq!(names(&listing), ["a", "b"]);
     assert!(listing.faults.iter().any(|fault| fault.contains("on 5 pages")), "{listing:?}");
 }

@@ -8,16 +8,16 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio::time::Instant;
 
 /// Longer messages are written by themselves: copying them costs more than another write.
-const COPIED_BYTES: usize = 16 << 10;
+const MAX_COPIED_BYTES: usize = 16 << 10;
 /// As many messages that are longer than that wait at the same time: what was written down long
 /// before it leaves has to be fetched from memory again, and is held there for nothing.
-const LONG_MESSAGES: usize = 4;
+const MAX_LONG_MESSAGES: usize = 4;
 /// As much as one write takes from the queue, unless a single message is longer.
-const BATCH_BYTES: usize = 256 << 10;
+const MAX_BATCH_BYTES: usize = 256 << 10;
 
 /// A queue between those who send and the one task that writes.
 pub(crate) struct Outbox {
-    state: Mutex<State>,
+    state: Mutex<OutboxState>,
     wake: Notify,
     /// Bytes that still fit; whoever waits for some gets them in order.
     room: Semaphore,
@@ -28,29 +28,29 @@ pub(crate) struct Outbox {
 
 /// A line to write, with its turn if it is a long one.
 #[derive(Debug)]
-pub(crate) struct Outgoing {
+pub(crate) struct OutgoingMessage {
     bytes: Vec<u8>,
-    _turn: Turn,
+    _turn: LongMessagePermit,
 }
 
 /// Lets the next long message be written down once this one leaves.
-pub(crate) type Turn = Option<OwnedSemaphorePermit>;
+pub(crate) type LongMessagePermit = Option<OwnedSemaphorePermit>;
 
-impl Outgoing {
-    pub(crate) const fn new(bytes: Vec<u8>, turn: Turn) -> Self {
+impl OutgoingMessage {
+    pub(crate) const fn new(bytes: Vec<u8>, turn: LongMessagePermit) -> Self {
         Self { bytes, _turn: turn }
     }
 }
 
-impl From<Vec<u8>> for Outgoing {
+impl From<Vec<u8>> for OutgoingMessage {
     fn from(bytes: Vec<u8>) -> Self {
         Self::new(bytes, None)
     }
 }
 
 #[derive(Default)]
-struct State {
-    queue: VecDeque<(u64, Outgoing)>,
+struct OutboxState {
+    queue: VecDeque<(u64, OutgoingMessage)>,
     last: u64,
     taken: u64,
     written: u64,
@@ -59,15 +59,15 @@ struct State {
     closed: bool,
 }
 
-impl State {
-    fn has_nothing_left(&self) -> bool {
+impl OutboxState {
+    fn is_drained(&self) -> bool {
         self.closed || (self.queue.is_empty() && self.idle)
     }
 }
 
 /// How far a message got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(crate) enum WriteProgress {
     /// Not one byte of it has left us.
     Queued,
     /// The write that holds it has not returned.
@@ -78,9 +78,9 @@ pub(crate) enum Progress {
 
 /// Why a message was not taken.
 #[derive(Debug)]
-pub(crate) enum NotTaken {
+pub(crate) enum PushError {
     /// There is no room at the moment; here it is back.
-    Full(Outgoing),
+    Full(OutgoingMessage),
     /// The connection is over.
     Closed,
 }
@@ -89,48 +89,51 @@ impl Outbox {
     pub(crate) fn new(limit_bytes: usize) -> Self {
         let limit_bytes = u32::try_from(limit_bytes).unwrap_or(u32::MAX >> 4);
         let room = Semaphore::new(usize::try_from(limit_bytes).unwrap_or(Semaphore::MAX_PERMITS));
-        let long = Arc::new(Semaphore::new(LONG_MESSAGES));
+        let long = Arc::new(Semaphore::new(MAX_LONG_MESSAGES));
         Self { state: Mutex::default(), wake: Notify::new(), room, limit_bytes, long }
     }
 
     /// Waits for the turn of a message of about so many bytes, which is not written down before.
-    pub(crate) async fn turn(&self, bytes: usize) -> Result<Turn, NotTaken> {
-        if bytes <= COPIED_BYTES {
+    pub(crate) async fn acquire_turn(&self, bytes: usize) -> Result<LongMessagePermit, PushError> {
+        if bytes <= MAX_COPIED_BYTES {
             return Ok(None);
         }
         let turn = Arc::clone(&self.long).acquire_owned().await;
-        turn.map(Some).map_err(|_| NotTaken::Closed)
+        turn.map(Some).map_err(|_| PushError::Closed)
     }
 
     /// Queues a line if there is room at once, and returns its number.
-    pub(crate) fn push(&self, message: impl Into<Outgoing>) -> Result<u64, NotTaken> {
+    pub(crate) fn push(&self, message: impl Into<OutgoingMessage>) -> Result<u64, PushError> {
         let message = message.into();
-        match self.room.try_acquire_many(self.size_of(&message)) {
+        match self.room.try_acquire_many(self.room_for(&message)) {
             Ok(room) => {
                 room.forget();
-                self.take_in(message)
+                self.enqueue(message)
             }
-            Err(TryAcquireError::NoPermits) => Err(NotTaken::Full(message)),
-            Err(TryAcquireError::Closed) => Err(NotTaken::Closed),
+            Err(TryAcquireError::NoPermits) => Err(PushError::Full(message)),
+            Err(TryAcquireError::Closed) => Err(PushError::Closed),
         }
     }
 
     /// Queues a line as soon as there is room, and returns its number.
-    pub(crate) async fn push_soon(&self, message: impl Into<Outgoing>) -> Result<u64, NotTaken> {
+    pub(crate) async fn push_when_room(
+        &self,
+        message: impl Into<OutgoingMessage>,
+    ) -> Result<u64, PushError> {
         let message = message.into();
-        match self.room.acquire_many(self.size_of(&message)).await {
+        match self.room.acquire_many(self.room_for(&message)).await {
             Ok(room) => {
                 room.forget();
-                self.take_in(message)
+                self.enqueue(message)
             }
-            Err(_) => Err(NotTaken::Closed),
+            Err(_) => Err(PushError::Closed),
         }
     }
 
-    fn take_in(&self, message: Outgoing) -> Result<u64, NotTaken> {
+    fn enqueue(&self, message: OutgoingMessage) -> Result<u64, PushError> {
         let mut state = self.state();
         if state.closed {
-            return Err(NotTaken::Closed);
+            return Err(PushError::Closed);
         }
         state.last += 1;
         let number = state.last;
@@ -141,34 +144,34 @@ impl Outbox {
     }
 
     /// The room that a message takes; one that is larger than all there is takes all of it.
-    fn size_of(&self, message: &Outgoing) -> u32 {
+    fn room_for(&self, message: &OutgoingMessage) -> u32 {
         u32::try_from(message.bytes.len()).unwrap_or(u32::MAX).min(self.limit_bytes)
     }
 
-    fn give_back(&self, room: u32) {
+    fn release_room(&self, room: u32) {
         self.room.add_permits(usize::try_from(room).unwrap_or(0));
     }
 
     /// How far message `number` got.
-    pub(crate) fn progress(&self, number: u64) -> Progress {
+    pub(crate) fn progress(&self, number: u64) -> WriteProgress {
         let state = self.state();
         if number > state.taken {
-            Progress::Queued
+            WriteProgress::Queued
         } else if number > state.written {
-            Progress::Writing
+            WriteProgress::Writing
         } else {
-            Progress::Written
+            WriteProgress::Written
         }
     }
 
     /// Takes back a message of which nothing has left us.
-    pub(crate) fn take_back(&self, number: u64) -> bool {
+    pub(crate) fn cancel(&self, number: u64) -> bool {
         let mut state = self.state();
         let Some(at) = state.queue.iter().position(|(queued, _)| *queued == number) else {
             return false;
         };
         if let Some((_, message)) = state.queue.remove(at) {
-            self.give_back(self.size_of(&message));
+            self.release_room(self.room_for(&message));
         }
         true
     }
@@ -193,24 +196,24 @@ impl Outbox {
                 state.idle = state.queue.is_empty();
                 batch.clear();
                 while let Some((number, message)) = state.queue.pop_front() {
-                    if !batch.is_empty() && message.bytes.len() > COPIED_BYTES {
+                    if !batch.is_empty() && message.bytes.len() > MAX_COPIED_BYTES {
                         state.queue.push_front((number, message));
                         break;
                     }
-                    freed += self.size_of(&message);
+                    freed += self.room_for(&message);
                     state.taken = number;
                     if batch.is_empty() {
                         *batch = message.bytes;
                     } else {
                         batch.extend_from_slice(&message.bytes);
                     }
-                    if batch.len() >= BATCH_BYTES {
+                    if batch.len() >= MAX_BATCH_BYTES {
                         break;
                     }
                 }
             }
             if !batch.is_empty() {
-                self.give_back(freed);
+                self.release_room(freed);
                 return Some(());
             }
             self.wake.notified().await;
@@ -221,10 +224,10 @@ impl Outbox {
     }
 
     /// Waits until everything that was queued has left us, within `limit`.
-    pub(crate) async fn flushed(&self, limit: Duration) {
+    pub(crate) async fn flush(&self, limit: Duration) {
         let end = Instant::now() + limit;
         while Instant::now() < end {
-            if self.state().has_nothing_left() {
+            if self.state().is_drained() {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(2)).await;
@@ -239,54 +242,59 @@ impl Outbox {
         self.wake.notify_one();
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, OutboxState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{COPIED_BYTES, LONG_MESSAGES, NotTaken, Outbox, Outgoing, Progress};
+    use super::{
+        MAX_COPIED_BYTES, MAX_LONG_MESSAGES, Outbox, OutgoingMessage, PushError, WriteProgress,
+    };
 
     #[tokio::test]
     async fn a_message_is_followed_from_the_queue_to_the_pipe() {
         let outbox = Outbox::new(8);
         let first = outbox.push(b"aaaa\n".to_vec()).unwrap();
-        let Err(NotTaken::Full(back)) = outbox.push(b"bbbb\n".to_vec()) else { panic!() };
+        let Err(PushError::Full(back)) = outbox.push(b"bbbb\n".to_vec()) else { panic!() };
         assert_eq!(back.bytes, b"bbbb\n");
-        assert_eq!(outbox.progress(first), Progress::Queued);
+        assert_eq!(outbox.progress(first), WriteProgress::Queued);
         let mut batch = Vec::new();
         outbox.next_batch(&mut batch, || false).await.unwrap();
-        assert_eq!((batch.as_slice(), outbox.progress(first)), (&b"aaaa\n"[..], Progress::Writing));
+        assert_eq!(
+            (batch.as_slice(), outbox.progress(first)),
+            (&b"aaaa\n"[..], WriteProgress::Writing)
+        );
         let second = outbox.push(b"cc\n".to_vec()).unwrap();
         let third = outbox.push(b"dd\n".to_vec()).unwrap();
-        assert!(outbox.take_back(second));
-        assert!(!outbox.take_back(first));
+        assert!(outbox.cancel(second));
+        assert!(!outbox.cancel(first));
         outbox.next_batch(&mut batch, || false).await.unwrap();
         assert_eq!(batch, b"dd\n");
-        assert_eq!(outbox.progress(first), Progress::Written);
-        assert_eq!(outbox.progress(third), Progress::Writing);
+        assert_eq!(outbox.progress(first), WriteProgress::Written);
+        assert_eq!(outbox.progress(third), WriteProgress::Writing);
         outbox.close();
-        assert!(matches!(outbox.push(b"e\n".to_vec()), Err(NotTaken::Closed)));
+        assert!(matches!(outbox.push(b"e\n".to_vec()), Err(PushError::Closed)));
         assert_eq!(outbox.next_batch(&mut batch, || false).await, None);
     }
 
     #[tokio::test]
     async fn few_long_messages_wait_at_once_and_short_ones_need_no_turn() {
         let outbox = Outbox::new(1 << 20);
-        let long = || vec![b'x'; COPIED_BYTES + 1];
-        for _ in 0..LONG_MESSAGES {
-            let turn = outbox.turn(long().len()).await.unwrap();
-            outbox.push(Outgoing::new(long(), turn)).unwrap();
+        let long = || vec![b'x'; MAX_COPIED_BYTES + 1];
+        for _ in 0..MAX_LONG_MESSAGES {
+            let turn = outbox.acquire_turn(long().len()).await.unwrap();
+            outbox.push(OutgoingMessage::new(long(), turn)).unwrap();
         }
-        assert!(outbox.turn(COPIED_BYTES).await.unwrap().is_none());
+        assert!(outbox.acquire_turn(MAX_COPIED_BYTES).await.unwrap().is_none());
         assert_eq!(outbox.long.available_permits(), 0);
         let mut batch = Vec::new();
         outbox.next_batch(&mut batch, || false).await.unwrap();
-        assert!(outbox.turn(long().len()).await.unwrap().is_some(), "one has left");
-        assert!(outbox.take_back(2), "and one is given up");
+        assert!(outbox.acquire_turn(long().len()).await.unwrap().is_some(), "one has left");
+        assert!(outbox.cancel(2), "and one is given up");
         assert_eq!(outbox.long.available_permits(), 2);
         outbox.close();
-        assert!(matches!(outbox.turn(long().len()).await, Err(NotTaken::Closed)));
+        assert!(matches!(outbox.acquire_turn(long().len()).await, Err(PushError::Closed)));
     }
 }

@@ -11,23 +11,23 @@ use crate::deadlines;
 use crate::envelope;
 use crate::error::{CloseReason, RequestError, RpcError};
 use crate::http::HttpLink;
-use crate::in_flight::{InFlight, Settled};
-use crate::limits::Limits;
+use crate::in_flight::{InFlight, RequestResult};
+use crate::limits::WireLimits;
 use crate::outbox::Outbox;
 use crate::refusals;
-use crate::request::as_line;
+use crate::request::into_line;
 use crate::revision::{Era, Revision};
 use switchboard_json::Json;
 
 /// How long a notification or an answer waits for room: whoever reads nothing for longer is stuck.
-const PATIENCE: Duration = Duration::from_secs(30);
+const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long messages that wait may still leave when a connection ends politely.
-const FAREWELL: Duration = Duration::from_millis(500);
+const CLOSE_GRACE: Duration = Duration::from_millis(500);
 
 /// One side of a connection. Clones share it.
 #[derive(Clone)]
 pub struct Peer {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<PeerShared>,
 }
 
 impl std::fmt::Debug for Peer {
@@ -36,24 +36,24 @@ impl std::fmt::Debug for Peer {
     }
 }
 
-pub(crate) struct Shared {
+pub(crate) struct PeerShared {
     pub(crate) in_flight: InFlight,
-    pub(crate) link: Link,
-    pub(crate) limits: Limits,
+    pub(crate) link: PeerLink,
+    pub(crate) limits: WireLimits,
     pub(crate) over: CancellationToken,
-    pub(crate) counts: Counts,
+    pub(crate) counts: PeerCounts,
     next_id: AtomicU64,
-    stance: Mutex<Arc<Stance>>,
+    protocol: Mutex<Arc<ProtocolState>>,
     pub(crate) inbound: mpsc::Sender<Inbound>,
     pub(crate) refusals: Arc<Semaphore>,
-    pub(crate) overheard: OnceLock<Box<Overhear>>,
+    pub(crate) observer: OnceLock<Box<NotificationObserver>>,
 }
 
 /// Hears what is told of a request: its tag, the method of the notification, and its parameters.
-type Overhear = dyn Fn(u64, &str, &Json) + Send + Sync;
+type NotificationObserver = dyn Fn(u64, &str, &Json) + Send + Sync;
 
 /// How messages leave us.
-pub(crate) enum Link {
+pub(crate) enum PeerLink {
     /// As lines, written by one task.
     Stream(Outbox),
     /// As HTTP requests.
@@ -62,7 +62,7 @@ pub(crate) enum Link {
 
 /// Which revision we speak on this connection, and what it adds to every request.
 #[derive(Clone, Debug)]
-pub struct Stance {
+pub struct ProtocolState {
     /// The revision.
     pub revision: Revision,
     /// Members for the `_meta` of every request, as JSON text without braces.
@@ -94,13 +94,13 @@ pub enum Inbound {
         during: Vec<u64>,
     },
     /// Somebody else answers at the server's address than before.
-    Another,
+    IdentityChanged,
     /// An answer to a request that was given up, with that request's tag.
     Late {
         /// The tag of the request.
         tag: u64,
         /// The result, or why there is none.
-        answer: Settled,
+        answer: RequestResult,
     },
 }
 
@@ -118,7 +118,7 @@ pub struct Stats {
 }
 
 #[derive(Default)]
-pub(crate) struct Counts {
+pub(crate) struct PeerCounts {
     pub(crate) noise: AtomicU64,
     pub(crate) unknown_answers: AtomicU64,
     pub(crate) late_answers: AtomicU64,
@@ -126,29 +126,29 @@ pub(crate) struct Counts {
 }
 
 impl Peer {
-    pub(crate) fn new(link: Link, limits: Limits) -> (Self, mpsc::Receiver<Inbound>) {
+    pub(crate) fn new(link: PeerLink, limits: WireLimits) -> (Self, mpsc::Receiver<Inbound>) {
         let (inbound, queue) = mpsc::channel(limits.inbound_messages);
-        let stance = Stance { revision: Revision::NEWEST_LEGACY, meta: String::new() };
-        let shared = Shared {
+        let stance = ProtocolState { revision: Revision::NEWEST_LEGACY, meta: String::new() };
+        let shared = PeerShared {
             in_flight: InFlight::default(),
             link,
             limits,
             over: CancellationToken::new(),
-            counts: Counts::default(),
+            counts: PeerCounts::default(),
             next_id: AtomicU64::new(1),
-            stance: Mutex::new(Arc::new(stance)),
+            protocol: Mutex::new(Arc::new(stance)),
             inbound,
-            refusals: Arc::new(Semaphore::new(refusals::AT_ONCE)),
-            overheard: OnceLock::new(),
+            refusals: Arc::new(Semaphore::new(refusals::MAX_PENDING_REFUSALS)),
+            observer: OnceLock::new(),
         };
         let shared = Arc::new(shared);
-        tokio::spawn(deadlines::watch(Arc::downgrade(&shared)));
+        tokio::spawn(deadlines::watch_deadlines(Arc::downgrade(&shared)));
         (Self { shared }, queue)
     }
 
     /// Sets the revision that is spoken from here on.
-    pub fn speak(&self, stance: Stance) {
-        *self.shared.stance.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(stance);
+    pub fn set_protocol(&self, stance: ProtocolState) {
+        *self.shared.protocol.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(stance);
     }
 
     /// Has what is told of requests that have a tag heard as it comes, before their answer and with
@@ -156,14 +156,14 @@ impl Peer {
     /// it must not take long.
     ///
     /// Only the first to ask for it hears.
-    pub fn overhear(&self, hear: impl Fn(u64, &str, &Json) + Send + Sync + 'static) {
-        self.shared.overheard.set(Box::new(hear)).ok();
+    pub fn observe_notifications(&self, hear: impl Fn(u64, &str, &Json) + Send + Sync + 'static) {
+        self.shared.observer.set(Box::new(hear)).ok();
     }
 
     /// The revision that is spoken.
     #[must_use]
-    pub fn stance(&self) -> Arc<Stance> {
-        self.shared.stance()
+    pub fn protocol(&self) -> Arc<ProtocolState> {
+        self.shared.protocol()
     }
 
     /// Tells the other side something.
@@ -171,11 +171,11 @@ impl Peer {
     /// # Errors
     /// When it could not be sent.
     pub async fn notify(&self, method: &str, params: &str) -> Result<(), RequestError> {
-        let meta = match self.shared.stance() {
+        let meta = match self.shared.protocol() {
             stance if stance.revision.era() == Era::Modern => stance.meta.clone(),
             _ => String::new(),
         };
-        self.post(envelope::notification(method, params, &meta), method).await
+        self.send_text(envelope::notification(method, params, &meta), method).await
     }
 
     /// Answers a request of the other side.
@@ -188,22 +188,22 @@ impl Peer {
         answer: Result<&str, RpcError>,
     ) -> Result<(), RequestError> {
         let text = envelope::response(id, answer.as_ref().copied());
-        self.post(text, "").await
+        self.send_text(text, "").await
     }
 
-    async fn post(&self, text: String, method: &str) -> Result<(), RequestError> {
+    async fn send_text(&self, text: String, method: &str) -> Result<(), RequestError> {
         match &self.shared.link {
-            Link::Stream(outbox) => {
-                let pushing = outbox.push_soon(as_line(text));
-                match tokio::time::timeout(PATIENCE, pushing).await {
+            PeerLink::Stream(outbox) => {
+                let pushing = outbox.push_when_room(into_line(text));
+                match tokio::time::timeout(SEND_TIMEOUT, pushing).await {
                     Ok(Ok(_)) => Ok(()),
                     _ => Err(RequestError::NotSent("the server does not read".to_owned())),
                 }
             }
-            Link::Http(link) => {
+            PeerLink::Http(link) => {
                 // Boxed: the future is large, and all who tell something would be as large.
-                let telling = Box::pin(link.tell(&self.shared, text, method));
-                tokio::time::timeout(PATIENCE, telling).await.unwrap_or_else(|_| {
+                let telling = Box::pin(link.send_message(&self.shared, text, method));
+                tokio::time::timeout(SEND_TIMEOUT, telling).await.unwrap_or_else(|_| {
                     Err(RequestError::Unknown("the server does not take messages".to_owned()))
                 })
             }
@@ -214,8 +214,8 @@ impl Peer {
     pub async fn shutdown(&self, reason: &str) {
         if !self.is_closed() {
             match &self.shared.link {
-                Link::Stream(outbox) => outbox.flushed(FAREWELL).await,
-                Link::Http(link) => link.end_session(&self.shared).await,
+                PeerLink::Stream(outbox) => outbox.flush(CLOSE_GRACE).await,
+                PeerLink::Http(link) => link.end_session(&self.shared).await,
             }
         }
         self.close(reason);
@@ -233,9 +233,9 @@ impl Peer {
     }
 
     /// Waits until the connection is over and says why it is.
-    pub async fn closed(&self) -> CloseReason {
+    pub async fn wait_until_closed(&self) -> CloseReason {
         self.shared.over.cancelled().await;
-        self.shared.in_flight.closed().unwrap_or_else(|| CloseReason("closed".to_owned()))
+        self.shared.in_flight.close_reason().unwrap_or_else(|| CloseReason("closed".to_owned()))
     }
 
     /// How many requests wait for an answer.
@@ -254,7 +254,7 @@ impl Peer {
     /// to wait for us. Says how many requests wait.
     #[expect(clippy::must_use_candidate, reason = "the number is a by-product")]
     pub fn renew_waits(&self) -> usize {
-        self.shared.in_flight.renew()
+        self.shared.in_flight.renew_deadlines()
     }
 
     /// What went past that was no answer to anybody.
@@ -270,18 +270,18 @@ impl Peer {
     }
 }
 
-impl Shared {
+impl PeerShared {
     pub(crate) fn next_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(crate) fn stance(&self) -> Arc<Stance> {
-        Arc::clone(&self.stance.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(crate) fn protocol(&self) -> Arc<ProtocolState> {
+        Arc::clone(&self.protocol.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(crate) fn close(&self, reason: &str) {
         // First the queue: who is told that its request was still in it must be right for good.
-        if let Link::Stream(outbox) = &self.link {
+        if let PeerLink::Stream(outbox) = &self.link {
             outbox.close();
         }
         if self.in_flight.close(&CloseReason(reason.to_owned())) {

@@ -9,7 +9,7 @@ use tokio::io::{
 };
 use tokio::sync::mpsc;
 
-use crate::{Inbound, Json, Limits, Peer, Request, RequestError, stream};
+use crate::{Inbound, Json, Peer, Request, RequestError, WireLimits, stream};
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -39,7 +39,7 @@ impl Far {
 fn connected(pipe_bytes: usize) -> (Peer, mpsc::Receiver<Inbound>, Far) {
     let (near, far) = tokio::io::duplex(pipe_bytes);
     let (from, to) = tokio::io::split(near);
-    let (peer, inbound) = stream::start(from, to, Limits::default());
+    let (peer, inbound) = stream::start(from, to, WireLimits::default());
     let (from, to) = tokio::io::split(far);
     (peer, inbound, Far { from: BufReader::new(from), to })
 }
@@ -223,7 +223,7 @@ async fn progress_keeps_a_request_alive_up_to_the_total() {
 fn overheard(peer: &Peer) -> Arc<Mutex<Vec<(u64, u64)>>> {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let hear = Arc::clone(&heard);
-    peer.overhear(move |tag, _, params| {
+    peer.observe_notifications(move |tag, _, params| {
         let params: serde_json::Value = params.read().unwrap();
         let number = params["progress"].as_u64().or(params["data"].as_u64());
         hear.lock().unwrap().push((tag, number.unwrap()));
@@ -239,7 +239,8 @@ async fn every_report_is_overheard_before_the_answer_also_where_its_watcher_lags
     let request = Request { progress: Some(progress), tag: 7, ..Request::new("m", "{}", LONG) };
     let server = async {
         let asked = far.read().await;
-        let (id, token) = (&asked["id"], &asked["params"]["_meta"]["progressToken"]);
+        let id = &asked["id"];
+        let token = &asked["params"]["_meta"]["progressToken"];
         for step in 0..100 {
             let params = format!(r#"{{"progressToken":{token},"progress":{step}}}"#);
             far.write(&format!(r#"{{"method":"notifications/progress","params":{params}}}"#)).await;
@@ -317,7 +318,7 @@ async fn noise_is_tolerated_up_to_its_budget() {
             break;
         }
     }
-    assert!(peer.closed().await.0.contains("not messages"));
+    assert!(peer.wait_until_closed().await.0.contains("not messages"));
 }
 
 #[tokio::test]
@@ -327,7 +328,7 @@ async fn a_batch_is_an_answer_only_where_the_revision_has_batches() {
         (crate::Revision::V2025_03_26, "5"),
         (crate::Revision::V2025_06_18, r#"Protocol("it came in a batch")"#),
     ] {
-        peer.speak(crate::peer::Stance { revision, meta: String::new() });
+        peer.set_protocol(crate::peer::ProtocolState { revision, meta: String::new() });
         let call = ask(&peer, "m", LONG);
         let id = far.read().await["id"].as_u64().unwrap();
         far.write(&format!(r#"[{{"method":"x"}},{{"id":{id},"result":5}}]"#)).await;
@@ -344,7 +345,7 @@ proptest! {
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let (got_argument, got_result) = runtime.block_on(async {
-            let [(near, _unused), (far, mut asked)] = stream::pipe(Limits::default());
+            let [(near, _unused), (far, mut asked)] = stream::pipe(WireLimits::default());
             let params = format!(r#"{{"value":{argument}}}"#);
             let server = async {
                 let Some(Inbound::Request { id, params: Some(params), .. }) = asked.recv().await
@@ -357,6 +358,6 @@ proptest! {
         });
         prop_assert_eq!(got_argument.as_str(), format!(r#"{{"value":{argument}}}"#));
         prop_assert_eq!(got_result.as_str(), result);
-        prop_assert!(Json::checked(got_result.bytes().clone()).is_ok());
+        prop_assert!(Json::parse(got_result.bytes().clone()).is_ok());
     }
 }

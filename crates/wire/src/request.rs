@@ -10,9 +10,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::envelope;
 use crate::error::RequestError;
-use crate::in_flight::{Clock, Settled, Waiting};
-use crate::outbox::{NotTaken, Outgoing, Progress};
-use crate::peer::{Link, Peer};
+use crate::in_flight::{PendingRequest, RequestDeadlines, RequestResult};
+use crate::outbox::{OutgoingMessage, PushError, WriteProgress};
+use crate::peer::{Peer, PeerLink};
 use crate::revision::Era;
 use switchboard_json::Json;
 
@@ -67,17 +67,17 @@ impl Peer {
     ///
     /// # Errors
     /// When there is no result; the error says whether the request may have run.
-    pub async fn request(&self, request: Request<'_>) -> Settled {
+    pub async fn request(&self, request: Request<'_>) -> RequestResult {
         let shared = &*self.shared;
         let id = shared.next_id();
         let (settle, mut answer) = oneshot::channel();
-        let waiting = Waiting {
+        let waiting = PendingRequest {
             settle,
             progress: request.progress.clone(),
-            clock: Clock::start(request.idle, request.total),
+            deadlines: RequestDeadlines::start(request.idle, request.total),
             tag: request.tag,
         };
-        shared.in_flight.enter(id, waiting).map_err(|reason| RequestError::NotSent(reason.0))?;
+        shared.in_flight.insert(id, waiting).map_err(|reason| RequestError::NotSent(reason.0))?;
         let open = OpenRequest::new(self, id, &request);
         let settled = {
             let deliver = open.deliver(&request);
@@ -89,10 +89,10 @@ impl Peer {
                 delivered = &mut deliver => Ok(delivered),
             };
             match delivered {
-                Ok(Ok(Delivered::Elsewhere)) => (&mut answer).await.ok().map(By::Table),
-                Ok(Ok(Delivered::Answered(result))) => Some(By::Delivery(Ok(result))),
-                Ok(Err(error)) => Some(By::Delivery(Err(error))),
-                Err(answered) => answered.map(By::Table),
+                Ok(Ok(DeliveryResult::Elsewhere)) => (&mut answer).await.ok().map(WaitEnd::Table),
+                Ok(Ok(DeliveryResult::Answered(result))) => Some(WaitEnd::Delivery(Ok(result))),
+                Ok(Err(error)) => Some(WaitEnd::Delivery(Err(error))),
+                Err(answered) => answered.map(WaitEnd::Table),
             }
         };
         // Before the table lets go of its end: that would wake us for nothing.
@@ -114,7 +114,7 @@ struct OpenRequest<'p> {
 }
 
 /// Where the answer comes from once a request was delivered.
-pub(crate) enum Delivered {
+pub(crate) enum DeliveryResult {
     /// It came back with the delivery.
     Answered(Json),
     /// It will come through the table of open requests.
@@ -122,11 +122,11 @@ pub(crate) enum Delivered {
 }
 
 /// What ended the wait.
-enum By {
+enum WaitEnd {
     /// An answer through the table of open requests.
-    Table(Settled),
+    Table(RequestResult),
     /// The delivery itself brought the answer, or failed.
-    Delivery(Settled),
+    Delivery(RequestResult),
 }
 
 impl<'p> OpenRequest<'p> {
@@ -137,16 +137,18 @@ impl<'p> OpenRequest<'p> {
         Self { peer, id, number, tells_when_dropped, done: false }
     }
 
-    async fn deliver(&self, request: &Request<'_>) -> Result<Delivered, RequestError> {
+    async fn deliver(&self, request: &Request<'_>) -> Result<DeliveryResult, RequestError> {
         let shared = &self.peer.shared;
         let turn = match &shared.link {
-            Link::Stream(outbox) => {
-                outbox.turn(request.params.len()).await.map_err(|_| self.lost())?
-            }
-            Link::Http(_) => None,
+            PeerLink::Stream(outbox) => outbox
+                .acquire_turn(request.params.len())
+                .await
+                .map_err(|_| self.connection_lost())?,
+            PeerLink::Http(_) => None,
         };
-        let stance = shared.stance();
-        let meta = with_further(replaced(&stance.meta, request.meta), request.further_meta);
+        let stance = shared.protocol();
+        let meta =
+            with_further_meta(replace_meta(&stance.meta, request.meta), request.further_meta);
         let text = if request.progress.is_some() {
             let comma = if meta.is_empty() { "" } else { "," };
             let meta = format!(r#""progressToken":{}{comma}{meta}"#, self.id);
@@ -155,50 +157,52 @@ impl<'p> OpenRequest<'p> {
             envelope::request(self.id, request.method, request.params, &meta)
         };
         match &shared.link {
-            Link::Stream(outbox) => {
-                let pushed = match outbox.push(Outgoing::new(as_line(text), turn)) {
-                    Err(NotTaken::Full(line)) => outbox.push_soon(line).await,
+            PeerLink::Stream(outbox) => {
+                let pushed = match outbox.push(OutgoingMessage::new(into_line(text), turn)) {
+                    Err(PushError::Full(line)) => outbox.push_when_room(line).await,
                     pushed => pushed,
                 };
-                let number = pushed.map_err(|_| self.lost())?;
+                let number = pushed.map_err(|_| self.connection_lost())?;
                 self.number.store(number, Ordering::Relaxed);
-                Ok(Delivered::Elsewhere)
+                Ok(DeliveryResult::Elsewhere)
             }
             // Boxed: the future is large, and most requests do not need it.
-            Link::Http(link) => Box::pin(link.exchange(shared, self.id, text, request)).await,
+            PeerLink::Http(link) => Box::pin(link.exchange(shared, self.id, text, request)).await,
         }
     }
 
     /// How far the request got on its way out.
-    fn progress(&self) -> Progress {
+    fn progress(&self) -> WriteProgress {
         match &self.peer.shared.link {
-            Link::Stream(outbox) => outbox.progress(self.number.load(Ordering::Relaxed)),
-            Link::Http(_) => Progress::Written,
+            PeerLink::Stream(outbox) => outbox.progress(self.number.load(Ordering::Relaxed)),
+            PeerLink::Http(_) => WriteProgress::Written,
         }
     }
 
     /// What a closed connection means for this request.
-    fn lost(&self) -> RequestError {
-        let reason = self.peer.shared.in_flight.closed();
+    fn connection_lost(&self) -> RequestError {
+        let reason = self.peer.shared.in_flight.close_reason();
         let reason = reason.map_or_else(|| "the connection is closed".to_owned(), |why| why.0);
         match self.progress() {
-            Progress::Queued => RequestError::NotSent(reason),
-            Progress::Writing | Progress::Written => RequestError::Unknown(reason),
+            WriteProgress::Queued => RequestError::NotSent(reason),
+            WriteProgress::Writing | WriteProgress::Written => RequestError::Unknown(reason),
         }
     }
 
-    fn finish(mut self, settled: Option<By>) -> Settled {
+    fn finish(mut self, settled: Option<WaitEnd>) -> RequestResult {
         match settled {
             None => {
                 self.done = true;
-                Err(self.lost())
+                Err(self.connection_lost())
             }
-            Some(By::Table(Err(RequestError::TimedOut(waited)))) => Err(self.timed_out(waited)),
-            Some(By::Table(settled)) => {
+            Some(WaitEnd::Table(Err(RequestError::TimedOut(waited)))) => {
+                Err(self.timed_out(waited))
+            }
+            Some(WaitEnd::Table(settled)) => {
                 self.done = true;
                 settled
             }
-            Some(By::Delivery(settled)) => {
+            Some(WaitEnd::Delivery(settled)) => {
                 self.done = true;
                 self.peer.shared.in_flight.forget(self.id);
                 settled
@@ -207,22 +211,22 @@ impl<'p> OpenRequest<'p> {
     }
 
     fn timed_out(&mut self, waited: Duration) -> RequestError {
-        let Link::Stream(outbox) = &self.peer.shared.link else {
+        let PeerLink::Stream(outbox) = &self.peer.shared.link else {
             return RequestError::TimedOut(waited);
         };
         let number = self.number.load(Ordering::Relaxed);
         // Taking it back is the proof: the writer can not have it as well.
-        if number == NOT_QUEUED || outbox.take_back(number) {
+        if number == NOT_QUEUED || outbox.cancel(number) {
             self.done = true;
             return RequestError::NotSent("the server did not read what came before".to_owned());
         }
         match outbox.progress(number) {
-            Progress::Queued | Progress::Writing => {
+            WriteProgress::Queued | WriteProgress::Writing => {
                 // Half a message is in the pipe: nothing after it would be understood.
                 self.peer.close("the server stopped reading in the middle of a message");
                 RequestError::Unknown("the server stopped reading in the middle of it".to_owned())
             }
-            Progress::Written => RequestError::TimedOut(waited),
+            WriteProgress::Written => RequestError::TimedOut(waited),
         }
     }
 }
@@ -235,25 +239,25 @@ impl Drop for OpenRequest<'_> {
         let shared = &self.peer.shared;
         let number = self.number.load(Ordering::Relaxed);
         match &shared.link {
-            Link::Stream(outbox) if number == NOT_QUEUED || outbox.take_back(number) => {
+            PeerLink::Stream(outbox) if number == NOT_QUEUED || outbox.cancel(number) => {
                 shared.in_flight.forget(self.id);
                 return;
             }
-            Link::Stream(_) | Link::Http(_) => shared.in_flight.abandon(self.id),
+            PeerLink::Stream(_) | PeerLink::Http(_) => shared.in_flight.abandon(self.id),
         }
         if !self.tells_when_dropped || self.peer.is_closed() {
             return;
         }
         let params = format!(r#"{{"requestId":{},"reason":"cancelled"}}"#, self.id);
         match &shared.link {
-            Link::Stream(outbox) => {
+            PeerLink::Stream(outbox) => {
                 let text = envelope::notification("notifications/cancelled", &params, "");
                 // With the queue full the server does not read; it would not read this either.
-                outbox.push(as_line(text)).ok();
+                outbox.push(into_line(text)).ok();
             }
             // A modern HTTP server learns it from the closed stream.
-            Link::Http(_) if shared.stance().revision.era() == Era::Modern => {}
-            Link::Http(_) => {
+            PeerLink::Http(_) if shared.protocol().revision.era() == Era::Modern => {}
+            PeerLink::Http(_) => {
                 let peer = self.peer.clone();
                 if let Ok(runtime) = tokio::runtime::Handle::try_current() {
                     runtime.spawn(async move {
@@ -266,7 +270,7 @@ impl Drop for OpenRequest<'_> {
 }
 
 /// The members of a `_meta`, with others in their place; a legacy connection has none to replace.
-fn replaced<'m>(meta: &'m str, others: &[(&'static str, String)]) -> Cow<'m, str> {
+fn replace_meta<'m>(meta: &'m str, others: &[(&'static str, String)]) -> Cow<'m, str> {
     if others.is_empty() || meta.is_empty() {
         return Cow::Borrowed(meta);
     }
@@ -279,7 +283,7 @@ fn replaced<'m>(meta: &'m str, others: &[(&'static str, String)]) -> Cow<'m, str
 }
 
 /// The same with further members behind it.
-fn with_further<'m>(meta: Cow<'m, str>, further: &'m str) -> Cow<'m, str> {
+fn with_further_meta<'m>(meta: Cow<'m, str>, further: &'m str) -> Cow<'m, str> {
     match (meta.is_empty(), further.is_empty()) {
         (_, true) => meta,
         (true, false) => Cow::Borrowed(further),
@@ -288,7 +292,7 @@ fn with_further<'m>(meta: Cow<'m, str>, further: &'m str) -> Cow<'m, str> {
 }
 
 /// A message as one line: line breaks between its tokens are as good as spaces.
-pub(crate) fn as_line(text: String) -> Vec<u8> {
+pub(crate) fn into_line(text: String) -> Vec<u8> {
     let mut line = text.into_bytes();
     if memchr::memchr2(b'\n', b'\r', &line).is_some() {
         for byte in &mut line {

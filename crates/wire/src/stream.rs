@@ -9,48 +9,48 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::error::{RpcError, shortened};
-use crate::framing::{Line, LineReader};
-use crate::limits::{Limits, Unreadable};
+use crate::error::{RpcError, truncate};
+use crate::framing::{FramedLine, LineReader};
+use crate::limits::{UnreadableLines, WireLimits};
 use crate::outbox::Outbox;
-use crate::peer::{Inbound, Link, Peer, Shared};
+use crate::peer::{Inbound, Peer, PeerLink, PeerShared};
 use switchboard_json::Json;
 
 /// How long the reader may still find answers after the writer has failed.
-const LAST_WORDS: Duration = Duration::from_millis(200);
+const READ_DRAIN: Duration = Duration::from_millis(200);
 
 /// With more requests than this under way, the next one is likely to come at once.
-const FEW: usize = 8;
+const CROWDED_THRESHOLD: usize = 8;
 
 /// Starts a peer that reads lines from `from` and writes lines to `to`.
 ///
 /// Two tasks carry it; both end when the connection does.
-pub fn start<R, W>(from: R, to: W, limits: Limits) -> (Peer, mpsc::Receiver<Inbound>)
+pub fn start<R, W>(from: R, to: W, limits: WireLimits) -> (Peer, mpsc::Receiver<Inbound>)
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let outbox = Outbox::new(limits.queued_bytes);
-    let (peer, inbound) = Peer::new(Link::Stream(outbox), limits);
-    tokio::spawn(write(Arc::clone(&peer.shared), to));
-    tokio::spawn(read(Arc::clone(&peer.shared), from));
+    let (peer, inbound) = Peer::new(PeerLink::Stream(outbox), limits);
+    tokio::spawn(run_writer(Arc::clone(&peer.shared), to));
+    tokio::spawn(run_reader(Arc::clone(&peer.shared), from));
     (peer, inbound)
 }
 
 /// Two peers that talk to each other inside this process.
 #[must_use]
-pub fn pipe(limits: Limits) -> [(Peer, mpsc::Receiver<Inbound>); 2] {
+pub fn pipe(limits: WireLimits) -> [(Peer, mpsc::Receiver<Inbound>); 2] {
     let (near, far) = tokio::io::duplex(256 << 10);
     let (near_from, near_to) = tokio::io::split(near);
     let (far_from, far_to) = tokio::io::split(far);
     [start(near_from, near_to, limits.clone()), start(far_from, far_to, limits)]
 }
 
-async fn write<W: AsyncWrite + Unpin>(shared: Arc<Shared>, mut to: W) {
-    let Link::Stream(outbox) = &shared.link else { return };
+async fn run_writer<W: AsyncWrite + Unpin>(shared: Arc<PeerShared>, mut to: W) {
+    let PeerLink::Stream(outbox) = &shared.link else { return };
     let mut batch = Vec::new();
     let write_all = async {
-        let is_crowded = || shared.in_flight.len() > FEW;
+        let is_crowded = || shared.in_flight.len() > CROWDED_THRESHOLD;
         while outbox.next_batch(&mut batch, is_crowded).await.is_some() {
             to.write_all(&batch).await?;
             to.flush().await?;
@@ -59,7 +59,7 @@ async fn write<W: AsyncWrite + Unpin>(shared: Arc<Shared>, mut to: W) {
     };
     tokio::select! {
         written = write_all => if let Err(error) = written {
-            tokio::time::sleep(LAST_WORDS).await;
+            tokio::time::sleep(READ_DRAIN).await;
             shared.close(&format!("cannot write to the server: {error}"));
         },
         // A write that is stuck must not keep the pipe open.
@@ -67,14 +67,14 @@ async fn write<W: AsyncWrite + Unpin>(shared: Arc<Shared>, mut to: W) {
     }
 }
 
-async fn read<R: AsyncRead + Unpin>(shared: Arc<Shared>, from: R) {
+async fn run_reader<R: AsyncRead + Unpin>(shared: Arc<PeerShared>, from: R) {
     let mut lines = LineReader::new(from, shared.limits.line_bytes);
-    let mut noise = Noise::new();
+    let mut noise = NoiseCounter::new();
     let over = shared.over.cancelled();
     tokio::pin!(over);
     let reason = loop {
         // What is here already needs no waiting, and most lines come many at a time.
-        let line = match lines.buffered() {
+        let line = match lines.next_buffered() {
             Some(line) => Ok(line),
             None => tokio::select! {
                 biased;
@@ -83,7 +83,7 @@ async fn read<R: AsyncRead + Unpin>(shared: Arc<Shared>, from: R) {
             },
         };
         match line {
-            Ok(Line::Whole(line)) => {
+            Ok(FramedLine::Whole(line)) => {
                 if let Err(why) = shared.dispatch(&line) {
                     answer_unreadable(&shared, why.into());
                     if let Some(reason) = noise.count(&shared, &line) {
@@ -92,26 +92,26 @@ async fn read<R: AsyncRead + Unpin>(shared: Arc<Shared>, from: R) {
                 }
             }
             // The last line may lack its ending; half a message is not one.
-            Ok(Line::Rest(rest)) if shared.dispatch(&rest).is_ok() => {}
-            Ok(Line::Rest(rest)) => {
+            Ok(FramedLine::Rest(rest)) if shared.dispatch(&rest).is_ok() => {}
+            Ok(FramedLine::Rest(rest)) => {
                 break format!("the server's output ended in the middle of {}", excerpt(&rest));
             }
-            Ok(Line::TooLong) if shared.limits.unreadable == Unreadable::Answered => {
+            Ok(FramedLine::TooLong) if shared.limits.unreadable == UnreadableLines::Answered => {
                 let limit = shared.limits.line_bytes;
                 let why = format!("the message has more than {limit} bytes");
                 answer_unreadable(&shared, RpcError::new(-32_600, why));
                 tokio::select! {
                     () = &mut over => return,
-                    skipped = lines.skip() => if let Err(error) = skipped {
+                    skipped = lines.skip_line() => if let Err(error) = skipped {
                         break format!("cannot read from the client: {error}");
                     },
                 }
             }
-            Ok(Line::TooLong) => {
+            Ok(FramedLine::TooLong) => {
                 let limit = shared.limits.line_bytes;
                 break format!("the server wrote a line of more than {limit} bytes");
             }
-            Ok(Line::End) => break "the server closed its output".to_owned(),
+            Ok(FramedLine::End) => break "the server closed its output".to_owned(),
             Err(error) => break format!("cannot read from the server: {error}"),
         }
     };
@@ -119,26 +119,26 @@ async fn read<R: AsyncRead + Unpin>(shared: Arc<Shared>, from: R) {
 }
 
 /// Says to whoever may wait for it that a line was no message.
-fn answer_unreadable(shared: &Arc<Shared>, why: RpcError) {
-    if shared.limits.unreadable == Unreadable::Answered {
-        shared.reply_later(Json::NULL, Err(why));
+fn answer_unreadable(shared: &Arc<PeerShared>, why: RpcError) {
+    if shared.limits.unreadable == UnreadableLines::Answered {
+        shared.spawn_reply(Json::NULL, Err(why));
     }
 }
 
 /// Lines that are not messages, within one minute.
-struct Noise {
+struct NoiseCounter {
     since: Instant,
     lines: u32,
     bytes: usize,
 }
 
-impl Noise {
+impl NoiseCounter {
     fn new() -> Self {
         Self { since: Instant::now(), lines: 0, bytes: 0 }
     }
 
     /// Counts a line; returns why the connection ends if it was one too many.
-    fn count(&mut self, shared: &Shared, line: &Bytes) -> Option<String> {
+    fn count(&mut self, shared: &PeerShared, line: &Bytes) -> Option<String> {
         shared.counts.noise.fetch_add(1, Ordering::Relaxed);
         if self.since.elapsed() > Duration::from_secs(60) {
             *self = Self::new();
@@ -157,5 +157,5 @@ impl Noise {
 }
 
 fn excerpt(bytes: &[u8]) -> String {
-    format!("`{}`", shortened(&String::from_utf8_lossy(bytes), 200))
+    format!("`{}`", truncate(&String::from_utf8_lossy(bytes), 200))
 }

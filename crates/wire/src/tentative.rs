@@ -4,9 +4,9 @@ use crate::peer::Peer;
 
 /// A peer that is closed when it is dropped, unless it is kept: for those who may be interrupted.
 #[derive(Debug)]
-pub struct Tentative(Option<Peer>);
+pub struct TentativePeer(Option<Peer>);
 
-impl Tentative {
+impl TentativePeer {
     /// Holds a peer until it is clear whether it is wanted.
     #[must_use]
     pub const fn new(peer: Peer) -> Self {
@@ -19,7 +19,7 @@ impl Tentative {
     }
 }
 
-impl Drop for Tentative {
+impl Drop for TentativePeer {
     fn drop(&mut self) {
         if let Some(peer) = &self.0 {
             peer.close("the connection was not wanted");

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::conformance;
-use crate::failure::{Failure, Result};
+use crate::error::{Result, XtaskError};
 use crate::setup;
 use crate::workspace::{Workspace, run, succeeds};
 
@@ -12,12 +12,12 @@ const BENCHMARKS: &str = "switchboard-bench";
 
 /// One selection for every build, since cargo unites features over what is selected and would
 /// otherwise build the same crates twice. The benchmarks bring crates that no test needs.
-const SELECTION: [&str; 3] = ["--workspace", "--exclude", BENCHMARKS];
+const PACKAGE_SELECTION: [&str; 3] = ["--workspace", "--exclude", BENCHMARKS];
 
-type Step = (&'static str, fn(&Workspace) -> Result<()>);
+type CheckStep = (&'static str, fn(&Workspace) -> Result<()>);
 
 /// The steps in the order in which they find mistakes soonest.
-const STEPS: [Step; 7] = [
+const STEPS: [CheckStep; 7] = [
     ("setup", |workspace| setup::setup(workspace, &[])),
     ("format", |workspace| cargo(workspace, &["fmt", "--all", "--check"])),
     ("clippy", |workspace| {
@@ -25,7 +25,9 @@ const STEPS: [Step; 7] = [
     }),
     ("build", build),
     ("tests", tests),
-    ("doc tests", |workspace| run(workspace.cargo().args(["test", "--doc"]).args(SELECTION))),
+    ("doc tests", |workspace| {
+        run(workspace.cargo().args(["test", "--doc"]).args(PACKAGE_SELECTION))
+    }),
     ("conformance", |workspace| conformance::conformance(workspace, &[])),
 ];
 
@@ -39,7 +41,7 @@ pub(crate) fn quick_test(workspace: &Workspace) -> Result<()> {
     steps(workspace, STEPS.get(1..).unwrap_or_default())
 }
 
-fn steps(workspace: &Workspace, steps: &[Step]) -> Result<()> {
+fn steps(workspace: &Workspace, steps: &[CheckStep]) -> Result<()> {
     let mut passed = 0;
     for (name, step) in steps {
         println!("==> {name}");
@@ -86,23 +88,25 @@ fn bench_program(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
 
 /// Builds every library, program and example but the benchmarks.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
-    run(workspace.cargo().args(["build", "--lib", "--bins", "--examples"]).args(SELECTION))
+    run(workspace.cargo().args(["build", "--lib", "--bins", "--examples"]).args(PACKAGE_SELECTION))
 }
 
 fn tests(workspace: &Workspace) -> Result<()> {
     if succeeds(workspace.cargo().args(["nextest", "--version"])) {
-        return run(workspace.cargo().args(["nextest", "run"]).args(SELECTION));
+        return run(workspace.cargo().args(["nextest", "run"]).args(PACKAGE_SELECTION));
     }
     println!("cargo-nextest is not installed; using cargo test");
     run(workspace
         .cargo()
         .args(["test", "--lib", "--bins", "--tests", "--examples"])
-        .args(SELECTION))
+        .args(PACKAGE_SELECTION))
 }
 
 fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     run(workspace.cargo().args(arguments)).map_err(|failure| match arguments.first() {
-        Some(&"fmt") => Failure::new("some files are not formatted").hint("run `cargo fmt --all`"),
+        Some(&"fmt") => {
+            XtaskError::new("some files are not formatted").with_hint("run `cargo fmt --all`")
+        }
         _ => failure,
     })
 }

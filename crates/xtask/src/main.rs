@@ -7,7 +7,7 @@
 
 mod checks;
 mod conformance;
-mod failure;
+mod error;
 mod servers;
 mod setup;
 mod sizes;
@@ -16,7 +16,7 @@ mod workspace;
 use std::env;
 use std::process::ExitCode;
 
-use failure::{Failure, Result};
+use error::{Result, XtaskError};
 use workspace::Workspace;
 
 const HELP: &str = "\
@@ -55,7 +55,7 @@ fn dispatch(words: &[&str]) -> Result<()> {
             println!("{HELP}");
             Ok(())
         }
-        other => Err(Failure::new(format!("`{}` is not a command of xtask", other.join(" ")))
-            .hint("`cargo xtask help` lists the commands")),
+        other => Err(XtaskError::new(format!("`{}` is not a command of xtask", other.join(" ")))
+            .with_hint("`cargo xtask help` lists the commands")),
     }
 }

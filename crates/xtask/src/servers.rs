@@ -8,11 +8,11 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::failure::{Failure, Result};
-use crate::workspace::on_file;
+use crate::error::{Result, XtaskError};
+use crate::workspace::with_path;
 
 /// A server that speaks stdio; the program and the script are relative to the test environment.
-pub(crate) struct Server {
+pub(crate) struct TestServer {
     pub(crate) name: &'static str,
     pub(crate) part: &'static str,
     program: &'static str,
@@ -20,9 +20,9 @@ pub(crate) struct Server {
     arguments: &'static [&'static str],
 }
 
-pub(crate) const SERVERS: [Server; 8] = [
+pub(crate) const SERVERS: [TestServer; 8] = [
     node("everything", "npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js"),
-    Server {
+    TestServer {
         arguments: &["."],
         ..node(
             "filesystem",
@@ -33,25 +33,25 @@ pub(crate) const SERVERS: [Server; 8] = [
     python("time", "python/bin/mcp-server-time"),
     python("git", "python/bin/mcp-server-git"),
     python("fetch", "python/bin/mcp-server-fetch"),
-    Server { script: Some("fastmcp_server.py"), ..python("fastmcp", "python/bin/python") },
-    Server {
+    TestServer { script: Some("fastmcp_server.py"), ..python("fastmcp", "python/bin/python") },
+    TestServer {
         part: "python-legacy",
         arguments: &["--db-path", "sqlite.db"],
         ..python("sqlite", "python-legacy/bin/mcp-server-sqlite")
     },
 ];
 
-const fn node(name: &'static str, script: &'static str) -> Server {
+const fn node(name: &'static str, script: &'static str) -> TestServer {
     let program = "npm/node_modules/node/bin/node";
-    Server { name, part: "npm", program, script: Some(script), arguments: &[] }
+    TestServer { name, part: "npm", program, script: Some(script), arguments: &[] }
 }
 
-const fn python(name: &'static str, program: &'static str) -> Server {
-    Server { name, part: "python", program, script: None, arguments: &[] }
+const fn python(name: &'static str, program: &'static str) -> TestServer {
+    TestServer { name, part: "python", program, script: None, arguments: &[] }
 }
 
 /// Generous, because a first start also compiles Python files on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(2);
+const START_TIMEOUT: Duration = Duration::from_mins(2);
 
 const INITIALIZE: &str = concat!(
     r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","#,
@@ -60,11 +60,11 @@ const INITIALIZE: &str = concat!(
 );
 
 /// Starts a server, waits for its answer to `initialize`, ends it, and says how long it took.
-pub(crate) fn start_once(server: &Server, testenv: &Path) -> Result<Duration> {
+pub(crate) fn start_once(server: &TestServer, testenv: &Path) -> Result<Duration> {
     let folder = testenv.join("first-word");
-    on_file("create", &folder, fs::create_dir_all(&folder))?;
+    with_path("create", &folder, fs::create_dir_all(&folder))?;
     let errors = folder.join(format!("{}.stderr", server.name));
-    let errors_file = on_file("create", &errors, File::create(&errors))?;
+    let errors_file = with_path("create", &errors, File::create(&errors))?;
     let started = Instant::now();
     let mut child = Command::new(testenv.join(server.program))
         .args(server.script.map(|script| testenv.join(script)))
@@ -75,7 +75,7 @@ pub(crate) fn start_once(server: &Server, testenv: &Path) -> Result<Duration> {
         .stderr(errors_file)
         .spawn()
         .map_err(|cause| {
-            Failure::new(format!("server `{}` did not start: {cause}", server.name))
+            XtaskError::new(format!("server `{}` did not start: {cause}", server.name))
         })?;
     let answered = answers(&mut child);
     // Some servers stay when their input closes; nothing of theirs needs saving.
@@ -84,8 +84,8 @@ pub(crate) fn start_once(server: &Server, testenv: &Path) -> Result<Duration> {
     if answered {
         return Ok(started.elapsed());
     }
-    Err(Failure::new(format!("server `{}` did not answer `initialize`", server.name))
-        .hint(format!("its complaints are in {}", errors.display())))
+    Err(XtaskError::new(format!("server `{}` did not answer `initialize`", server.name))
+        .with_hint(format!("its complaints are in {}", errors.display())))
 }
 
 fn answers(child: &mut Child) -> bool {
@@ -101,5 +101,5 @@ fn answers(child: &mut Child) -> bool {
         // The receiver is gone only after it gave up waiting.
         let _ = found.send(lines.any(|line| line.contains("\"serverInfo\"")));
     });
-    answer.recv_timeout(PATIENCE).unwrap_or(false)
+    answer.recv_timeout(START_TIMEOUT).unwrap_or(false)
 }

@@ -5,29 +5,41 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use crate::failure::{Failure, Result};
+use crate::error::{Result, XtaskError};
 use crate::servers::{self, SERVERS};
-use crate::workspace::{Workspace, on_file, run, succeeds};
+use crate::workspace::{Workspace, run, succeeds, with_path};
 
 const FASTMCP_SERVER: &str = include_str!("../testenv/fastmcp_server.py");
 
 /// One folder of the test environment.
-struct Part {
+struct TestEnvPart {
     name: &'static str,
     pins: &'static str,
     install: fn(&Self, &Path) -> Result<()>,
 }
 
-const PARTS: [Part; 5] = [
-    Part { name: "npm", pins: include_str!("../testenv/package.json"), install: install_npm },
-    Part { name: "python", pins: include_str!("../testenv/python.txt"), install: install_python },
-    Part {
+const PARTS: [TestEnvPart; 5] = [
+    TestEnvPart {
+        name: "npm",
+        pins: include_str!("../testenv/package.json"),
+        install: install_npm,
+    },
+    TestEnvPart {
+        name: "python",
+        pins: include_str!("../testenv/python.txt"),
+        install: install_python,
+    },
+    TestEnvPart {
         name: "python-legacy",
         pins: include_str!("../testenv/python-legacy.txt"),
         install: install_python,
     },
-    Part { name: "grpc", pins: include_str!("../testenv/grpc.txt"), install: install_wheels },
-    Part {
+    TestEnvPart {
+        name: "grpc",
+        pins: include_str!("../testenv/grpc.txt"),
+        install: install_wheels,
+    },
+    TestEnvPart {
         name: "browser",
         pins: include_str!("../testenv/browser.json"),
         install: install_browser,
@@ -37,20 +49,22 @@ const PARTS: [Part; 5] = [
 /// Installs the named parts, or all of them when none is named.
 pub(crate) fn setup(workspace: &Workspace, wanted: &[&str]) -> Result<()> {
     if cfg!(windows) {
-        return Err(Failure::new("the test environment is only made on Linux and macOS")
-            .hint("what uses it runs only there; here `cargo test --workspace` needs no setup"));
+        return Err(XtaskError::new("the test environment is only made on Linux and macOS")
+            .with_hint(
+                "what uses it runs only there; here `cargo test --workspace` needs no setup",
+            ));
     }
     if let Some(unknown) = wanted.iter().find(|name| PARTS.iter().all(|part| part.name != **name)) {
-        return Err(Failure::new(format!("`{unknown}` is not a part of the test environment"))
-            .hint("the parts are npm, python, python-legacy, grpc and browser"));
+        return Err(XtaskError::new(format!("`{unknown}` is not a part of the test environment"))
+            .with_hint("the parts are npm, python, python-legacy, grpc and browser"));
     }
     let testenv = workspace.testenv();
-    on_file("create", &testenv, fs::create_dir_all(&testenv))?;
+    with_path("create", &testenv, fs::create_dir_all(&testenv))?;
     let lock_path = testenv.join(".lock");
-    let lock = on_file("create", &lock_path, File::create(&lock_path))?;
-    on_file("lock", &lock_path, lock.lock())?;
+    let lock = with_path("create", &lock_path, File::create(&lock_path))?;
+    with_path("lock", &lock_path, lock.lock())?;
     let sample = testenv.join("fastmcp_server.py");
-    on_file("write", &sample, fs::write(&sample, FASTMCP_SERVER))?;
+    with_path("write", &sample, fs::write(&sample, FASTMCP_SERVER))?;
     for part in &PARTS {
         if wanted.is_empty() || wanted.contains(&part.name) {
             ensure(part, &testenv)?;
@@ -60,33 +74,33 @@ pub(crate) fn setup(workspace: &Workspace, wanted: &[&str]) -> Result<()> {
 }
 
 /// Fails unless the part was installed with the versions that are pinned now.
-pub(crate) fn installed(workspace: &Workspace, name: &str) -> Result<()> {
+pub(crate) fn require_installed(workspace: &Workspace, name: &str) -> Result<()> {
     let testenv = workspace.testenv();
     if PARTS.iter().any(|part| part.name == name && part.is_current(&testenv)) {
         return Ok(());
     }
-    Err(Failure::new(format!("part `{name}` of the test environment is not installed"))
-        .hint(format!("run `cargo xtask setup {name}`")))
+    Err(XtaskError::new(format!("part `{name}` of the test environment is not installed"))
+        .with_hint(format!("run `cargo xtask setup {name}`")))
 }
 
-impl Part {
+impl TestEnvPart {
     fn stamp(&self, testenv: &Path) -> PathBuf {
         testenv.join(format!("{}.stamp", self.name))
     }
 
     /// A virtual environment holds absolute paths, so a moved folder is installed again.
-    fn stamped(&self, testenv: &Path) -> String {
+    fn stamp_text(&self, testenv: &Path) -> String {
         format!("{}\n{}", testenv.join(self.name).display(), self.pins)
     }
 
     fn is_current(&self, testenv: &Path) -> bool {
         testenv.join(self.name).is_dir()
             && fs::read_to_string(self.stamp(testenv))
-                .is_ok_and(|stamp| stamp == self.stamped(testenv))
+                .is_ok_and(|stamp| stamp == self.stamp_text(testenv))
     }
 }
 
-fn ensure(part: &Part, testenv: &Path) -> Result<()> {
+fn ensure(part: &TestEnvPart, testenv: &Path) -> Result<()> {
     let name = part.name;
     let folder = testenv.join(name);
     if part.is_current(testenv) {
@@ -102,22 +116,22 @@ fn ensure(part: &Part, testenv: &Path) -> Result<()> {
         } else {
             fs::remove_file(leftover)
         };
-        on_file("remove", leftover, removed)?;
+        with_path("remove", leftover, removed)?;
     }
-    on_file("create", &folder, fs::create_dir_all(&folder))?;
+    with_path("create", &folder, fs::create_dir_all(&folder))?;
     (part.install)(part, &folder)?;
     for server in SERVERS.iter().filter(|server| server.part == name) {
         let waited = servers::start_once(server, testenv)?;
         println!("{name}: {} answers after {:.1} s", server.name, waited.as_secs_f64());
     }
-    on_file("write", &stamp, fs::write(&stamp, part.stamped(testenv)))?;
+    with_path("write", &stamp, fs::write(&stamp, part.stamp_text(testenv)))?;
     println!("{name}: installed in {:.1} s", started.elapsed().as_secs_f64());
     Ok(())
 }
 
-fn install_packages(part: &Part, folder: &Path) -> Result<()> {
+fn install_packages(part: &TestEnvPart, folder: &Path) -> Result<()> {
     let manifest = folder.join("package.json");
-    on_file("write", &manifest, fs::write(&manifest, part.pins))?;
+    with_path("write", &manifest, fs::write(&manifest, part.pins))?;
     require("npm", Command::new("npm").arg("--version"), &["npm"])?;
     run(Command::new("npm").current_dir(folder).args([
         "install",
@@ -129,12 +143,12 @@ fn install_packages(part: &Part, folder: &Path) -> Result<()> {
 }
 
 /// The browser is the system's: it comes with everything that it needs there.
-fn install_browser(part: &Part, folder: &Path) -> Result<()> {
+fn install_browser(part: &TestEnvPart, folder: &Path) -> Result<()> {
     require("chromium", Command::new("chromium").arg("--version"), &["chromium"])?;
     install_packages(part, folder)
 }
 
-fn install_npm(part: &Part, folder: &Path) -> Result<()> {
+fn install_npm(part: &TestEnvPart, folder: &Path) -> Result<()> {
     install_packages(part, folder)?;
     // The package `node` fetches its binary in an install script, which npm may be told to skip.
     let package = folder.join("node_modules/node");
@@ -146,16 +160,16 @@ fn install_npm(part: &Part, folder: &Path) -> Result<()> {
     run(Command::new(&node).arg("--version"))
 }
 
-fn install_python(part: &Part, folder: &Path) -> Result<()> {
+fn install_python(part: &TestEnvPart, folder: &Path) -> Result<()> {
     install_with_pip(part, folder, &[])
 }
 
 /// Without compiling anything, which would take longer than all the tests.
-fn install_wheels(part: &Part, folder: &Path) -> Result<()> {
+fn install_wheels(part: &TestEnvPart, folder: &Path) -> Result<()> {
     install_with_pip(part, folder, &["--only-binary", ":all:"])
 }
 
-fn install_with_pip(part: &Part, folder: &Path, flags: &[&str]) -> Result<()> {
+fn install_with_pip(part: &TestEnvPart, folder: &Path, flags: &[&str]) -> Result<()> {
     let requirements = folder.join("requirements.txt");
     require(
         "python3 with venv",
@@ -163,7 +177,7 @@ fn install_with_pip(part: &Part, folder: &Path, flags: &[&str]) -> Result<()> {
         &["python3", "python3-venv"],
     )?;
     run(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
-    on_file("write", &requirements, fs::write(&requirements, part.pins))?;
+    with_path("write", &requirements, fs::write(&requirements, part.pins))?;
     run(Command::new(folder.join("bin/python"))
         .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
         .args(flags)
@@ -190,6 +204,7 @@ fn require(what: &str, check: &mut Command, packages: &[&str]) -> Result<()> {
             return Ok(());
         }
     }
-    Err(Failure::new(format!("{what} is missing"))
-        .hint(format!("install it (Debian: apt-get install {names}) and run `cargo xtask setup`")))
+    Err(XtaskError::new(format!("{what} is missing")).with_hint(format!(
+        "install it (Debian: apt-get install {names}) and run `cargo xtask setup`"
+    )))
 }

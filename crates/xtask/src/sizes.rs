@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::failure::Result;
-use crate::workspace::{Workspace, on_file, output, run};
+use crate::error::Result;
+use crate::workspace::{Workspace, output, run, with_path};
 
 const PRODUCT: &str = "switchboard";
 
@@ -33,7 +33,7 @@ pub(crate) fn sizes(workspace: &Workspace) -> Result<()> {
     println!("{total:>7}  in all");
 
     let lock_path = workspace.root.join("Cargo.lock");
-    let lock = on_file("read", &lock_path, fs::read_to_string(&lock_path))?;
+    let lock = with_path("read", &lock_path, fs::read_to_string(&lock_path))?;
     let locked = lock.lines().filter(|line| *line == "[[package]]").count();
     let tree = output(
         workspace
@@ -57,7 +57,7 @@ fn measure_build(workspace: &Workspace) -> Result<()> {
     let folder = workspace.target.join("sizes");
     let clear = || {
         if folder.exists() {
-            on_file("remove", &folder, fs::remove_dir_all(&folder))
+            with_path("remove", &folder, fs::remove_dir_all(&folder))
         } else {
             Ok(())
         }
@@ -71,7 +71,7 @@ fn measure_build(workspace: &Workspace) -> Result<()> {
         .arg(&folder))?;
     let seconds = started.elapsed().as_secs_f64();
     let program = folder.join("release").join(PRODUCT);
-    let bytes = on_file("read", &program, fs::metadata(&program))?.len();
+    let bytes = with_path("read", &program, fs::metadata(&program))?.len();
     println!("clean release build: {seconds:.1} s; binary: {bytes} bytes");
     clear()
 }
@@ -88,7 +88,7 @@ fn folders(parent: &Path) -> Result<Vec<String>> {
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
-    on_file(
+    with_path(
         "list",
         folder,
         fs::read_dir(folder).and_then(|all| all.map(|one| Ok(one?.path())).collect()),
@@ -102,7 +102,7 @@ fn lines_below(folder: &Path) -> Result<usize> {
         if path.is_dir() && !matches!(name.as_ref(), "tests" | "target") {
             lines += lines_below(&path)?;
         } else if name.ends_with(".rs") && !name.ends_with("_tests.rs") {
-            lines += code_lines(&on_file("read", &path, fs::read_to_string(&path))?);
+            lines += code_lines(&with_path("read", &path, fs::read_to_string(&path))?);
         }
     }
     Ok(lines)

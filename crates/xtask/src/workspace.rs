@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf, absolute};
 use std::process::{Command, Stdio};
 
-use crate::failure::{Failure, Result};
+use crate::error::{Result, XtaskError};
 
 /// The checkout that this program was built from.
 pub(crate) struct Workspace {
@@ -18,11 +18,12 @@ impl Workspace {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"))
             .ancestors()
             .nth(2)
-            .ok_or_else(|| Failure::new("the workspace root was not found"))?
+            .ok_or_else(|| XtaskError::new("the workspace root was not found"))?
             .to_path_buf();
         let target = match env::var_os("CARGO_TARGET_DIR") {
-            Some(chosen) => absolute(&chosen)
-                .map_err(|cause| Failure::new(format!("`CARGO_TARGET_DIR` is no path: {cause}")))?,
+            Some(chosen) => absolute(&chosen).map_err(|cause| {
+                XtaskError::new(format!("`CARGO_TARGET_DIR` is no path: {cause}"))
+            })?,
             None => target_of_this_program().unwrap_or_else(|| root.join("target")),
         };
         Ok(Self { root, target })
@@ -64,19 +65,25 @@ fn target_of_this_program() -> Option<PathBuf> {
 
 /// Runs a program to its end with our own input and output.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let status = command.status().map_err(|cause| not_started(command, &cause))?;
+    let status = command.status().map_err(|cause| start_failure(command, &cause))?;
     if status.success() {
         return Ok(());
     }
-    Err(Failure::new(format!("{} ended with {status}", described(command))))
+    Err(XtaskError::new(format!("{} ended with {status}", command_text(command))))
 }
 
 /// Runs a program to its end and returns what it printed.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
-    let output =
-        command.stderr(Stdio::inherit()).output().map_err(|cause| not_started(command, &cause))?;
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|cause| start_failure(command, &cause))?;
     if !output.status.success() {
-        return Err(Failure::new(format!("{} ended with {}", described(command), output.status)));
+        return Err(XtaskError::new(format!(
+            "{} ended with {}",
+            command_text(command),
+            output.status
+        )));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -92,15 +99,15 @@ pub(crate) fn succeeds(command: &mut Command) -> bool {
 }
 
 /// An operation on a file, told with its path when it fails.
-pub(crate) fn on_file<T>(what: &str, path: &Path, result: io::Result<T>) -> Result<T> {
-    result.map_err(|cause| Failure::new(format!("cannot {what} `{}`: {cause}", path.display())))
+pub(crate) fn with_path<T>(what: &str, path: &Path, result: io::Result<T>) -> Result<T> {
+    result.map_err(|cause| XtaskError::new(format!("cannot {what} `{}`: {cause}", path.display())))
 }
 
-fn not_started(command: &Command, cause: &io::Error) -> Failure {
-    Failure::new(format!("{} did not start: {cause}", described(command)))
+fn start_failure(command: &Command, cause: &io::Error) -> XtaskError {
+    XtaskError::new(format!("{} did not start: {cause}", command_text(command)))
 }
 
-fn described(command: &Command) -> String {
+fn command_text(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     let mut words = vec![program.to_string_lossy()];
     words.extend(command.get_args().take(3).map(std::ffi::OsStr::to_string_lossy));

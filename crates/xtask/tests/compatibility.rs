@@ -47,11 +47,14 @@ fn every_id_stands_there_once() {
 
 #[test]
 fn the_numbers_at_the_head_are_those_of_the_rows() {
-    let (page, rows) = (page(), rows());
+    let page = page();
+    let rows = rows();
     for (what, letter) in [("behaviours", 'S'), ("disagreements", 'X')] {
         let of = rows.iter().filter(|row| row.id.starts_with(letter));
         let (open, shown): (Vec<&Row>, Vec<&Row>) = of.partition(|row| row.is_open());
-        let (all, shown, open) = (open.len() + shown.len(), shown.len(), open.len());
+        let all = open.len() + shown.len();
+        let shown = shown.len();
+        let open = open.len();
         let line = format!("- {all} {what}: {shown} shown by a test, {open} open.");
         assert!(page.lines().any(|found| found == line), "this should stand there: {line}");
     }

@@ -29,7 +29,7 @@ fn protos() -> PathBuf {
 }
 
 /// What the folder has to hold.
-fn generated() -> BTreeMap<String, Vec<u8>> {
+fn generated_files() -> BTreeMap<String, Vec<u8>> {
     let mut descriptors = protox::compile(FILES, [protos()]).unwrap();
     let folder = tempfile::tempdir().unwrap();
     tonic_prost_build::configure()
@@ -62,7 +62,7 @@ fn generated() -> BTreeMap<String, Vec<u8>> {
 fn the_generated_code_is_that_of_the_schema() {
     let folder = root().join("crates/editor/src/generated");
     let update = std::env::var_os("UPDATE_GENERATED").is_some();
-    for (name, wanted) in generated() {
+    for (name, wanted) in generated_files() {
         let path = folder.join(&name);
         if update {
             fs::write(&path, wanted).unwrap();

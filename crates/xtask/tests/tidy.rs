@@ -49,8 +49,8 @@ const FACES: [&str; 4] = ["chat", "console", "editor", "gateway"];
 const READS_POLICY: [&str; 8] =
     ["agent", "bench", "cli", "console", "editor", "gateway", "host", "terminal"];
 
-/// Crates that may name a permit: one makes it, one runs by it, one measures both.
-const NAMES_PERMITS: [&str; 3] = ["bench", "host", "policy"];
+/// Crates that may name a permit: one makes it, the other runs calls by it.
+const NAMES_PERMITS: [&str; 2] = ["host", "policy"];
 
 /// Crates that may reach through an instance to its connection: elsewhere a call could leave
 /// without a permit.
@@ -161,12 +161,15 @@ fn permits_and_connections_stay_where_calls_are_run() {
     let mut faults = Vec::new();
     for (place, text) in texts("crates", ".rs") {
         let folder = place.split('/').nth(1).unwrap();
+        // This file contains the words that it looks for.
+        if folder == "xtask" {
+            continue;
+        }
         let code = without_comments(&text);
-        if !NAMES_PERMITS.contains(&folder) && folder != "xtask" && has_word(&code, "PermittedCall")
-        {
+        if !NAMES_PERMITS.contains(&folder) && has_word(&code, "PermittedCall") {
             faults.push(format!("{place}: only {NAMES_PERMITS:?} may name a `PermittedCall`"));
         }
-        if !REACHES_PEERS.contains(&folder) && folder != "xtask" && reaches_a_peer(&code) {
+        if !REACHES_PEERS.contains(&folder) && reaches_a_peer(&code) {
             faults.push(format!("{place}: only {REACHES_PEERS:?} may use an instance's `peer`"));
         }
     }

@@ -1,16 +1,18 @@
 //! What becomes of the calls of an answer: which run when, and what the model is told of them.
 
 use switchboard_core::OutcomeKind;
-use switchboard_prompting::{AskedCall, CallResult, Message, Repeats, Repetition, Stop, Streak};
+use switchboard_prompting::{
+    CallResult, ChatMessage, MistakeAction, RepeatDetector, Repetition, RequestedCall, StopReason,
+};
 
-use crate::turn::effect::{Effect, Limit, TurnEnd};
-use crate::turn::input::{Answer, Asked, Consent, Ended, What};
-use crate::turn::limits::Several;
-use crate::turn::state::{Calling, Phase, Progress, Slot, State};
-use crate::turn::words;
+use crate::turn::effect::{Limit, TurnEffect, TurnEnd};
+use crate::turn::input::{CallEnd, Consent, TurnAnswer, TurnCall, TurnCallKind};
+use crate::turn::limits::ParallelCalls;
+use crate::turn::state::{CallBatch, CallSlot, Phase, SlotProgress, TurnState};
+use crate::turn::texts;
 
-impl State {
-    pub(super) fn answered(&mut self, answer: Answer) -> Vec<Effect> {
+impl TurnState {
+    pub(super) fn on_answer(&mut self, answer: TurnAnswer) -> Vec<TurnEffect> {
         if self.phase != Phase::Thinking {
             return Vec::new();
         }
@@ -18,24 +20,27 @@ impl State {
         self.usage.input += answer.usage.input;
         self.usage.output += answer.usage.output;
         self.usage.cached += answer.usage.cached;
-        let Answer { text, asked, native, kept, stop, usage, prompt_tokens, .. } = answer;
+        let TurnAnswer { text, asked, native, kept, stop, usage, prompt_tokens, .. } = answer;
         let silent = text.trim().is_empty() && asked.is_empty();
         if !silent {
-            let calls = if native { asked.iter().map(in_history).collect() } else { Vec::new() };
-            self.push(Message::Assistant { text, calls, kept });
+            let calls =
+                if native { asked.iter().map(to_history_call).collect() } else { Vec::new() };
+            self.push(ChatMessage::Assistant { text, calls, kept });
         }
         let counted = usize::try_from(usage.input + usage.output).unwrap_or(usize::MAX);
         // The vendor's count is the truth; without one ours has to do.
-        self.fill = if usage.input > 0 { counted } else { self.weight() + prompt_tokens };
+        self.fill = if usage.input > 0 { counted } else { self.total_tokens() + prompt_tokens };
         if asked.is_empty() {
             return self.end(match stop {
-                Stop::Length => TurnEnd::Length,
-                Stop::Refused => TurnEnd::Refused,
-                Stop::End | Stop::Calls | Stop::Other(_) if silent => TurnEnd::Silent,
-                Stop::End | Stop::Calls | Stop::Other(_) => TurnEnd::Done,
+                StopReason::Length => TurnEnd::Length,
+                StopReason::Refused => TurnEnd::Refused,
+                StopReason::End | StopReason::Calls | StopReason::Other(_) if silent => {
+                    TurnEnd::Silent
+                }
+                StopReason::End | StopReason::Calls | StopReason::Other(_) => TurnEnd::Done,
             });
         }
-        let mut calling = Calling {
+        let mut calling = CallBatch {
             number: self.number,
             native,
             slots: asked.into_iter().map(slot).collect(),
@@ -43,18 +48,18 @@ impl State {
             repeated: None,
         };
         let mut effects = Vec::new();
-        if self.limits.calls == Several::One {
-            effects = calling.leave_out_all_but(1, words::ONE_AT_A_TIME);
+        if self.limits.calls == ParallelCalls::One {
+            effects = calling.leave_out_all_but(1, texts::ONE_AT_A_TIME);
         }
         self.phase = Phase::Calling(calling);
-        effects.extend(self.go_on_calling());
+        effects.extend(self.advance_calls());
         effects
     }
 
-    pub(super) fn ended(&mut self, place: usize, end: Ended) -> Vec<Effect> {
+    pub(super) fn on_call_end(&mut self, place: usize, end: CallEnd) -> Vec<TurnEffect> {
         let Phase::Calling(calling) = &mut self.phase else { return Vec::new() };
         let Some(slot) = calling.slots.get_mut(place) else { return Vec::new() };
-        if slot.progress != Progress::Running {
+        if slot.progress != SlotProgress::Running {
             return Vec::new();
         }
         match end.consent {
@@ -63,26 +68,26 @@ impl State {
             Consent::NotNeeded => {}
         }
         let rejected = end.outcome == OutcomeKind::Rejected;
-        slot.progress = Progress::Done(end);
+        slot.progress = SlotProgress::Done(end);
         let mut effects = Vec::new();
         if rejected {
-            effects = calling.leave_out_all_but(0, words::AFTER_REJECTION);
+            effects = calling.leave_out_all_but(0, texts::AFTER_REJECTION);
         }
-        effects.extend(self.go_on_calling());
+        effects.extend(self.advance_calls());
         effects
     }
 
-    pub(super) fn cancel_calls(&mut self) -> Vec<Effect> {
+    pub(super) fn cancel_calls(&mut self) -> Vec<TurnEffect> {
         let Phase::Calling(calling) = &mut self.phase else { return Vec::new() };
         calling.cancelled = true;
-        let mut effects = vec![Effect::StopAll];
-        effects.extend(calling.leave_out_all_but(0, words::CANCELLED));
-        effects.extend(self.go_on_calling());
+        let mut effects = vec![TurnEffect::StopAll];
+        effects.extend(calling.leave_out_all_but(0, texts::CANCELLED));
+        effects.extend(self.advance_calls());
         effects
     }
 
     /// Starts what may start, or goes on once all have ended.
-    fn go_on_calling(&mut self) -> Vec<Effect> {
+    fn advance_calls(&mut self) -> Vec<TurnEffect> {
         let several = self.limits.calls;
         let mut room = self.limits.unasked.saturating_sub(self.unasked);
         let Phase::Calling(calling) = &mut self.phase else { return Vec::new() };
@@ -92,25 +97,25 @@ impl State {
             if room == 0 {
                 // The person is asked before the model is; see `ask_model`.
                 if calling.running() == 0 {
-                    effects.extend(calling.leave_out_all_but(0, words::TOO_MANY_UNASKED));
+                    effects.extend(calling.leave_out_all_but(0, texts::TOO_MANY_UNASKED));
                 }
                 break;
             }
             room -= 1;
             effects.extend(calling.start(place, &mut self.repeats));
         }
-        if !calling.slots.iter().all(|slot| matches!(slot.progress, Progress::Done(_))) {
+        if !calling.slots.iter().all(|slot| matches!(slot.progress, SlotProgress::Done(_))) {
             return effects;
         }
-        effects.extend(self.all_ended());
+        effects.extend(self.finish_calls());
         effects
     }
 
-    fn all_ended(&mut self) -> Vec<Effect> {
+    fn finish_calls(&mut self) -> Vec<TurnEffect> {
         let Phase::Calling(calling) = std::mem::replace(&mut self.phase, Phase::Idle) else {
             return Vec::new();
         };
-        let mut ends = calling.slots.iter().filter_map(Slot::end);
+        let mut ends = calling.slots.iter().filter_map(CallSlot::end);
         let only_mistakes = ends.all(|end| end.mistake);
         self.push(calling.results());
         if calling.cancelled {
@@ -118,99 +123,102 @@ impl State {
         }
         self.push_queued();
         if let Some(times) = calling.repeated {
-            self.repeats = Repeats::new();
+            self.repeats = RepeatDetector::new();
             return self.ask_person(Limit::Repeats(times));
         }
         if !only_mistakes {
-            self.mistakes.none();
-        } else if self.mistakes.made() == Streak::AskPerson {
+            self.mistakes.reset();
+        } else if self.mistakes.record() == MistakeAction::AskPerson {
             return self.ask_person(Limit::Mistakes(self.limits.mistakes));
         }
         self.ask_model()
     }
 }
 
-impl Calling {
+impl CallBatch {
     fn running(&self) -> usize {
-        self.slots.iter().filter(|slot| slot.progress == Progress::Running).count()
+        self.slots.iter().filter(|slot| slot.progress == SlotProgress::Running).count()
     }
 
     /// The next call that may start.
-    fn next(&self, several: Several) -> Option<usize> {
-        if self.running() > 0 && several != Several::Parallel {
+    fn next(&self, several: ParallelCalls) -> Option<usize> {
+        if self.running() > 0 && several != ParallelCalls::Parallel {
             return None;
         }
-        self.slots.iter().position(|slot| slot.progress == Progress::Waiting)
+        self.slots.iter().position(|slot| slot.progress == SlotProgress::Waiting)
     }
 
     /// Starts a call, or ends it at once where it must not run.
-    fn start(&mut self, place: usize, repeats: &mut Repeats) -> Option<Effect> {
+    fn start(&mut self, place: usize, repeats: &mut RepeatDetector) -> Option<TurnEffect> {
         let slot = self.slots.get_mut(place)?;
-        slot.progress = Progress::Running;
-        let run = Some(Effect::Run { slot: place });
-        let What::Call { server, target, arguments, .. } = &slot.asked.what else { return run };
-        match repeats.seen(&format!("{server}/{target}"), arguments) {
+        slot.progress = SlotProgress::Running;
+        let run = Some(TurnEffect::Run { slot: place });
+        let TurnCallKind::Call { server, target, arguments, .. } = &slot.asked.what else {
+            return run;
+        };
+        match repeats.record(&format!("{server}/{target}"), arguments) {
             Repetition::Fine => run,
             Repetition::Warn(times) => {
-                slot.warning = Some(words::repeated(times));
+                slot.warning = Some(texts::repeat_note(times));
                 run
             }
             Repetition::Stop(times) => {
                 self.repeated = Some(times);
-                let text = words::repeated_too_often(times);
+                let text = texts::repeat_limit_note(times);
                 Some(slot.leave_out(place, OutcomeKind::Denied, text))
             }
         }
     }
 
     /// Ends everything that has not started, but for the first `keep` of them.
-    fn leave_out_all_but(&mut self, keep: usize, text: &str) -> Vec<Effect> {
+    fn leave_out_all_but(&mut self, keep: usize, text: &str) -> Vec<TurnEffect> {
         let slots = self.slots.iter_mut().enumerate();
         slots
-            .filter(|(_, slot)| slot.progress == Progress::Waiting)
+            .filter(|(_, slot)| slot.progress == SlotProgress::Waiting)
             .skip(keep)
             .map(|(place, slot)| slot.leave_out(place, OutcomeKind::Cancelled, text.to_owned()))
             .collect()
     }
 
     /// What the model is told of them.
-    fn results(&self) -> Message {
+    fn results(&self) -> ChatMessage {
         let ended = self.slots.iter().filter_map(|slot| Some((slot, slot.end()?)));
         if self.native {
             let results = ended.map(|(slot, end)| CallResult {
                 id: slot.asked.id.clone(),
                 name: slot.asked.name.clone(),
-                text: slot.told(end),
+                text: slot.result_text(end),
                 images: end.images.clone(),
-                failed: end.failed(),
+                failed: end.is_failure(),
             });
-            return Message::Results { results: results.collect() };
+            return ChatMessage::Results { results: results.collect() };
         }
-        let (mut texts, mut images) = (Vec::new(), Vec::new());
+        let mut texts = Vec::new();
+        let mut images = Vec::new();
         for (slot, end) in ended {
-            texts.push(words::in_text(&slot.asked, &slot.told(end)));
+            texts.push(texts::labelled_result(&slot.asked, &slot.result_text(end)));
             images.extend(end.images.iter().cloned());
         }
-        Message::User { text: texts.join("\n\n"), images }
+        ChatMessage::User { text: texts.join("\n\n"), images }
     }
 }
 
-impl Slot {
-    fn leave_out(&mut self, place: usize, outcome: OutcomeKind, text: String) -> Effect {
-        self.progress = Progress::Done(Ended::not_run(outcome, text.clone()));
-        Effect::LeaveOut { slot: place, outcome, text }
+impl CallSlot {
+    fn leave_out(&mut self, place: usize, outcome: OutcomeKind, text: String) -> TurnEffect {
+        self.progress = SlotProgress::Done(CallEnd::not_run(outcome, text.clone()));
+        TurnEffect::LeaveOut { slot: place, outcome, text }
     }
 
-    fn end(&self) -> Option<&Ended> {
+    fn end(&self) -> Option<&CallEnd> {
         match &self.progress {
-            Progress::Done(end) => Some(end),
-            Progress::Waiting | Progress::Running => None,
+            SlotProgress::Done(end) => Some(end),
+            SlotProgress::Waiting | SlotProgress::Running => None,
         }
     }
 
-    fn told(&self, end: &Ended) -> String {
+    fn result_text(&self, end: &CallEnd) -> String {
         let text = match &end.origin {
-            Some(origin) => format!("{}\n\n{}", words::data_of(origin), end.text),
+            Some(origin) => format!("{}\n\n{}", texts::origin_note(origin), end.text),
             None => end.text.clone(),
         };
         match &self.warning {
@@ -220,17 +228,21 @@ impl Slot {
     }
 }
 
-fn slot(asked: Asked) -> Slot {
+fn slot(asked: TurnCall) -> CallSlot {
     let progress = match &asked.what {
-        What::Call { .. } | What::Own => Progress::Waiting,
-        What::Mistake { message } => Progress::Done(Ended {
+        TurnCallKind::Call { .. } | TurnCallKind::Own => SlotProgress::Waiting,
+        TurnCallKind::Mistake { message } => SlotProgress::Done(CallEnd {
             mistake: true,
-            ..Ended::not_run(OutcomeKind::NotSent, message.clone())
+            ..CallEnd::not_run(OutcomeKind::NotSent, message.clone())
         }),
     };
-    Slot { asked, progress, warning: None }
+    CallSlot { asked, progress, warning: None }
 }
 
-fn in_history(asked: &Asked) -> AskedCall {
-    AskedCall { id: asked.id.clone(), name: asked.name.clone(), arguments: asked.arguments.clone() }
+fn to_history_call(asked: &TurnCall) -> RequestedCall {
+    RequestedCall {
+        id: asked.id.clone(),
+        name: asked.name.clone(),
+        arguments: asked.arguments.clone(),
+    }
 }

@@ -8,7 +8,7 @@ use crate::turn::input::Failure;
 
 /// Something to bring about. Its end comes back as an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum TurnEffect {
     /// Ask the model, with the messages of the state.
     AskModel,
     /// Do what the model asked for in this slot.

@@ -3,18 +3,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use switchboard_core::OutcomeKind;
-use switchboard_prompting::{Image, Kept, Stop, Trouble, Usage};
+use switchboard_prompting::{Image, ModelErrorKind, StopReason, TokenUsage, VendorMessage};
 
-use crate::turn::limits::Limits;
+use crate::turn::limits::TurnLimits;
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
-pub enum Input {
+pub enum TurnInput {
     /// The conversation begins, or goes on under other limits.
     Began {
         /// The limits.
-        limits: Limits,
+        limits: TurnLimits,
     },
     /// The person said something.
     Said {
@@ -25,7 +25,7 @@ pub enum Input {
         images: Vec<Image>,
     },
     /// The model answered.
-    Answered(Box<Answer>),
+    Answered(Box<TurnAnswer>),
     /// The model could not be asked.
     NoAnswer(Failure),
     /// A call of the last answer has ended.
@@ -33,12 +33,12 @@ pub enum Input {
         /// Which of them, from 0.
         slot: usize,
         /// How.
-        end: Box<Ended>,
+        end: Box<CallEnd>,
     },
     /// The person answered the question whether to go on.
     Decided {
         /// The answer.
-        decision: Decision,
+        decision: LimitDecision,
     },
     /// The person gave the step up.
     Cancelled(Interruption),
@@ -63,21 +63,21 @@ pub enum Input {
 
 /// A whole answer of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct TurnAnswer {
     /// The words, with the calls in them if it calls in text.
     pub text: String,
     /// What it asks for, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub asked: Vec<Asked>,
+    pub asked: Vec<TurnCall>,
     /// Whether it asks through the vendor's API.
     pub native: bool,
     /// The message in the vendor's own form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kept: Option<Kept>,
+    pub kept: Option<VendorMessage>,
     /// Why it ended.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// What it cost.
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// About how many tokens the system prompt and the definitions have.
     pub prompt_tokens: usize,
     /// Which model it was.
@@ -86,7 +86,7 @@ pub struct Answer {
 
 /// One thing that a model asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct TurnCall {
     /// The name of the call, which its result carries.
     pub id: String,
     /// The name under which it was asked for.
@@ -94,19 +94,19 @@ pub struct Asked {
     /// The arguments as they were written: the text of a JSON object.
     pub arguments: String,
     /// What it means.
-    pub what: What,
+    pub what: TurnCallKind,
 }
 
 /// What a model means by something it asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum What {
+pub enum TurnCallKind {
     /// A call on a server.
     Call {
         /// The server.
         server: String,
         /// Whether a tool is run or a resource read.
-        wanted: WantedKind,
+        wanted: CallKind,
         /// The tool, or the resource's address.
         target: String,
         /// The arguments as the server wants them: the text of a JSON object.
@@ -124,7 +124,7 @@ pub enum What {
 /// Whether a tool is run or a resource read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WantedKind {
+pub enum CallKind {
     /// A tool is run.
     Tool,
     /// A resource is read.
@@ -133,7 +133,7 @@ pub enum WantedKind {
 
 /// How something that was asked for has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ended {
+pub struct CallEnd {
     /// In one word.
     pub outcome: OutcomeKind,
     /// In words for the model.
@@ -172,7 +172,7 @@ pub enum Consent {
 /// What a person wants when the conversation has reached a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Decision {
+pub enum LimitDecision {
     /// Go on.
     GoOn,
     /// Stop here.
@@ -184,7 +184,7 @@ pub enum Decision {
 #[schemars(rename = "ModelFailure")]
 pub struct Failure {
     /// The kind of trouble.
-    pub trouble: Trouble,
+    pub trouble: ModelErrorKind,
     /// What happened.
     pub message: String,
     /// What to do about it.
@@ -199,7 +199,7 @@ pub struct Interruption {
     pub heard: String,
 }
 
-impl Ended {
+impl CallEnd {
     /// Something that did not run, with the reason for the model.
     #[must_use]
     pub fn not_run(outcome: OutcomeKind, text: impl Into<String>) -> Self {
@@ -217,7 +217,7 @@ impl Ended {
 
     /// Whether the model is told that it went wrong.
     #[must_use]
-    pub fn failed(&self) -> bool {
+    pub fn is_failure(&self) -> bool {
         self.outcome != OutcomeKind::Ok
     }
 }

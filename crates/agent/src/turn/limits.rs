@@ -5,7 +5,7 @@ use switchboard_config::{CallsPerMessage, ChatSettings};
 
 /// What a conversation may do before a person has to speak, and how calls are run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct TurnLimits {
     /// How often the model may be asked in one turn.
     pub steps: usize,
     /// How many mistakes in a row it may make.
@@ -13,7 +13,7 @@ pub struct Limits {
     /// How many calls in a row may run without a question.
     pub unasked: usize,
     /// What happens with several calls in one message.
-    pub calls: Several,
+    pub calls: ParallelCalls,
     /// How many tokens the model can hold in mind.
     pub window: usize,
 }
@@ -21,7 +21,7 @@ pub struct Limits {
 /// What happens with several calls in one message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Several {
+pub enum ParallelCalls {
     /// The first runs, and the others are told to wait.
     One,
     /// All run, one after the other.
@@ -31,26 +31,26 @@ pub enum Several {
     Parallel,
 }
 
-impl Limits {
+impl TurnLimits {
     /// The limits that the settings give, for a model with such a window.
     #[must_use]
-    pub fn of(settings: &ChatSettings, window: usize) -> Self {
+    pub fn from_settings(settings: &ChatSettings, window: usize) -> Self {
         Self {
             steps: settings.max_steps,
             mistakes: u32::try_from(settings.mistake_limit).unwrap_or(u32::MAX),
             unasked: settings.unasked_limit,
             calls: match settings.calls {
-                CallsPerMessage::One => Several::One,
-                CallsPerMessage::Each => Several::Each,
-                CallsPerMessage::Parallel => Several::Parallel,
+                CallsPerMessage::One => ParallelCalls::One,
+                CallsPerMessage::Each => ParallelCalls::Each,
+                CallsPerMessage::Parallel => ParallelCalls::Parallel,
             },
             window,
         }
     }
 }
 
-impl Default for Limits {
+impl Default for TurnLimits {
     fn default() -> Self {
-        Self::of(&ChatSettings::default(), 128_000)
+        Self::from_settings(&ChatSettings::default(), 128_000)
     }
 }

@@ -11,16 +11,17 @@ mod limits;
 mod replay;
 mod state;
 mod step;
+pub mod texts;
 pub(crate) mod window;
-pub mod words;
 
-pub use effect::{Effect, Limit, TurnEnd};
+pub use effect::{Limit, TurnEffect, TurnEnd};
 pub use input::{
-    Answer, Asked, Consent, Decision, Ended, Failure, Input, Interruption, WantedKind, What,
+    CallEnd, CallKind, Consent, Failure, Interruption, LimitDecision, TurnAnswer, TurnCall,
+    TurnCallKind, TurnInput,
 };
-pub use limits::{Limits, Several};
-pub use replay::{Entry, before_last_turn, replay, replayed};
-pub use state::{Calling, Phase, Progress, Slot, State};
+pub use limits::{ParallelCalls, TurnLimits};
+pub use replay::{TurnEntry, before_last_turn, replay, without_undone};
+pub use state::{CallBatch, CallSlot, Phase, SlotProgress, TurnState};
 pub use step::step;
 
 #[cfg(test)]

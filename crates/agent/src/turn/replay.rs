@@ -1,24 +1,24 @@
 //! The state of a conversation from the inputs that were kept.
 
-use crate::turn::input::Input;
-use crate::turn::state::State;
+use crate::turn::input::TurnInput;
+use crate::turn::state::TurnState;
 use crate::turn::step::step;
 
 /// A kept input with its number, from 1.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct TurnEntry {
     /// Its number.
     pub number: u64,
     /// The input.
-    pub input: Input,
+    pub input: TurnInput,
 }
 
 /// Runs the inputs again. What was undone does not count; the numbers go on all the same.
 #[must_use]
-pub fn replay(entries: Vec<Entry>) -> State {
+pub fn replay(entries: Vec<TurnEntry>) -> TurnState {
     let last = entries.last().map_or(0, |entry| entry.number);
-    let mut state = State::default();
-    for entry in replayed(entries) {
+    let mut state = TurnState::default();
+    for entry in without_undone(entries) {
         // Calls are named after the number of their answer, so it must be the one it was kept under.
         state.number = entry.number.saturating_sub(1);
         state = step(state, entry.input).0;
@@ -31,11 +31,11 @@ pub fn replay(entries: Vec<Entry>) -> State {
 ///
 /// What was said while something ran belongs to the turn that ran.
 #[must_use]
-pub fn before_last_turn(entries: &[Entry]) -> Option<u64> {
-    let mut state = State::default();
+pub fn before_last_turn(entries: &[TurnEntry]) -> Option<u64> {
+    let mut state = TurnState::default();
     let mut before = None;
-    for entry in replayed(entries.to_vec()) {
-        if state.is_idle() && matches!(entry.input, Input::Said { .. }) {
+    for entry in without_undone(entries.to_vec()) {
+        if state.is_idle() && matches!(entry.input, TurnInput::Said { .. }) {
             before = entry.number.checked_sub(1);
         }
         state.number = entry.number.saturating_sub(1);
@@ -46,12 +46,12 @@ pub fn before_last_turn(entries: &[Entry]) -> Option<u64> {
 
 /// The entries that count: without what was undone.
 #[must_use]
-pub fn replayed(entries: Vec<Entry>) -> Vec<Entry> {
-    let mut counting: Vec<Entry> = Vec::with_capacity(entries.len());
+pub fn without_undone(entries: Vec<TurnEntry>) -> Vec<TurnEntry> {
+    let mut counting: Vec<TurnEntry> = Vec::with_capacity(entries.len());
     for entry in entries {
-        if let Input::Undone { to } = entry.input {
+        if let TurnInput::Undone { to } = entry.input {
             // Limits are no part of a turn: they stay as they are.
-            let stays = |entry: &Entry| matches!(entry.input, Input::Began { .. });
+            let stays = |entry: &TurnEntry| matches!(entry.input, TurnInput::Began { .. });
             counting.retain(|before| before.number <= to || stays(before));
         } else {
             counting.push(entry);

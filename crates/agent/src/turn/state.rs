@@ -1,24 +1,26 @@
 //! Where a conversation stands.
 
-use switchboard_prompting::{Image, Message, Mistakes, Repeats, Usage, estimate};
+use switchboard_prompting::{
+    ChatMessage, Image, MistakeCounter, RepeatDetector, TokenUsage, estimate_tokens,
+};
 
-use crate::turn::effect::{Effect, Limit};
-use crate::turn::input::{Asked, Ended};
-use crate::turn::limits::Limits;
+use crate::turn::effect::{Limit, TurnEffect};
+use crate::turn::input::{CallEnd, TurnCall};
+use crate::turn::limits::TurnLimits;
 
 /// Where a conversation stands.
 #[derive(Clone, Debug)]
-pub struct State {
+pub struct TurnState {
     /// How many inputs there were.
     pub number: u64,
     /// What it may do.
-    pub limits: Limits,
+    pub limits: TurnLimits,
     /// What the model is told of the conversation.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ChatMessage>,
     /// What it waits for.
     pub phase: Phase,
     /// What all answers cost together.
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// About how many tokens the next question to the model has.
     pub fill: usize,
     /// How often the beginning was cut.
@@ -26,8 +28,8 @@ pub struct State {
     pub(super) queued: Vec<(String, Vec<Image>)>,
     pub(super) steps: usize,
     pub(super) unasked: usize,
-    pub(super) mistakes: Mistakes,
-    pub(super) repeats: Repeats,
+    pub(super) mistakes: MistakeCounter,
+    pub(super) repeats: RepeatDetector,
     pub(super) squeezed: bool,
 }
 
@@ -39,7 +41,7 @@ pub enum Phase {
     /// The model.
     Thinking,
     /// The calls of an answer.
-    Calling(Calling),
+    Calling(CallBatch),
     /// The person's word on a limit.
     Asking(Limit),
     /// Words that stand for what is cut.
@@ -51,13 +53,13 @@ pub enum Phase {
 
 /// The calls of one answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Calling {
+pub struct CallBatch {
     /// The input that was the answer: calls are named after it.
     pub number: u64,
     /// Whether they came through the vendor's API.
     pub native: bool,
     /// One for each call, in order.
-    pub slots: Vec<Slot>,
+    pub slots: Vec<CallSlot>,
     /// Whether the person gave them up.
     pub cancelled: bool,
     /// Whether one of them was the same call once too often.
@@ -66,61 +68,61 @@ pub struct Calling {
 
 /// One call of an answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Slot {
+pub struct CallSlot {
     /// What was asked for.
-    pub asked: Asked,
+    pub asked: TurnCall,
     /// How far it is.
-    pub progress: Progress,
+    pub progress: SlotProgress,
     /// What the model is told beside the result.
     pub warning: Option<String>,
 }
 
 /// How far a call is.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Progress {
+pub enum SlotProgress {
     /// It waits for those before it.
     Waiting,
     /// It was started.
     Running,
     /// It has ended.
-    Done(Ended),
+    Done(CallEnd),
 }
 
-impl Default for State {
+impl Default for TurnState {
     fn default() -> Self {
-        let limits = Limits::default();
+        let limits = TurnLimits::default();
         Self {
             number: 0,
             messages: Vec::new(),
             phase: Phase::Idle,
-            usage: Usage::default(),
+            usage: TokenUsage::default(),
             fill: 0,
             cuts: 0,
             queued: Vec::new(),
             steps: 0,
             unasked: 0,
-            mistakes: Mistakes::with_limit(limits.mistakes),
-            repeats: Repeats::new(),
+            mistakes: MistakeCounter::with_limit(limits.mistakes),
+            repeats: RepeatDetector::new(),
             squeezed: false,
             limits,
         }
     }
 }
 
-impl State {
+impl TurnState {
     /// What has to be brought about for the conversation to go on from here, after its driver died.
     #[must_use]
-    pub fn pending(&self) -> Vec<Effect> {
+    pub fn pending(&self) -> Vec<TurnEffect> {
         match &self.phase {
             Phase::Idle => Vec::new(),
-            Phase::Thinking => vec![Effect::AskModel],
-            Phase::Asking(limit) => vec![Effect::AskPerson(*limit)],
-            Phase::Compacting { upto } => vec![Effect::Compact { upto: *upto }],
+            Phase::Thinking => vec![TurnEffect::AskModel],
+            Phase::Asking(limit) => vec![TurnEffect::AskPerson(*limit)],
+            Phase::Compacting { upto } => vec![TurnEffect::Compact { upto: *upto }],
             Phase::Calling(calling) => {
                 let slots = calling.slots.iter().enumerate();
                 slots
-                    .filter(|(_, slot)| slot.progress == Progress::Running)
-                    .map(|(slot, _)| Effect::Run { slot })
+                    .filter(|(_, slot)| slot.progress == SlotProgress::Running)
+                    .map(|(slot, _)| TurnEffect::Run { slot })
                     .collect()
             }
         }
@@ -131,7 +133,7 @@ impl State {
     pub fn running(&self) -> Option<usize> {
         match &self.phase {
             Phase::Calling(calling) => {
-                calling.slots.iter().position(|slot| slot.progress == Progress::Running)
+                calling.slots.iter().position(|slot| slot.progress == SlotProgress::Running)
             }
             Phase::Idle | Phase::Thinking | Phase::Asking(_) | Phase::Compacting { .. } => None,
         }
@@ -143,25 +145,25 @@ impl State {
         matches!(self.phase, Phase::Idle)
     }
 
-    pub(super) fn push(&mut self, message: Message) {
-        self.fill += weight(&message);
+    pub(super) fn push(&mut self, message: ChatMessage) {
+        self.fill += message_tokens(&message);
         self.messages.push(message);
     }
 }
 
 /// About how many tokens a message has.
-pub(super) fn weight(message: &Message) -> usize {
+pub(super) fn message_tokens(message: &ChatMessage) -> usize {
     // What a picture costs depends on its size; this is what a usual one does.
-    const PICTURE: usize = 1_000;
+    const PICTURE_TOKENS: usize = 1_000;
     let words = match message {
-        Message::User { text, images } => estimate(text) + images.len() * PICTURE,
-        Message::Assistant { text, calls, .. } => {
-            let calls = calls.iter().map(|call| estimate(&call.arguments) + 12);
-            estimate(text) + calls.sum::<usize>()
+        ChatMessage::User { text, images } => estimate_tokens(text) + images.len() * PICTURE_TOKENS,
+        ChatMessage::Assistant { text, calls, .. } => {
+            let calls = calls.iter().map(|call| estimate_tokens(&call.arguments) + 12);
+            estimate_tokens(text) + calls.sum::<usize>()
         }
-        Message::Results { results } => results
+        ChatMessage::Results { results } => results
             .iter()
-            .map(|result| estimate(&result.text) + result.images.len() * PICTURE + 8)
+            .map(|result| estimate_tokens(&result.text) + result.images.len() * PICTURE_TOKENS + 8)
             .sum(),
     };
     words + 4

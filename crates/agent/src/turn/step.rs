@@ -1,43 +1,43 @@
 //! The machine: one input, the next state, and what is to be done.
 
-use switchboard_prompting::{Image, Message, Mistakes, Repeats, Trouble};
+use switchboard_prompting::{ChatMessage, Image, MistakeCounter, ModelErrorKind, RepeatDetector};
 
-use crate::turn::effect::{Effect, Limit, TurnEnd};
-use crate::turn::input::{Decision, Failure, Input, Interruption};
-use crate::turn::limits::Limits;
-use crate::turn::state::{Phase, State};
-use crate::turn::words;
+use crate::turn::effect::{Limit, TurnEffect, TurnEnd};
+use crate::turn::input::{Failure, Interruption, LimitDecision, TurnInput};
+use crate::turn::limits::TurnLimits;
+use crate::turn::state::{Phase, TurnState};
+use crate::turn::texts;
 
 /// Takes one input. An input that does not fit the state changes nothing but the count.
 #[must_use]
-pub fn step(mut state: State, input: Input) -> (State, Vec<Effect>) {
+pub fn step(mut state: TurnState, input: TurnInput) -> (TurnState, Vec<TurnEffect>) {
     state.number += 1;
     let effects = match input {
-        Input::Began { limits } => state.began(limits),
-        Input::Said { text, images } => state.said(text, images),
-        Input::Answered(answer) => state.answered(*answer),
-        Input::NoAnswer(failure) => state.no_answer(failure),
-        Input::Ended { slot, end } => state.ended(slot, *end),
-        Input::Decided { decision } => state.decided(decision),
-        Input::Cancelled(interruption) => state.cancelled(interruption),
-        Input::Compacted { upto, summary, handle } => {
-            state.compacted(upto, &summary, handle.as_deref())
+        TurnInput::Began { limits } => state.on_begin(limits),
+        TurnInput::Said { text, images } => state.on_user_message(text, images),
+        TurnInput::Answered(answer) => state.on_answer(*answer),
+        TurnInput::NoAnswer(failure) => state.on_model_failure(failure),
+        TurnInput::Ended { slot, end } => state.on_call_end(slot, *end),
+        TurnInput::Decided { decision } => state.on_decision(decision),
+        TurnInput::Cancelled(interruption) => state.on_cancel(interruption),
+        TurnInput::Compacted { upto, summary, handle } => {
+            state.on_compaction(upto, &summary, handle.as_deref())
         }
-        Input::Retried => state.retried(),
+        TurnInput::Retried => state.on_retry(),
         // Whoever runs the inputs again leaves out what was undone.
-        Input::Undone { .. } => Vec::new(),
+        TurnInput::Undone { .. } => Vec::new(),
     };
     (state, effects)
 }
 
-impl State {
-    fn began(&mut self, limits: Limits) -> Vec<Effect> {
-        self.mistakes = Mistakes::with_limit(limits.mistakes);
+impl TurnState {
+    fn on_begin(&mut self, limits: TurnLimits) -> Vec<TurnEffect> {
+        self.mistakes = MistakeCounter::with_limit(limits.mistakes);
         self.limits = limits;
         Vec::new()
     }
 
-    fn said(&mut self, text: String, images: Vec<Image>) -> Vec<Effect> {
+    fn on_user_message(&mut self, text: String, images: Vec<Image>) -> Vec<TurnEffect> {
         match self.phase {
             // What is said while something runs waits for the next question to the model.
             Phase::Thinking | Phase::Calling(_) | Phase::Compacting { .. } => {
@@ -46,7 +46,7 @@ impl State {
             }
             Phase::Idle | Phase::Asking(_) => {
                 self.begin_turn();
-                self.push(Message::User { text, images });
+                self.push(ChatMessage::User { text, images });
                 self.ask_model()
             }
         }
@@ -56,28 +56,28 @@ impl State {
         self.steps = 0;
         self.unasked = 0;
         self.squeezed = false;
-        self.mistakes.none();
-        self.repeats = Repeats::new();
+        self.mistakes.reset();
+        self.repeats = RepeatDetector::new();
     }
 
-    fn no_answer(&mut self, failure: Failure) -> Vec<Effect> {
+    fn on_model_failure(&mut self, failure: Failure) -> Vec<TurnEffect> {
         if self.phase != Phase::Thinking {
             return Vec::new();
         }
-        if failure.trouble == Trouble::TooLong
+        if failure.trouble == ModelErrorKind::TooLong
             && !self.squeezed
-            && let Some(upto) = self.cut_hard()
+            && let Some(upto) = self.messages_to_cut_hard()
         {
             self.squeezed = true;
             self.phase = Phase::Compacting { upto };
-            return vec![Effect::Compact { upto }];
+            return vec![TurnEffect::Compact { upto }];
         }
         self.end(TurnEnd::Failed(failure))
     }
 
-    fn retried(&mut self) -> Vec<Effect> {
+    fn on_retry(&mut self) -> Vec<TurnEffect> {
         match (&self.phase, self.messages.last()) {
-            (Phase::Idle, Some(Message::User { .. } | Message::Results { .. })) => {
+            (Phase::Idle, Some(ChatMessage::User { .. } | ChatMessage::Results { .. })) => {
                 self.begin_turn();
                 self.ask_model()
             }
@@ -85,32 +85,32 @@ impl State {
         }
     }
 
-    fn decided(&mut self, decision: Decision) -> Vec<Effect> {
+    fn on_decision(&mut self, decision: LimitDecision) -> Vec<TurnEffect> {
         let Phase::Asking(limit) = self.phase else { return Vec::new() };
         match decision {
-            Decision::Stop => self.end(TurnEnd::Stopped(limit)),
-            Decision::GoOn => {
+            LimitDecision::Stop => self.end(TurnEnd::Stopped(limit)),
+            LimitDecision::GoOn => {
                 self.begin_turn();
                 self.ask_model()
             }
         }
     }
 
-    fn cancelled(&mut self, interruption: Interruption) -> Vec<Effect> {
+    fn on_cancel(&mut self, interruption: Interruption) -> Vec<TurnEffect> {
         match &mut self.phase {
             Phase::Idle => Vec::new(),
             Phase::Asking(_) => self.end(TurnEnd::Cancelled),
             Phase::Compacting { .. } => {
-                let mut effects = vec![Effect::StopAll];
+                let mut effects = vec![TurnEffect::StopAll];
                 effects.extend(self.end(TurnEnd::Cancelled));
                 effects
             }
             Phase::Thinking => {
                 if !interruption.heard.trim().is_empty() {
-                    let text = format!("{}{}", interruption.heard, words::INTERRUPTED);
-                    self.push(Message::Assistant { text, calls: Vec::new(), kept: None });
+                    let text = format!("{}{}", interruption.heard, texts::INTERRUPTED);
+                    self.push(ChatMessage::Assistant { text, calls: Vec::new(), kept: None });
                 }
-                let mut effects = vec![Effect::StopAll];
+                let mut effects = vec![TurnEffect::StopAll];
                 effects.extend(self.end(TurnEnd::Cancelled));
                 effects
             }
@@ -119,7 +119,7 @@ impl State {
     }
 
     /// Asks the model, unless a limit or the window is in the way.
-    pub(super) fn ask_model(&mut self) -> Vec<Effect> {
+    pub(super) fn ask_model(&mut self) -> Vec<TurnEffect> {
         if self.steps >= self.limits.steps {
             return self.ask_person(Limit::Steps(self.steps));
         }
@@ -127,24 +127,24 @@ impl State {
             return self.ask_person(Limit::Unasked(self.unasked));
         }
         self.steps += 1;
-        if let Some(upto) = self.cut() {
+        if let Some(upto) = self.messages_to_cut() {
             self.phase = Phase::Compacting { upto };
-            return vec![Effect::Compact { upto }];
+            return vec![TurnEffect::Compact { upto }];
         }
         self.phase = Phase::Thinking;
-        vec![Effect::AskModel]
+        vec![TurnEffect::AskModel]
     }
 
-    pub(super) fn ask_person(&mut self, limit: Limit) -> Vec<Effect> {
+    pub(super) fn ask_person(&mut self, limit: Limit) -> Vec<TurnEffect> {
         self.phase = Phase::Asking(limit);
-        vec![Effect::AskPerson(limit)]
+        vec![TurnEffect::AskPerson(limit)]
     }
 
     /// Ends the turn. What was said meanwhile begins the next one, unless the person wanted an end.
-    pub(super) fn end(&mut self, end: TurnEnd) -> Vec<Effect> {
+    pub(super) fn end(&mut self, end: TurnEnd) -> Vec<TurnEffect> {
         self.phase = Phase::Idle;
         if self.queued.is_empty() {
-            return vec![Effect::End(end)];
+            return vec![TurnEffect::End(end)];
         }
         self.begin_turn();
         self.push_queued();
@@ -156,7 +156,7 @@ impl State {
             | TurnEnd::Stopped(_)
             | TurnEnd::Failed(_)
             | TurnEnd::NotKept { .. } => {
-                vec![Effect::End(end)]
+                vec![TurnEffect::End(end)]
             }
         }
     }
@@ -165,7 +165,7 @@ impl State {
         if !self.queued.is_empty() {
             let (texts, images): (Vec<String>, Vec<Vec<Image>>) =
                 std::mem::take(&mut self.queued).into_iter().unzip();
-            self.push(Message::User { text: texts.join("\n\n"), images: images.concat() });
+            self.push(ChatMessage::User { text: texts.join("\n\n"), images: images.concat() });
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use switchboard_agent::Event;
 use switchboard_agent::turn::TurnEnd;
-use switchboard_host::{Answering, Reviewer};
+use switchboard_host::{ReviewFuture, Reviewer};
 use switchboard_policy::Question;
 use tokio::sync::mpsc;
 
@@ -16,10 +16,10 @@ use crate::stage::{Consent, Stage, Talk};
 async fn go_on(talk: &mut Talk, questions: &mut Questions) -> Vec<String> {
     talk.say("go on").await;
     let asked = questions.next().await;
-    let mut told = asked.told();
+    let mut told = asked.message_lines();
     assert_eq!(told.pop().as_deref(), Some("user: go on"));
     asked.end("Here I am.");
-    assert_eq!(talk.ended().await, TurnEnd::Done);
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Done);
     told
 }
 
@@ -33,7 +33,7 @@ async fn an_answer_that_has_begun_is_kept_as_far_as_it_was_heard() {
     asked.begin("Half an ans").await;
     talk.until(|event| matches!(event, Event::Text { .. }).then_some(())).await;
     talk.conversation.cancel().await;
-    assert_eq!(talk.ended().await, TurnEnd::Cancelled);
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Cancelled);
     asked.given_up().await;
     let told = go_on(&mut talk, &mut questions).await;
     let half = "assistant: Half an ans\n\n[The user interrupted this answer.]";
@@ -50,7 +50,7 @@ async fn an_answer_of_which_nothing_was_heard_leaves_nothing_behind() {
     talk.say("hi").await;
     let asked = questions.next().await;
     talk.conversation.cancel().await;
-    assert_eq!(talk.ended().await, TurnEnd::Cancelled);
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Cancelled);
     asked.given_up().await;
     assert_eq!(go_on(&mut talk, &mut questions).await, ["user: hi"]);
     talk.conversation.close().await;
@@ -65,9 +65,9 @@ async fn calls_are_given_up_and_those_that_wait_do_not_run() {
     talk.say("hi").await;
     let calls = [("echo__slow", json!({"ms": 60_000})), ("echo__write", json!({"key": "never"}))];
     questions.next().await.call(&calls);
-    talk.called("slow").await;
+    talk.wait_call("slow").await;
     talk.conversation.cancel().await;
-    assert_eq!(talk.ended().await, TurnEnd::Cancelled);
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Cancelled);
     let told = go_on(&mut talk, &mut questions).await;
     let results = told.last().unwrap();
     assert!(results.starts_with("results: Given up before it ended: "), "{results}");
@@ -82,7 +82,7 @@ async fn calls_are_given_up_and_those_that_wait_do_not_run() {
 struct Silent(mpsc::Sender<()>);
 
 impl Reviewer for Silent {
-    fn ask<'a>(&'a self, _: &'a Question) -> Answering<'a> {
+    fn ask<'a>(&'a self, _: &'a Question) -> ReviewFuture<'a> {
         Box::pin(async move {
             self.0.send(()).await.unwrap();
             std::future::pending().await
@@ -100,7 +100,7 @@ async fn a_question_that_nobody_has_answered_is_given_up() {
     questions.next().await.call(&[("echo__write", json!({"key": "never"}))]);
     read.recv().await.unwrap();
     talk.conversation.cancel().await;
-    assert_eq!(talk.ended().await, TurnEnd::Cancelled);
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Cancelled);
     let told = go_on(&mut talk, &mut questions).await;
     assert!(told.last().unwrap().starts_with("results: Given up"), "{told:?}");
     assert_eq!(stage.home.journal_lines(), Vec::<String>::new());
@@ -118,7 +118,7 @@ async fn the_question_whether_to_go_on_is_given_up() {
     questions.next().await.call(&[("no_such_tool", json!({}))]);
     talk.until(|event| matches!(event, Event::Limit(_)).then_some(())).await;
     talk.conversation.cancel().await;
-    assert_eq!(talk.ended().await, TurnEnd::Cancelled);
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Cancelled);
     let told = go_on(&mut talk, &mut questions).await;
     assert!(told.last().unwrap().contains("there is no tool `no_such_tool`"), "{told:?}");
     talk.conversation.close().await;
@@ -147,11 +147,11 @@ async fn closing_gives_up_what_runs_and_the_record_knows() {
     let session = talk.conversation.session().clone();
     talk.say("hi").await;
     questions.next().await.call(&[("echo__slow", json!({"ms": 60_000}))]);
-    talk.called("slow").await;
+    talk.wait_call("slow").await;
     talk.conversation.close().await;
     let talk = stage.resume(model, session).await;
     let asked = questions.next().await;
-    assert!(asked.newest().starts_with("results: Given up"), "{:?}", asked.told());
+    assert!(asked.newest().starts_with("results: Given up"), "{:?}", asked.message_lines());
     asked.end("I see.");
     talk.conversation.close().await;
     stage.stop().await;

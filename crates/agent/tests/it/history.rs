@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use switchboard_agent::turn::TurnEnd;
-use switchboard_prompting::{Calls, Trouble, Vendor};
+use switchboard_prompting::{CallMode, ModelErrorKind, Vendor};
 
 use crate::puppet::{Puppet, Questions};
 use crate::stage::{Stage, Talk};
@@ -11,7 +11,7 @@ use crate::stage::{Stage, Talk};
 async fn turn(talk: &mut Talk, questions: &mut Questions, said: &str, answer: &str) {
     talk.say(said).await;
     questions.next().await.end(answer);
-    assert_eq!(talk.ended().await, TurnEnd::Done);
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Done);
 }
 
 #[tokio::test]
@@ -23,13 +23,13 @@ async fn a_turn_is_taken_back_with_its_calls() {
     talk.say("two").await;
     questions.next().await.call(&[("echo__write", json!({"key": "a"}))]);
     questions.next().await.end("Written.");
-    assert_eq!(talk.ended().await, TurnEnd::Done);
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Done);
     talk.conversation.undo().await;
     talk.say("three").await;
     let asked = questions.next().await;
-    assert_eq!(asked.told(), ["user: one", "assistant: First.", "user: three"]);
+    assert_eq!(asked.message_lines(), ["user: one", "assistant: First.", "user: three"]);
     asked.end("Third.");
-    assert_eq!(talk.ended().await, TurnEnd::Done);
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Done);
     for there_is_one in [true, true, false] {
         assert_eq!(talk.conversation.undo().await, there_is_one);
     }
@@ -45,14 +45,14 @@ async fn words_said_in_the_middle_of_a_turn_are_taken_back_with_it() {
     let mut talk = stage.talk(model).await;
     talk.say("one").await;
     questions.next().await.call(&[("echo__slow", json!({"ms": 200}))]);
-    talk.called("slow").await;
+    talk.wait_call("slow").await;
     talk.say("hurry").await;
     questions.next().await.end("Done.");
-    assert_eq!(talk.ended().await, TurnEnd::Done);
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Done);
     talk.conversation.undo().await;
     talk.say("afresh").await;
     let asked = questions.next().await;
-    assert_eq!(asked.told(), ["user: afresh"]);
+    assert_eq!(asked.message_lines(), ["user: afresh"]);
     asked.end("Hello.");
     talk.conversation.close().await;
     stage.stop().await;
@@ -67,7 +67,7 @@ async fn while_something_runs_nothing_is_taken_back() {
     let asked = questions.next().await;
     assert!(!talk.conversation.undo().await);
     asked.end("First.");
-    assert_eq!(talk.ended().await, TurnEnd::Done);
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Done);
     talk.conversation.close().await;
     stage.stop().await;
 }
@@ -76,7 +76,7 @@ async fn while_something_runs_nothing_is_taken_back() {
 async fn taking_back_a_turn_does_not_bring_the_limits_of_another_model_back() {
     let stage = Stage::new().await;
     let (large, mut questions) = Puppet::new("large");
-    let (small, _nothing) = Puppet::like("small", Calls::Native(Vendor::OpenAi), 5_000);
+    let (small, _nothing) = Puppet::like("small", CallMode::Native(Vendor::OpenAi), 5_000);
     let mut talk = stage.talk(large).await;
     turn(&mut talk, &mut questions, "one", "First.").await;
     talk.conversation.use_model(small).await;
@@ -97,12 +97,12 @@ async fn calls_of_a_native_model_are_words_to_one_that_calls_in_text() {
     talk.say("one").await;
     questions.next().await.call(&[("echo__echo", json!({"text": "hey"}))]);
     questions.next().await.end("Heard.");
-    assert_eq!(talk.ended().await, TurnEnd::Done);
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Done);
     talk.conversation.use_model(textual).await;
     talk.say("two").await;
     let asked = others.next().await;
     assert_eq!(
-        asked.told(),
+        asked.message_lines(),
         [
             "user: one",
             "assistant: [called echo__echo with {\"text\":\"hey\"}]",
@@ -121,12 +121,12 @@ async fn calls_of_a_native_model_are_words_to_one_that_calls_in_text() {
     let result = "user: [use_mcp_tool of `echo` on server `echo`] Result:\n```\n[Data from `echo/echo`:]\n\nho\n```";
     assert_eq!(asked.newest(), result);
     asked.end("Heard too.");
-    assert_eq!(talk.ended().await, TurnEnd::Done);
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Done);
     // Back again: what the other called in its text stays text.
     talk.conversation.use_model(native).await;
     talk.say("three").await;
     let asked = questions.next().await;
-    let told = asked.told();
+    let told = asked.message_lines();
     assert_eq!(told[1], "assistant:  echo__echo{\"text\":\"hey\"}");
     assert_eq!(
         told[5..],
@@ -143,27 +143,27 @@ async fn a_question_that_failed_is_asked_again_as_it_was() {
     let (model, mut questions) = Puppet::new("main");
     let mut talk = stage.talk(model).await;
     talk.conversation.retry().await;
-    assert_eq!(talk.warned().await, "there is nothing to ask again");
-    assert_eq!(talk.ended().await, TurnEnd::Done);
+    assert_eq!(talk.wait_warning().await, "there is nothing to ask again");
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Done);
     talk.say("one").await;
     let asked = questions.next().await;
-    let told = asked.told();
-    asked.fail(Trouble::Unreachable);
-    let end = talk.ended().await;
+    let told = asked.message_lines();
+    asked.fail(ModelErrorKind::Unreachable);
+    let end = talk.wait_turn_end().await;
     assert!(matches!(&end, TurnEnd::Failed(failure) if failure.message == "it cannot"), "{end:?}");
     talk.conversation.retry().await;
     let asked = questions.next().await;
-    assert_eq!(asked.told(), told);
+    assert_eq!(asked.message_lines(), told);
     asked.call(&[("echo__echo", json!({"text": "hey"}))]);
-    questions.next().await.fail(Trouble::CutOff);
-    assert!(matches!(talk.ended().await, TurnEnd::Failed(_)));
+    questions.next().await.fail(ModelErrorKind::CutOff);
+    assert!(matches!(talk.wait_turn_end().await, TurnEnd::Failed(_)));
     talk.conversation.retry().await;
     let asked = questions.next().await;
     assert_eq!(asked.newest(), "results: [Data from `echo/echo`:]\n\nhey");
     asked.end("Done.");
-    assert_eq!(talk.ended().await, TurnEnd::Done);
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Done);
     talk.conversation.retry().await;
-    assert_eq!(talk.warned().await, "there is nothing to ask again");
+    assert_eq!(talk.wait_warning().await, "there is nothing to ask again");
     talk.conversation.close().await;
     stage.stop().await;
 }
@@ -177,14 +177,14 @@ async fn another_process_goes_on_where_the_first_one_was() {
     turn(&mut talk, &mut questions, "one", "First.").await;
     talk.say("two").await;
     let asked = questions.next().await;
-    let told = asked.told();
+    let told = asked.message_lines();
     talk.conversation.close().await;
     asked.given_up().await;
     let mut talk = stage.resume(model, session.clone()).await;
     let asked = questions.next().await;
-    assert_eq!(asked.told(), told);
+    assert_eq!(asked.message_lines(), told);
     asked.end("Second.");
-    assert_eq!(talk.ended().await, TurnEnd::Done);
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Done);
     talk.conversation.close().await;
     let kept = stage.state(&session).await;
     assert_eq!((kept.messages.len(), kept.is_idle()), (4, true));

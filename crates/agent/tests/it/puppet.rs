@@ -5,44 +5,45 @@ use std::time::Duration;
 
 use serde_json::Value;
 use switchboard_prompting::{
-    About, Answering, CallForm, Calls, Checking, Delta, Message, Model, ModelError, NativeCall,
-    Request, Said, Stop, Trouble, Usage, Vendor, read_arguments,
+    CallForm, CallMode, ChatMessage, Model, ModelAnswer, ModelAnswerFuture, ModelCheckFuture,
+    ModelDelta, ModelError, ModelErrorKind, ModelInfo, ModelRequest, NativeCall, StopReason,
+    TokenUsage, Vendor, read_arguments,
 };
 use tokio::sync::{mpsc, oneshot};
 
 /// No test waits longer than this for something that has to come.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const TEST_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The model.
 pub(crate) struct Puppet {
-    about: About,
-    asked: mpsc::Sender<Asked>,
+    about: ModelInfo,
+    asked: mpsc::Sender<PuppetQuestion>,
 }
 
 /// The questions that the model was asked.
-pub(crate) struct Questions(mpsc::Receiver<Asked>);
+pub(crate) struct Questions(mpsc::Receiver<PuppetQuestion>);
 
 /// One question; it waits for its answer.
-pub(crate) struct Asked {
-    pub(crate) request: Request,
-    heard: mpsc::Sender<Delta>,
-    answer: oneshot::Sender<Result<Said, ModelError>>,
+pub(crate) struct PuppetQuestion {
+    pub(crate) request: ModelRequest,
+    heard: mpsc::Sender<ModelDelta>,
+    answer: oneshot::Sender<Result<ModelAnswer, ModelError>>,
 }
 
 impl Puppet {
     /// One that calls natively, with a large window.
     pub(crate) fn new(profile: &str) -> (Arc<Self>, Questions) {
-        Self::like(profile, Calls::Native(Vendor::OpenAi), 100_000)
+        Self::like(profile, CallMode::Native(Vendor::OpenAi), 100_000)
     }
 
     /// One that calls in its text.
     pub(crate) fn in_text(profile: &str) -> (Arc<Self>, Questions) {
-        Self::like(profile, Calls::Text(CallForm::Wrapper), 100_000)
+        Self::like(profile, CallMode::Text(CallForm::Wrapper), 100_000)
     }
 
-    pub(crate) fn like(profile: &str, calls: Calls, window: usize) -> (Arc<Self>, Questions) {
+    pub(crate) fn like(profile: &str, calls: CallMode, window: usize) -> (Arc<Self>, Questions) {
         let (asked, questions) = mpsc::channel(8);
-        let about = About {
+        let about = ModelInfo {
             profile: profile.to_owned(),
             provider: "puppet".to_owned(),
             model: "wood".to_owned(),
@@ -55,29 +56,33 @@ impl Puppet {
 }
 
 impl Model for Puppet {
-    fn about(&self) -> &About {
+    fn info(&self) -> &ModelInfo {
         &self.about
     }
 
-    fn answer<'a>(&'a self, request: &'a Request, heard: &'a mpsc::Sender<Delta>) -> Answering<'a> {
+    fn answer<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        heard: &'a mpsc::Sender<ModelDelta>,
+    ) -> ModelAnswerFuture<'a> {
         Box::pin(async move {
             let (answer, answered) = oneshot::channel();
-            let asked = Asked { request: request.clone(), heard: heard.clone(), answer };
-            let gone = || ModelError::new(Trouble::CutOff, "nobody pulls the strings");
+            let asked = PuppetQuestion { request: request.clone(), heard: heard.clone(), answer };
+            let gone = || ModelError::new(ModelErrorKind::CutOff, "nobody pulls the strings");
             self.asked.send(asked).await.map_err(|_| gone())?;
             answered.await.map_err(|_| gone())?
         })
     }
 
-    fn check(&self) -> Checking<'_> {
+    fn check(&self) -> ModelCheckFuture<'_> {
         Box::pin(async { Ok("it hangs well".to_owned()) })
     }
 }
 
 impl Questions {
     /// The next question.
-    pub(crate) async fn next(&mut self) -> Asked {
-        let asked = tokio::time::timeout(PATIENCE, self.0.recv()).await;
+    pub(crate) async fn next(&mut self) -> PuppetQuestion {
+        let asked = tokio::time::timeout(TEST_TIMEOUT, self.0.recv()).await;
         asked.expect("the model is asked in time").expect("the model is still there")
     }
 
@@ -87,15 +92,15 @@ impl Questions {
     }
 }
 
-impl Asked {
+impl PuppetQuestion {
     /// Says a part of the answer.
     pub(crate) async fn begin(&self, text: &str) {
-        self.heard.send(Delta::Text(text.to_owned())).await.unwrap();
+        self.heard.send(ModelDelta::Text(text.to_owned())).await.unwrap();
     }
 
     /// Answers with words.
     pub(crate) fn end(self, text: &str) {
-        self.finish(text, Vec::new(), Usage::default());
+        self.finish(text, Vec::new(), TokenUsage::default());
     }
 
     /// Answers with calls: names and arguments.
@@ -106,19 +111,25 @@ impl Asked {
             arguments: read_arguments(&arguments.to_string()),
         });
         let native = native.collect();
-        self.finish("", native, Usage::default());
+        self.finish("", native, TokenUsage::default());
     }
 
-    pub(crate) fn fail(self, trouble: Trouble) {
+    pub(crate) fn fail(self, trouble: ModelErrorKind) {
         self.give(Err(ModelError::new(trouble, "it cannot")));
     }
 
-    fn finish(self, text: &str, calls: Vec<NativeCall>, usage: Usage) {
-        let stop = if calls.is_empty() { Stop::End } else { Stop::Calls };
-        self.give(Ok(Said { text: text.to_owned(), calls, stop, usage, kept: None }));
+    fn finish(self, text: &str, calls: Vec<NativeCall>, usage: TokenUsage) {
+        let stop = if calls.is_empty() { StopReason::End } else { StopReason::Calls };
+        self.give(Ok(ModelAnswer {
+            text: text.to_owned(),
+            calls,
+            stop,
+            usage,
+            vendor_message: None,
+        }));
     }
 
-    fn give(self, said: Result<Said, ModelError>) {
+    fn give(self, said: Result<ModelAnswer, ModelError>) {
         let Self { heard, answer, .. } = self;
         // As long as somebody can speak, the answer is listened to.
         drop(heard);
@@ -127,31 +138,31 @@ impl Asked {
 
     /// Waits until nobody wants the answer any more.
     pub(crate) async fn given_up(mut self) {
-        let closed = tokio::time::timeout(PATIENCE, self.answer.closed()).await;
+        let closed = tokio::time::timeout(TEST_TIMEOUT, self.answer.closed()).await;
         closed.expect("the question is given up in time");
     }
 
     /// The messages, one line for each: who, and what.
-    pub(crate) fn told(&self) -> Vec<String> {
-        self.request.messages.iter().map(shown).collect()
+    pub(crate) fn message_lines(&self) -> Vec<String> {
+        self.request.messages.iter().map(message_line).collect()
     }
 
     /// The newest message.
     pub(crate) fn newest(&self) -> String {
-        self.told().pop().expect("there is a message")
+        self.message_lines().pop().expect("there is a message")
     }
 }
 
-fn shown(message: &Message) -> String {
+fn message_line(message: &ChatMessage) -> String {
     match message {
-        Message::User { text, images } if images.is_empty() => format!("user: {text}"),
-        Message::User { text, images } => format!("user: {text} ({} pictures)", images.len()),
-        Message::Assistant { text, calls, .. } => {
+        ChatMessage::User { text, images } if images.is_empty() => format!("user: {text}"),
+        ChatMessage::User { text, images } => format!("user: {text} ({} pictures)", images.len()),
+        ChatMessage::Assistant { text, calls, .. } => {
             let calls = calls.iter().map(|call| format!("{}{}", call.name, call.arguments));
             let parts: Vec<String> = std::iter::once(text.clone()).chain(calls).collect();
             format!("assistant: {}", parts.join(" "))
         }
-        Message::Results { results } => {
+        ChatMessage::Results { results } => {
             let texts: Vec<&str> = results.iter().map(|result| result.text.as_str()).collect();
             format!("results: {}", texts.join(" | "))
         }

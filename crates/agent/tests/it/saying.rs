@@ -23,9 +23,9 @@ async fn words_said_while_the_model_thinks_begin_the_next_turn() {
     }
     asked.end("First.");
     let asked = questions.next().await;
-    assert_eq!(asked.told(), ["user: one", "assistant: First.", "user: two\n\nthree"]);
+    assert_eq!(asked.message_lines(), ["user: one", "assistant: First.", "user: two\n\nthree"]);
     asked.end("Second.");
-    assert_eq!(talk.ended().await, TurnEnd::Done);
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Done);
     talk.conversation.close().await;
     stage.stop().await;
 }
@@ -37,15 +37,15 @@ async fn words_said_while_a_call_runs_follow_its_result() {
     let mut talk = stage.talk(model).await;
     talk.say("one").await;
     questions.next().await.call(&[("echo__slow", json!({"ms": 300}))]);
-    talk.called("slow").await;
+    talk.wait_call("slow").await;
     talk.say("hurry").await;
     let asked = questions.next().await;
     assert_eq!(
-        asked.told()[2..],
+        asked.message_lines()[2..],
         ["results: [Data from `echo/slow`:]\n\nslept 300 ms", "user: hurry"]
     );
     asked.end("I hurry.");
-    assert_eq!(talk.ended().await, TurnEnd::Done);
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Done);
     talk.conversation.close().await;
     stage.stop().await;
 }
@@ -67,7 +67,7 @@ async fn pictures_are_not_lost_when_they_come_while_the_model_thinks() {
     let asked = questions.next().await;
     assert_eq!(asked.newest(), "user: look (1 pictures)");
     asked.end("I see.");
-    assert_eq!(talk.ended().await, TurnEnd::Done);
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Done);
     talk.conversation.close().await;
     stage.stop().await;
 }
@@ -81,10 +81,10 @@ async fn words_said_before_a_step_was_given_up_are_there_in_the_next() {
     let _asked = questions.next().await;
     talk.say("two").await;
     talk.conversation.cancel().await;
-    assert_eq!(talk.ended().await, TurnEnd::Cancelled);
+    assert_eq!(talk.wait_turn_end().await, TurnEnd::Cancelled);
     talk.say("three").await;
     let asked = questions.next().await;
-    assert_eq!(asked.told(), ["user: one", "user: two", "user: three"]);
+    assert_eq!(asked.message_lines(), ["user: one", "user: two", "user: three"]);
     asked.end("All three.");
     talk.conversation.close().await;
     stage.stop().await;

@@ -5,24 +5,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::json;
-use switchboard_agent::turn::{State, TurnEnd};
-use switchboard_agent::{Conversation, Event, Opening, Parts, state_of};
+use switchboard_agent::turn::{TurnEnd, TurnState};
+use switchboard_agent::{Conversation, ConversationParts, ConversationStart, Event, load_state};
 use switchboard_config::{ChatSettings, Environment, Places};
 use switchboard_core::Face;
 use switchboard_host::{Host, Options, Reviewer};
 use switchboard_prompting::Model;
 use switchboard_rules::Pattern;
-use switchboard_store::{SessionId, Sessions};
+use switchboard_store::{SessionId, SessionStore};
 use switchboard_testkit::{Home, binary};
 use tokio::sync::mpsc;
 
-use crate::puppet::PATIENCE;
+use crate::puppet::TEST_TIMEOUT;
 
 /// A host whose servers are ready.
 pub(crate) struct Stage {
     pub(crate) home: Home,
     host: Host,
-    pub(crate) sessions: Sessions,
+    pub(crate) sessions: SessionStore,
     pub(crate) settings: ChatSettings,
 }
 
@@ -52,24 +52,24 @@ impl Stage {
             Consent::Ask(reviewer) => options.reviewer = reviewer,
         }
         let host = Host::start(options).expect("the host starts");
-        host.settled(None).await;
-        let sessions = Sessions::in_memory().unwrap();
+        host.wait_settled(None).await;
+        let sessions = SessionStore::in_memory().unwrap();
         Self { home, host, sessions, settings: ChatSettings::default() }
     }
 
     /// Begins a conversation.
     pub(crate) async fn talk(&self, model: Arc<dyn Model>) -> Talk {
         let folder = self.home.path().to_owned();
-        self.open(model, Opening::New { name: None, folder }).await
+        self.open(model, ConversationStart::New { name: None, folder }).await
     }
 
     /// Goes on with a conversation.
     pub(crate) async fn resume(&self, model: Arc<dyn Model>, session: SessionId) -> Talk {
-        self.open(model, Opening::Resume(session)).await
+        self.open(model, ConversationStart::Resume(session)).await
     }
 
-    async fn open(&self, model: Arc<dyn Model>, opening: Opening) -> Talk {
-        let parts = Parts {
+    async fn open(&self, model: Arc<dyn Model>, opening: ConversationStart) -> Talk {
+        let parts = ConversationParts {
             host: self.host.clone(),
             model,
             sessions: self.sessions.clone(),
@@ -81,8 +81,8 @@ impl Stage {
     }
 
     /// What is kept of a conversation.
-    pub(crate) async fn state(&self, session: &SessionId) -> State {
-        state_of(&self.sessions, session).await.unwrap()
+    pub(crate) async fn state(&self, session: &SessionId) -> TurnState {
+        load_state(&self.sessions, session).await.unwrap()
     }
 
     pub(crate) async fn stop(self) {
@@ -92,7 +92,7 @@ impl Stage {
 
 fn options(home: &Home, config: PathBuf) -> Options {
     let state = home.path().join("state");
-    let places = Places { user: Some(config), ..Places::bare(state) };
+    let places = Places { user: Some(config), ..Places::without_files(state) };
     let path = std::env::var("PATH").unwrap_or_default();
     let environment = Environment {
         variables: BTreeMap::from([("PATH".to_owned(), path)]),
@@ -123,11 +123,11 @@ impl Talk {
                 }
             }
         };
-        tokio::time::timeout(PATIENCE, waiting).await.expect("the event comes in time")
+        tokio::time::timeout(TEST_TIMEOUT, waiting).await.expect("the event comes in time")
     }
 
     /// Waits for the end of the turn.
-    pub(crate) async fn ended(&mut self) -> TurnEnd {
+    pub(crate) async fn wait_turn_end(&mut self) -> TurnEnd {
         self.until(|event| match event {
             Event::TurnEnded { end, .. } => Some(end.clone()),
             _ => None,
@@ -136,7 +136,7 @@ impl Talk {
     }
 
     /// Waits until a call of this tool begins.
-    pub(crate) async fn called(&mut self, tool: &str) {
+    pub(crate) async fn wait_call(&mut self, tool: &str) {
         self.until(|event| match event {
             Event::Call { target, .. } => (target == tool).then_some(()),
             _ => None,
@@ -145,7 +145,7 @@ impl Talk {
     }
 
     /// Waits for a warning.
-    pub(crate) async fn warned(&mut self) -> String {
+    pub(crate) async fn wait_warning(&mut self) -> String {
         self.until(|event| match event {
             Event::Warning { text, .. } => Some(text.clone()),
             _ => None,

@@ -7,15 +7,15 @@ use serde::Serialize;
 /// How a client reaches the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Transport {
+pub(super) enum CaseTransport {
     Stdio,
     Http,
 }
 
 /// One thing to measure of every client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Case {
-    pub(super) transport: Transport,
+pub(super) struct CallCase {
+    pub(super) transport: CaseTransport,
     /// Bytes of text, there and back.
     pub(super) bytes: usize,
     /// Calls that are under way at the same time.
@@ -26,22 +26,22 @@ pub(super) const SMALL: usize = 200;
 pub(super) const LARGE: usize = 1 << 20;
 const SIZES: [usize; 3] = [SMALL, 64 << 10, LARGE];
 /// As many calls are under way where not each waits for the one before.
-pub(super) const MANY: usize = 64;
+pub(super) const MAX_IN_FLIGHT: usize = 64;
 
 /// Every case.
-pub(super) fn all() -> Vec<Case> {
+pub(super) fn all() -> Vec<CallCase> {
     let mut cases = Vec::new();
-    for transport in [Transport::Stdio, Transport::Http] {
+    for transport in [CaseTransport::Stdio, CaseTransport::Http] {
         for bytes in SIZES {
-            for in_flight in [1, MANY] {
-                cases.push(Case { transport, bytes, in_flight });
+            for in_flight in [1, MAX_IN_FLIGHT] {
+                cases.push(CallCase { transport, bytes, in_flight });
             }
         }
     }
     cases
 }
 
-impl Case {
+impl CallCase {
     /// The payload's size as people write it.
     pub(super) fn size(self) -> String {
         match self.bytes {
@@ -52,7 +52,7 @@ impl Case {
     }
 }
 
-impl fmt::Display for Transport {
+impl fmt::Display for CaseTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Stdio => "stdio",
@@ -61,7 +61,7 @@ impl fmt::Display for Transport {
     }
 }
 
-impl fmt::Display for Case {
+impl fmt::Display for CallCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let load = if self.in_flight == 1 { "one at a time" } else { "64 in flight" };
         write!(f, "{}, {}, {load}", self.transport, self.size())

@@ -5,13 +5,13 @@ use std::path::Path;
 use serde::Serialize;
 use tokio::process::Command;
 
-use crate::failure::Result;
-use crate::load::Load;
+use crate::error::Result;
+use crate::load::CallLoad;
 
 /// A client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Contestant {
+pub(super) enum ClientContestant {
     Floor,
     Wire,
     Line,
@@ -21,7 +21,7 @@ pub(super) enum Contestant {
     Python,
 }
 
-impl Contestant {
+impl ClientContestant {
     pub(super) const ALL: [Self; 7] = [
         Self::Floor,
         Self::Wire,
@@ -66,7 +66,7 @@ impl Contestant {
     /// The program that measures it, told by its input.
     pub(super) fn command(
         self,
-        load: Load,
+        load: CallLoad,
         url: Option<&str>,
         testenv: Option<&Path>,
     ) -> Result<Command> {

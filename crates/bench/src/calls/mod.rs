@@ -8,5 +8,5 @@ mod section;
 mod summary;
 mod targets;
 
-pub(crate) use passes::{Plan, run};
+pub(crate) use passes::{CallPlan, run};
 pub(crate) use section::sections;

@@ -6,19 +6,19 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::case::{self, Case, LARGE, Transport};
+use super::case::{self, CallCase, CaseTransport, LARGE};
 use super::contender::Contender;
-use super::contestant::Contestant;
+use super::contestant::ClientContestant;
 use crate::client::HttpServer;
-use crate::failure::Result;
-use crate::load::Measured;
+use crate::error::Result;
+use crate::load::LoadResult;
 
 /// A case with slow clients ends after this, but not before it had a few passes.
 const CASE_LIMIT: Duration = Duration::from_secs(40);
-const FEWEST_PASSES: usize = 5;
+const MIN_PASSES: usize = 5;
 
 /// How to measure.
-pub(crate) struct Plan {
+pub(crate) struct CallPlan {
     pub(crate) passes: usize,
     /// How long each client's turn is.
     pub(crate) milliseconds: u64,
@@ -29,52 +29,54 @@ pub(crate) struct Plan {
 }
 
 /// What one client did in one case, pass by pass.
-pub(super) struct Row {
-    pub(super) case: Case,
-    pub(super) contestant: Contestant,
-    pub(super) passes: Vec<Measured>,
+pub(super) struct ClientRow {
+    pub(super) case: CallCase,
+    pub(super) contestant: ClientContestant,
+    pub(super) passes: Vec<LoadResult>,
 }
 
 /// Everything that was measured.
-pub(crate) struct Rows(pub(super) Vec<Row>);
+pub(crate) struct ClientRows(pub(super) Vec<ClientRow>);
 
-impl Rows {
+impl ClientRows {
     /// What a client did in a case.
-    pub(super) fn find(&self, case: Case, contestant: Contestant) -> Option<&Row> {
+    pub(super) fn find(&self, case: CallCase, contestant: ClientContestant) -> Option<&ClientRow> {
         self.0.iter().find(|row| row.case == case && row.contestant == contestant)
     }
 }
 
 /// Measures all clients in all cases.
-pub(crate) async fn run(plan: &Plan) -> Result<Rows> {
+pub(crate) async fn run(plan: &CallPlan) -> Result<ClientRows> {
     let mut rows = Vec::new();
     for case in case::all().into_iter().filter(|case| !plan.quick || case.bytes < LARGE) {
         eprintln!("{case}");
         rows.append(&mut measure(case, plan).await?);
     }
-    Ok(Rows(rows))
+    Ok(ClientRows(rows))
 }
 
-async fn measure(case: Case, plan: &Plan) -> Result<Vec<Row>> {
+async fn measure(case: CallCase, plan: &CallPlan) -> Result<Vec<ClientRow>> {
     let testenv = plan.testenv.as_deref();
-    let available = Contestant::ALL.into_iter().filter(|one| one.is_available(testenv));
-    let (mut contenders, mut rows, mut servers) = (Vec::new(), Vec::new(), Vec::new());
+    let available = ClientContestant::ALL.into_iter().filter(|one| one.is_available(testenv));
+    let mut contenders = Vec::new();
+    let mut rows = Vec::new();
+    let mut servers = Vec::new();
     for contestant in available {
         // Everyone has a server alone, as over pipes.
         let server = match case.transport {
-            Transport::Stdio => None,
-            Transport::Http => Some(HttpServer::start().await?),
+            CaseTransport::Stdio => None,
+            CaseTransport::Http => Some(HttpServer::start().await?),
         };
         let url = server.as_ref().map(|server| server.url.as_str());
         let mut contender = Contender::start(contestant, case, url, testenv)?;
         contender.measure(plan.milliseconds * contestant.warm_up()).await?;
         contenders.push(contender);
         servers.push(server);
-        rows.push(Row { case, contestant, passes: Vec::new() });
+        rows.push(ClientRow { case, contestant, passes: Vec::new() });
     }
     let started = Instant::now();
     for pass in 0..plan.passes {
-        if pass >= FEWEST_PASSES && started.elapsed() > CASE_LIMIT {
+        if pass >= MIN_PASSES && started.elapsed() > CASE_LIMIT {
             break;
         }
         // Whoever comes first may have it worse, so that it is another one each time.

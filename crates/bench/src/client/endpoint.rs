@@ -6,18 +6,18 @@ use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::floor_stdio::Answer;
-use super::http_connection::{Connection, Reply};
+use super::floor_stdio::ResultLine;
+use super::http_connection::{HttpConnection, HttpReply};
 use super::run::INITIALIZE;
-use crate::failure::{Failure, Result};
-use crate::load::Client;
+use crate::error::{BenchError, Result};
+use crate::load::LoadClient;
 
 const MODERN: &str = "2026-07-28";
 const LEGACY: &str = "2025-11-25";
 
 /// How an endpoint is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Speech {
+pub(crate) enum EndpointProtocol {
     /// Revision 2026-07-28: every request stands alone.
     Modern,
     /// Revision 2025-11-25, one session for all.
@@ -29,24 +29,24 @@ pub(crate) enum Speech {
 }
 
 /// An endpoint, and the connections to it.
-pub(crate) struct Endpoint {
+pub(crate) struct BenchEndpoint {
     address: String,
     path: String,
     tool: String,
-    speech: Speech,
+    speech: EndpointProtocol,
     session: Mutex<Option<String>>,
-    pool: Mutex<VecDeque<Connection>>,
+    pool: Mutex<VecDeque<HttpConnection>>,
     next_id: AtomicU64,
 }
 
 /// A caller of one tool with one text.
 #[derive(Clone)]
-pub(crate) struct Caller {
-    endpoint: Arc<Endpoint>,
+pub(crate) struct EndpointCaller {
+    endpoint: Arc<BenchEndpoint>,
     params: Arc<str>,
 }
 
-impl Speech {
+impl EndpointProtocol {
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Modern => "modern",
@@ -57,8 +57,8 @@ impl Speech {
     }
 }
 
-impl FromStr for Speech {
-    type Err = Failure;
+impl FromStr for EndpointProtocol {
+    type Err = BenchError;
 
     fn from_str(word: &str) -> Result<Self> {
         let all = [Self::Modern, Self::Legacy, Self::Sessions, Self::Plain];
@@ -68,9 +68,9 @@ impl FromStr for Speech {
     }
 }
 
-impl Endpoint {
+impl BenchEndpoint {
     /// Opens a first connection, and a session where there is one for all.
-    pub(crate) async fn open(url: &str, tool: &str, speech: Speech) -> Result<Self> {
+    pub(crate) async fn open(url: &str, tool: &str, speech: EndpointProtocol) -> Result<Self> {
         let rest = url.strip_prefix("http://").ok_or("the address is not HTTP")?;
         let (address, path) = rest.split_once('/').unwrap_or((rest, ""));
         let endpoint = Self {
@@ -82,8 +82,8 @@ impl Endpoint {
             pool: Mutex::default(),
             next_id: AtomicU64::new(1),
         };
-        let mut connection = Connection::open(&endpoint.address).await?;
-        if speech == Speech::Legacy {
+        let mut connection = HttpConnection::open(&endpoint.address).await?;
+        if speech == EndpointProtocol::Legacy {
             let session = endpoint.greet(&mut connection).await?;
             *endpoint.session.lock().unwrap_or_else(PoisonError::into_inner) = session;
         }
@@ -94,11 +94,11 @@ impl Endpoint {
     pub(crate) async fn connect(&self, count: usize) -> Result<()> {
         let mut pool =
             std::mem::take(&mut *self.pool.lock().unwrap_or_else(PoisonError::into_inner));
-        pool.retain(Connection::is_good);
+        pool.retain(HttpConnection::is_good);
         pool.truncate(count);
         while pool.len() < count {
-            let mut connection = Connection::open(&self.address).await?;
-            if self.speech == Speech::Sessions {
+            let mut connection = HttpConnection::open(&self.address).await?;
+            if self.speech == EndpointProtocol::Sessions {
                 connection.session = self.greet(&mut connection).await?;
             }
             pool.push_back(connection);
@@ -109,7 +109,7 @@ impl Endpoint {
 
     /// Makes one request on a connection of its own and returns the result's text.
     pub(crate) async fn request(&self, method: &str, params: &str) -> Result<String> {
-        let mut connection = Connection::open(&self.address).await?;
+        let mut connection = HttpConnection::open(&self.address).await?;
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let request = self.message(&connection, Some(id), method, params);
         let reply = connection.exchange(&request).await?;
@@ -117,7 +117,7 @@ impl Endpoint {
         Ok(answer.result.get().to_owned())
     }
 
-    async fn greet(&self, connection: &mut Connection) -> Result<Option<String>> {
+    async fn greet(&self, connection: &mut HttpConnection) -> Result<Option<String>> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let request = self.message(connection, Some(id), "initialize", INITIALIZE);
         let reply = connection.exchange(&request).await?;
@@ -131,7 +131,7 @@ impl Endpoint {
 
     fn message(
         &self,
-        connection: &Connection,
+        connection: &HttpConnection,
         id: Option<u64>,
         method: &str,
         params: &str,
@@ -143,7 +143,7 @@ impl Endpoint {
         let mut head = String::with_capacity(params.len() + 512);
         // Writing to a `String` cannot fail.
         match (speech, id) {
-            (Speech::Plain, _) => body.push_str(params),
+            (EndpointProtocol::Plain, _) => body.push_str(params),
             (_, Some(id)) => {
                 _ = write!(
                     body,
@@ -158,33 +158,33 @@ impl Endpoint {
              accept: application/json, text/event-stream\r\n"
         );
         match speech {
-            Speech::Modern => {
+            EndpointProtocol::Modern => {
                 _ = write!(
                     head,
                     "mcp-protocol-version: {MODERN}\r\nmcp-method: {method}\r\nmcp-name: {tool}\r\n"
                 );
             }
-            Speech::Legacy | Speech::Sessions => {
+            EndpointProtocol::Legacy | EndpointProtocol::Sessions => {
                 _ = write!(head, "mcp-protocol-version: {LEGACY}\r\n");
                 if let Some(session) = session {
                     _ = write!(head, "mcp-session-id: {session}\r\n");
                 }
             }
-            Speech::Plain => {}
+            EndpointProtocol::Plain => {}
         }
         _ = write!(head, "content-length: {}\r\n\r\n{body}", body.len());
         head.into_bytes()
     }
 }
 
-impl Caller {
-    pub(crate) fn new(endpoint: Arc<Endpoint>, bytes: usize) -> Self {
+impl EndpointCaller {
+    pub(crate) fn new(endpoint: Arc<BenchEndpoint>, bytes: usize) -> Self {
         let params = params(&endpoint.tool, endpoint.speech, bytes).into();
         Self { endpoint, params }
     }
 }
 
-impl Client for Caller {
+impl LoadClient for EndpointCaller {
     async fn call(&self) -> Result<usize> {
         let endpoint = &self.endpoint;
         let waiting = endpoint.pool.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
@@ -193,9 +193,9 @@ impl Client for Caller {
         let request = endpoint.message(&connection, Some(id), "tools/call", &self.params);
         let reply = connection.exchange(&request).await?;
         let length = match endpoint.speech {
-            Speech::Plain if reply.status == 200 => reply.body.len(),
-            Speech::Plain => return Err(refused(&reply)),
-            Speech::Modern | Speech::Legacy | Speech::Sessions => {
+            EndpointProtocol::Plain if reply.status == 200 => reply.body.len(),
+            EndpointProtocol::Plain => return Err(refusal_error(&reply)),
+            EndpointProtocol::Modern | EndpointProtocol::Legacy | EndpointProtocol::Sessions => {
                 answer_in(&reply, id)?.result.get().len()
             }
         };
@@ -205,14 +205,14 @@ impl Client for Caller {
 }
 
 /// The parameters of a call with so much text.
-pub(crate) fn params(tool: &str, speech: Speech, bytes: usize) -> String {
+pub(crate) fn params(tool: &str, speech: EndpointProtocol, bytes: usize) -> String {
     let arguments = format!(r#"{{"text":"{}"}}"#, "x".repeat(bytes));
     match speech {
-        Speech::Plain => arguments,
-        Speech::Legacy | Speech::Sessions => {
+        EndpointProtocol::Plain => arguments,
+        EndpointProtocol::Legacy | EndpointProtocol::Sessions => {
             format!(r#"{{"name":"{tool}","arguments":{arguments}}}"#)
         }
-        Speech::Modern => {
+        EndpointProtocol::Modern => {
             let meta = meta();
             format!(r#"{{"_meta":{meta},"name":"{tool}","arguments":{arguments}}}"#)
         }
@@ -231,27 +231,27 @@ pub(crate) fn meta() -> String {
     )
 }
 
-fn answer_in(reply: &Reply, id: u64) -> Result<Answer<'_>> {
+fn answer_in(reply: &HttpReply, id: u64) -> Result<ResultLine<'_>> {
     let body: &[u8] = &reply.body;
     let lines = body.split(|byte| *byte == b'\n');
     let events = lines.filter_map(|line| line.strip_prefix(b"data:"));
     let whole = body.starts_with(b"{").then_some(body);
     for text in whole.into_iter().chain(events) {
-        if let Ok(answer) = serde_json::from_slice::<Answer<'_>>(text)
+        if let Ok(answer) = serde_json::from_slice::<ResultLine<'_>>(text)
             && answer.id == id
         {
             let text = answer.result.get();
             // A gateway that refuses a call may say so in a result.
             if memchr::memmem::find(text.as_bytes(), br#""isError":true"#).is_some() {
-                return Err(refused(reply));
+                return Err(refusal_error(reply));
             }
             return Ok(answer);
         }
     }
-    Err(refused(reply))
+    Err(refusal_error(reply))
 }
 
-fn refused(reply: &Reply) -> Failure {
+fn refusal_error(reply: &HttpReply) -> BenchError {
     let text = String::from_utf8_lossy(&reply.body);
     let text: String = text.chars().take(300).collect();
     format!("status {}: {text}", reply.status).into()
@@ -261,7 +261,7 @@ fn refused(reply: &Reply) -> Failure {
 mod tests {
     use bytes::BytesMut;
 
-    use super::{Reply, answer_in};
+    use super::{HttpReply, answer_in};
 
     #[test]
     fn an_answer_is_found_in_json_and_in_events() {
@@ -274,7 +274,7 @@ mod tests {
             (event, true),
             ("", false),
         ] {
-            let reply = Reply { status: 200, session: None, body: BytesMut::from(body) };
+            let reply = HttpReply { status: 200, session: None, body: BytesMut::from(body) };
             assert_eq!(answer_in(&reply, 3).is_ok(), expected, "{body}");
         }
     }

@@ -6,21 +6,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client as HttpClient, Url};
 
-use super::floor_stdio::Answer;
+use super::floor_stdio::ResultLine;
 use super::run::{INITIALIZE, request};
-use crate::failure::Result;
-use crate::load::Client;
+use crate::error::Result;
+use crate::load::LoadClient;
 
 /// The client.
 #[derive(Clone)]
-pub(super) struct Floor {
+pub(super) struct FloorHttp {
     client: HttpClient,
     url: Url,
     params: Arc<str>,
     next_id: Arc<AtomicU64>,
 }
 
-impl Floor {
+impl FloorHttp {
     /// Shakes hands with the server.
     pub(super) async fn start(url: &str, params: String) -> Result<Self> {
         let mut headers = HeaderMap::new();
@@ -41,7 +41,7 @@ impl Floor {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let sent = self.client.post(self.url.clone()).body(request(id, method, params)).send();
         let body = sent.await?.bytes().await?;
-        let answer: Answer<'_> = serde_json::from_slice(&body)?;
+        let answer: ResultLine<'_> = serde_json::from_slice(&body)?;
         if answer.id != id {
             return Err("the answer is for another request".into());
         }
@@ -49,7 +49,7 @@ impl Floor {
     }
 }
 
-impl Client for Floor {
+impl LoadClient for FloorHttp {
     async fn call(&self) -> Result<usize> {
         self.post("tools/call", &self.params).await
     }

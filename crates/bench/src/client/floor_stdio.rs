@@ -16,34 +16,34 @@ use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::server_process::StdioServer;
-use crate::failure::Result;
-use crate::load::Client;
+use crate::error::Result;
+use crate::load::LoadClient;
 
 /// Messages are gathered into one write up to this length; longer ones are not copied.
 const WRITE_BYTES: usize = 64 << 10;
 /// As many longer messages are in the queue at the same time.
-const LONG_MESSAGES: usize = 4;
+const MAX_LONG_MESSAGES: usize = 4;
 
-type Unsent = (Vec<u8>, Option<OwnedSemaphorePermit>);
+type UnsentMessages = (Vec<u8>, Option<OwnedSemaphorePermit>);
 
 /// The client.
 #[derive(Clone)]
-pub(super) struct Floor {
-    shared: Arc<Shared>,
+pub(super) struct FloorStdio {
+    shared: Arc<FloorState>,
     params: Arc<str>,
     _server: Arc<Child>,
 }
 
-struct Shared {
+struct FloorState {
     next_id: AtomicU64,
     waiting: Mutex<HashMap<u64, oneshot::Sender<Bytes>>>,
-    unsent: Mutex<Vec<Unsent>>,
+    unsent: Mutex<Vec<UnsentMessages>>,
     long: Arc<Semaphore>,
     wake: Notify,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Answer<'a> {
+pub(super) struct ResultLine<'a> {
     pub(super) id: u64,
     #[serde(borrow)]
     pub(super) result: &'a RawValue,
@@ -51,20 +51,20 @@ pub(super) struct Answer<'a> {
 
 /// Any line: gateways also tell news, and refuse.
 #[derive(Deserialize)]
-struct Line<'a> {
+struct ServerLine<'a> {
     id: Option<u64>,
     #[serde(borrow)]
     result: Option<&'a RawValue>,
 }
 
-impl Floor {
+impl FloorStdio {
     /// Shakes hands with the server.
     pub(super) async fn start(server: StdioServer, params: String) -> Result<Self> {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(FloorState {
             next_id: AtomicU64::new(1),
             waiting: Mutex::default(),
             unsent: Mutex::default(),
-            long: Arc::new(Semaphore::new(LONG_MESSAGES)),
+            long: Arc::new(Semaphore::new(MAX_LONG_MESSAGES)),
             wake: Notify::new(),
         });
         tokio::spawn(write(Arc::clone(&shared), server.input));
@@ -85,13 +85,13 @@ impl Floor {
     }
 }
 
-impl Client for Floor {
+impl LoadClient for FloorStdio {
     async fn call(&self) -> Result<usize> {
         self.shared.request("tools/call", &self.params).await
     }
 }
 
-impl Shared {
+impl FloorState {
     async fn request(&self, method: &str, params: &str) -> Result<usize> {
         let turn = match params.len() {
             length if length > WRITE_BYTES => Some(Arc::clone(&self.long).acquire_owned().await?),
@@ -111,8 +111,9 @@ impl Shared {
     }
 }
 
-async fn write(shared: Arc<Shared>, mut to: ChildStdin) -> Result<()> {
-    let (mut queue, mut batch) = (Vec::new(), Vec::new());
+async fn write(shared: Arc<FloorState>, mut to: ChildStdin) -> Result<()> {
+    let mut queue = Vec::new();
+    let mut batch = Vec::new();
     loop {
         std::mem::swap(
             &mut queue,
@@ -138,7 +139,7 @@ async fn write(shared: Arc<Shared>, mut to: ChildStdin) -> Result<()> {
     }
 }
 
-async fn read(shared: Arc<Shared>, mut from: ChildStdout) -> Result<()> {
+async fn read(shared: Arc<FloorState>, mut from: ChildStdout) -> Result<()> {
     let mut buffer = BytesMut::new();
     let mut searched = 0;
     loop {
@@ -153,7 +154,9 @@ async fn read(shared: Arc<Shared>, mut from: ChildStdout) -> Result<()> {
             let line = buffer.split_to(searched + length).freeze();
             buffer.advance(1);
             searched = 0;
-            let Line { id: Some(id), result } = serde_json::from_slice(&line)? else { continue };
+            let ServerLine { id: Some(id), result } = serde_json::from_slice(&line)? else {
+                continue;
+            };
             let waiting = shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
             // Without a result the one who waited learns that nothing comes.
             if let (Some(settle), Some(result)) = (waiting, result) {

@@ -7,13 +7,13 @@ use memchr::memmem;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::failure::Result;
+use crate::error::Result;
 
 /// Servers close what is idle for some seconds; what was used just before is not about to be closed.
-const FRESH: Duration = Duration::from_secs(1);
+const FRESH_WINDOW: Duration = Duration::from_secs(1);
 
 /// A connection, and what it has read beyond the last answer.
-pub(crate) struct Connection {
+pub(crate) struct HttpConnection {
     stream: TcpStream,
     buffer: BytesMut,
     used: Instant,
@@ -22,7 +22,7 @@ pub(crate) struct Connection {
 }
 
 /// An answer.
-pub(crate) struct Reply {
+pub(crate) struct HttpReply {
     pub(crate) status: u16,
     pub(crate) session: Option<String>,
     pub(crate) body: BytesMut,
@@ -30,12 +30,12 @@ pub(crate) struct Reply {
 
 /// How long a body is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Length {
+enum BodyLength {
     Bytes(usize),
     Chunked,
 }
 
-impl Connection {
+impl HttpConnection {
     /// Connects to `host:port`.
     pub(crate) async fn open(address: &str) -> Result<Self> {
         let stream = TcpStream::connect(address).await?;
@@ -48,11 +48,11 @@ impl Connection {
         let read = self.stream.try_read(&mut [0]);
         let is_open = read.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock);
         // Another session would have to be opened for another connection.
-        is_open && (self.session.is_some() || self.used.elapsed() < FRESH)
+        is_open && (self.session.is_some() || self.used.elapsed() < FRESH_WINDOW)
     }
 
     /// Sends a request and waits for its answer.
-    pub(crate) async fn exchange(&mut self, request: &[u8]) -> Result<Reply> {
+    pub(crate) async fn exchange(&mut self, request: &[u8]) -> Result<HttpReply> {
         self.stream.write_all(request).await?;
         let mut searched = 0;
         let end = loop {
@@ -67,11 +67,11 @@ impl Connection {
         let head = self.buffer.split_to(end);
         let (status, session, length) = read_head(&head)?;
         let body = match length {
-            Length::Bytes(length) => self.take(length).await?,
-            Length::Chunked => self.chunks().await?,
+            BodyLength::Bytes(length) => self.take(length).await?,
+            BodyLength::Chunked => self.chunks().await?,
         };
         self.used = Instant::now();
-        Ok(Reply { status, session, body })
+        Ok(HttpReply { status, session, body })
     }
 
     async fn more(&mut self) -> Result<()> {
@@ -121,18 +121,19 @@ impl Connection {
     }
 }
 
-fn read_head(head: &[u8]) -> Result<(u16, Option<String>, Length)> {
+fn read_head(head: &[u8]) -> Result<(u16, Option<String>, BodyLength)> {
     let text = std::str::from_utf8(head)?;
     let mut lines = text.split("\r\n");
     let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok());
     let status: u16 = status.ok_or("the answer has no status")?;
-    let (mut session, mut length) = (None, Length::Bytes(0));
+    let mut session = None;
+    let mut length = BodyLength::Bytes(0);
     for (name, value) in lines.filter_map(|line| line.split_once(':')) {
         let value = value.trim();
         if name.eq_ignore_ascii_case("content-length") {
-            length = Length::Bytes(value.parse()?);
+            length = BodyLength::Bytes(value.parse()?);
         } else if name.eq_ignore_ascii_case("transfer-encoding") {
-            length = Length::Chunked;
+            length = BodyLength::Chunked;
         } else if name.eq_ignore_ascii_case("mcp-session-id") {
             session = Some(value.to_owned());
         }
@@ -145,7 +146,7 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
 
-    use super::Connection;
+    use super::HttpConnection;
 
     #[tokio::test]
     async fn answers_are_read_whole_one_after_another() {
@@ -168,7 +169,7 @@ mod tests {
                 stream.write_all(right.as_bytes()).await.unwrap();
             }
         });
-        let mut connection = Connection::open(&address).await.unwrap();
+        let mut connection = HttpConnection::open(&address).await.unwrap();
         let mut found = Vec::new();
         for _ in answers {
             let reply = connection.exchange(b"x").await.unwrap();

@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 
-use super::endpoint::{Caller, Endpoint, Speech, params};
+use super::endpoint::{BenchEndpoint, EndpointCaller, EndpointProtocol, params};
 use super::floor_stdio;
 use super::server_process::start_command;
-use crate::failure::Result;
-use crate::load::{Client, Load, Measured, run};
-use crate::words::Words;
+use crate::command_words::CommandWords;
+use crate::error::Result;
+use crate::load::{CallLoad, LoadClient, LoadResult, run};
 
 /// How long a gateway may take until it answers a call.
-const PATIENCE: Duration = Duration::from_secs(60);
+const FIRST_ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long to wait before knocking again.
-const PAUSE: Duration = Duration::from_millis(5);
+const RETRY_DELAY: Duration = Duration::from_millis(5);
 
 /// One thing to do.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub(crate) struct Order {
+pub(crate) struct LoadOrder {
     pub(crate) milliseconds: u64,
     pub(crate) bytes: usize,
     pub(crate) in_flight: usize,
@@ -29,50 +29,52 @@ pub(crate) struct Order {
     pub(crate) connections: usize,
 }
 
-enum Target {
-    Http(Arc<Endpoint>),
-    Pipe(floor_stdio::Floor, String),
+enum LoadTarget {
+    Http(Arc<BenchEndpoint>),
+    Pipe(floor_stdio::FloorStdio, String),
 }
 
 /// Connects, says so with an empty line, and obeys until the input ends.
 ///
 /// An order is answered with an empty line once everything is prepared for it; it is carried out
 /// after another line, and answered with what came of it.
-pub(crate) async fn load(mut words: Words) -> Result<()> {
-    let speech: Speech = words.needed("--speech")?;
-    let tool: String = words.needed("--tool")?;
+pub(crate) async fn load(mut words: CommandWords) -> Result<()> {
+    let speech: EndpointProtocol = words.required("--speech")?;
+    let tool: String = words.required("--tool")?;
     let url: Option<String> = words.option("--url")?;
     let command: Option<String> = words.option("--command")?;
     words.end()?;
     let target = match (url, command) {
-        (Some(url), None) => Target::Http(Arc::new(reached(&url, &tool, speech).await?)),
+        (Some(url), None) => {
+            LoadTarget::Http(Arc::new(connect_when_ready(&url, &tool, speech).await?))
+        }
         (None, Some(command)) => {
             let command: Vec<String> = serde_json::from_str(&command)?;
             let (program, arguments) = command.split_first().ok_or("the command is empty")?;
             let mut command = Command::new(program);
             let server = start_command(command.args(arguments).stderr(Stdio::null()))?;
-            let floor = floor_stdio::Floor::start(server, params(&tool, speech, 1)).await?;
+            let floor = floor_stdio::FloorStdio::start(server, params(&tool, speech, 1)).await?;
             floor.call().await?;
-            Target::Pipe(floor, tool.clone())
+            LoadTarget::Pipe(floor, tool.clone())
         }
         _ => return Err("either `--url` or `--command` is needed".into()),
     };
     println!();
     while let Some(line) = next_line().await? {
-        let order: Order = serde_json::from_str(&line)?;
+        let order: LoadOrder = serde_json::from_str(&line)?;
         let prepared = match &target {
-            Target::Http(endpoint) => {
+            LoadTarget::Http(endpoint) => {
                 endpoint.connect(order.connections.max(order.in_flight)).await
             }
-            Target::Pipe(..) => Ok(()),
+            LoadTarget::Pipe(..) => Ok(()),
         };
         println!();
         next_line().await?;
         let done = match prepared {
-            Ok(()) => obey(&target, speech, order).await,
+            Ok(()) => run_order(&target, speech, order).await,
             Err(failure) => Err(failure),
         };
-        let done: std::result::Result<Measured, String> = done.map_err(|error| error.to_string());
+        let done: std::result::Result<LoadResult, String> = done.map_err(|error| error.to_string());
         println!("{}", serde_json::to_string(&done)?);
     }
     Ok(())
@@ -83,38 +85,47 @@ async fn next_line() -> Result<Option<String>> {
     Ok(read.await??)
 }
 
-async fn obey(target: &Target, speech: Speech, order: Order) -> Result<Measured> {
-    let Order { milliseconds, bytes, in_flight, .. } = order;
-    let (load, length) = (Load { bytes, in_flight }, Duration::from_millis(milliseconds));
+async fn run_order(
+    target: &LoadTarget,
+    speech: EndpointProtocol,
+    order: LoadOrder,
+) -> Result<LoadResult> {
+    let LoadOrder { milliseconds, bytes, in_flight, .. } = order;
+    let load = CallLoad { bytes, in_flight };
+    let length = Duration::from_millis(milliseconds);
     match target {
-        Target::Http(endpoint) => {
-            run(&Caller::new(Arc::clone(endpoint), bytes), load, length).await
+        LoadTarget::Http(endpoint) => {
+            run(&EndpointCaller::new(Arc::clone(endpoint), bytes), load, length).await
         }
-        Target::Pipe(floor, tool) => {
+        LoadTarget::Pipe(floor, tool) => {
             run(&floor.with_params(params(tool, speech, bytes)), load, length).await
         }
     }
 }
 
 /// Knocks until a call is answered.
-async fn reached(url: &str, tool: &str, speech: Speech) -> Result<Endpoint> {
-    let until = Instant::now() + PATIENCE;
+async fn connect_when_ready(
+    url: &str,
+    tool: &str,
+    speech: EndpointProtocol,
+) -> Result<BenchEndpoint> {
+    let until = Instant::now() + FIRST_ANSWER_TIMEOUT;
     loop {
         let failure = match first_call(url, tool, speech).await {
             Ok(endpoint) => return Ok(endpoint),
             Err(failure) => failure,
         };
         if Instant::now() > until {
-            return Err(format!("no answer within {PATIENCE:?}: {failure}").into());
+            return Err(format!("no answer within {FIRST_ANSWER_TIMEOUT:?}: {failure}").into());
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(RETRY_DELAY).await;
     }
 }
 
-async fn first_call(url: &str, tool: &str, speech: Speech) -> Result<Endpoint> {
-    let endpoint = Endpoint::open(url, tool, speech).await?;
+async fn first_call(url: &str, tool: &str, speech: EndpointProtocol) -> Result<BenchEndpoint> {
+    let endpoint = BenchEndpoint::open(url, tool, speech).await?;
     endpoint.connect(1).await?;
     let endpoint = Arc::new(endpoint);
-    Caller::new(Arc::clone(&endpoint), 1).call().await?;
+    EndpointCaller::new(Arc::clone(&endpoint), 1).call().await?;
     Arc::into_inner(endpoint).ok_or_else(|| "the endpoint is still in use".into())
 }

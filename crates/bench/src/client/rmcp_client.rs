@@ -9,18 +9,18 @@ use rmcp::transport::StreamableHttpClientTransport;
 use tokio::process::Child;
 
 use super::server_process::StdioServer;
-use crate::failure::Result;
-use crate::load::Client;
+use crate::error::Result;
+use crate::load::LoadClient;
 
 /// The client.
 #[derive(Clone)]
-pub(super) struct Rmcp {
+pub(super) struct RmcpClient {
     service: Arc<RunningService<RoleClient, ()>>,
     arguments: JsonObject,
     _server: Option<Arc<Child>>,
 }
 
-impl Rmcp {
+impl RmcpClient {
     pub(super) async fn over_stdio(server: StdioServer, arguments: JsonObject) -> Result<Self> {
         let service = ().serve((server.output, server.input)).await?;
         let server = Some(Arc::new(server.process));
@@ -34,7 +34,7 @@ impl Rmcp {
     }
 }
 
-impl Client for Rmcp {
+impl LoadClient for RmcpClient {
     async fn call(&self) -> Result<usize> {
         let params = CallToolRequestParams::new("echo").with_arguments(self.arguments.clone());
         let result = self.service.call_tool(params).await?;

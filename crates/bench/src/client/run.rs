@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use serde_json::json;
 use switchboard_host::Recording;
 
-use super::line::{Line, Server};
-use super::rmcp_client::Rmcp;
+use super::engine_client::{EngineClient, EngineServer};
+use super::rmcp_client::RmcpClient;
 use super::server_process::start_stdio;
-use super::wire::Wire;
+use super::wire_client::WireClient;
 use super::{floor_http, floor_stdio};
-use crate::failure::Result;
-use crate::load::{Load, obey};
-use crate::words::Words;
+use crate::command_words::CommandWords;
+use crate::error::Result;
+use crate::load::{CallLoad, serve_load};
 
 /// The parameters of the handshake that the floor sends.
 pub(super) const INITIALIZE: &str = concat!(
@@ -21,40 +21,45 @@ pub(super) const INITIALIZE: &str = concat!(
 );
 
 /// Connects one client and obeys.
-pub(crate) async fn run(mut words: Words) -> Result<()> {
-    let load = Load::from_words(&mut words)?;
+pub(crate) async fn run(mut words: CommandWords) -> Result<()> {
+    let load = CallLoad::from_words(&mut words)?;
     let url: Option<String> = words.option("--url")?;
     let contestant = words.next().unwrap_or_default();
     words.end()?;
     // The HTTP clients of both SDKs in this program need one; the choice is the same for all.
     rustls::crypto::ring::default_provider().install_default().ok();
-    obey_as(&contestant, url.as_deref(), load).await
+    serve_as(&contestant, url.as_deref(), load).await
 }
 
-async fn obey_as(contestant: &str, url: Option<&str>, load: Load) -> Result<()> {
+async fn serve_as(contestant: &str, url: Option<&str>, load: CallLoad) -> Result<()> {
     let text = "x".repeat(load.bytes);
     let arguments = format!(r#"{{"text":"{text}"}}"#);
     let params = format!(r#"{{"name":"echo","arguments":{arguments}}}"#);
     match (contestant, url) {
         ("floor", None) => {
-            obey(&floor_stdio::Floor::start(start_stdio(&[])?, params).await?, load).await
+            serve_load(&floor_stdio::FloorStdio::start(start_stdio(&[])?, params).await?, load)
+                .await
         }
-        ("floor", Some(url)) => obey(&floor_http::Floor::start(url, params).await?, load).await,
-        ("wire", None) => obey(&Wire::over_stdio(start_stdio(&[])?, params).await?, load).await,
-        ("wire", Some(url)) => obey(&Wire::over_http(url, params).await?, load).await,
+        ("floor", Some(url)) => {
+            serve_load(&floor_http::FloorHttp::start(url, params).await?, load).await
+        }
+        ("wire", None) => {
+            serve_load(&WireClient::over_stdio(start_stdio(&[])?, params).await?, load).await
+        }
+        ("wire", Some(url)) => serve_load(&WireClient::over_http(url, params).await?, load).await,
         ("rmcp", None) => {
             let arguments = serde_json::from_value(json!({ "text": text }))?;
-            obey(&Rmcp::over_stdio(start_stdio(&[])?, arguments).await?, load).await
+            serve_load(&RmcpClient::over_stdio(start_stdio(&[])?, arguments).await?, load).await
         }
         ("rmcp", Some(url)) => {
             let arguments = serde_json::from_value(json!({ "text": text }))?;
-            obey(&Rmcp::over_http(url, arguments).await?, load).await
+            serve_load(&RmcpClient::over_http(url, arguments).await?, load).await
         }
         ("line" | "ledger", url) => {
             let recording = if contestant == "ledger" { Recording::On } else { Recording::Off };
-            let server = url.map_or_else(|| Server::Stdio(Vec::new()), Server::Http);
-            let line = Line::start(server, recording, arguments).await?;
-            let obeyed = obey(&line, load).await;
+            let server = url.map_or_else(|| EngineServer::Stdio(Vec::new()), EngineServer::Http);
+            let line = EngineClient::start(server, recording, arguments).await?;
+            let obeyed = serve_load(&line, load).await;
             line.stop().await;
             obeyed
         }
@@ -69,7 +74,8 @@ pub(crate) async fn start_bare(servers: Vec<Vec<String>>) -> Result<()> {
         .into_iter()
         .map(|words| {
             tokio::spawn(async move {
-                let floor = floor_stdio::Floor::start(start_stdio(&words)?, String::new()).await?;
+                let floor =
+                    floor_stdio::FloorStdio::start(start_stdio(&words)?, String::new()).await?;
                 floor.list_tools().await
             })
         })

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use crate::failure::Result;
+use crate::error::Result;
 
 /// The server over pipes; it ends when they are dropped.
 pub(super) struct StdioServer {

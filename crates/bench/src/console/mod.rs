@@ -3,6 +3,6 @@
 mod flood;
 mod record;
 mod section;
-mod served;
+mod served_console;
 
-pub(crate) use section::{Plan, section};
+pub(crate) use section::{ConsolePlan, section};

@@ -9,7 +9,7 @@ use switchboard_host::host::ledger_file;
 use switchboard_store::{Intent, Ledger, NewCall, VerdictWord};
 use tokio::task::JoinSet;
 
-use crate::failure::Result;
+use crate::error::Result;
 
 /// How many write at once.
 const WRITERS: usize = 64;
@@ -27,9 +27,9 @@ pub(super) async fn write(state: &Path, calls: usize) -> Result<f64> {
         let ledger = ledger.clone();
         writers.spawn(async move {
             for number in (writer..calls).step_by(WRITERS) {
-                one(&ledger, number).await?;
+                write_call(&ledger, number).await?;
             }
-            Ok::<(), crate::failure::Failure>(())
+            Ok::<(), crate::error::BenchError>(())
         });
     }
     while let Some(written) = writers.join_next().await {
@@ -39,7 +39,7 @@ pub(super) async fn write(state: &Path, calls: usize) -> Result<f64> {
     Ok(calls as f64 / begun.elapsed().as_secs_f64())
 }
 
-async fn one(ledger: &Ledger, number: usize) -> Result<()> {
+async fn write_call(ledger: &Ledger, number: usize) -> Result<()> {
     let text = |text: String| -> Arc<str> { text.into() };
     let call = ledger
         .open_call(NewCall {
@@ -52,8 +52,8 @@ async fn one(ledger: &Ledger, number: usize) -> Result<()> {
             reference: None,
         })
         .await?;
-    call.decided(VerdictWord::Allow, "`allow` of the user policy");
-    call.intent(Intent { attempt: 1, ..Intent::default() }).await?;
+    call.note_verdict(VerdictWord::Allow, "`allow` of the user policy");
+    call.record_intent(Intent { attempt: 1, ..Intent::default() }).await?;
     let result = format!(r#"{{"content":[{{"type":"text","text":"number {number}"}}]}}"#);
     let outcome = match number % 5_000 {
         0 => Outcome::failed("timeout", format!("no answer to {number}")),

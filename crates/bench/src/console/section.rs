@@ -7,9 +7,9 @@ use tempfile::TempDir;
 
 use super::flood::flood;
 use super::record::write;
-use super::served::Served;
-use crate::failure::Result;
-use crate::report::{Section, Table, Target, number};
+use super::served_console::ServedConsole;
+use crate::error::Result;
+use crate::report::{PerformanceTarget, ReportSection, Table, number};
 
 /// What is asked of the API, and what it is called.
 const LISTS: [(&str, &str); 13] = [
@@ -31,7 +31,7 @@ const LISTS: [(&str, &str); 13] = [
 const SEVERAL: &str = "/api/v1/calls?caller=client-3&tool=tool_21&server=server3";
 
 /// What is measured.
-pub(crate) struct Plan {
+pub(crate) struct ConsolePlan {
     /// So many calls are in the record.
     pub(crate) calls: usize,
     pub(crate) passes: usize,
@@ -41,28 +41,28 @@ pub(crate) struct Plan {
 
 /// The rows of the table, the targets and every number.
 #[derive(Default)]
-struct Findings {
+struct ConsoleFindings {
     rows: Vec<Vec<String>>,
-    targets: Vec<Target>,
+    targets: Vec<PerformanceTarget>,
     measured: Map<String, Value>,
 }
 
 /// Makes a record of so many calls, looks at it through the console, and reports.
-pub(crate) async fn section(plan: Plan) -> Result<Section> {
-    let Plan { calls, passes, testenv } = plan;
+pub(crate) async fn section(plan: ConsolePlan) -> Result<ReportSection> {
+    let ConsolePlan { calls, passes, testenv } = plan;
     let home = TempDir::new()?;
     let own = home.path().join("own");
     std::fs::create_dir_all(&own)?;
     eprintln!("console: writing {calls} calls");
     let wrote = write(&own.join("state"), calls).await?;
     eprintln!("console: asking");
-    let mut served = Served::start(&own).await?;
-    let mut findings = Findings::default();
+    let mut served = ServedConsole::start(&own).await?;
+    let mut findings = ConsoleFindings::default();
     findings.lists(&served, passes.max(3) * 3).await?;
     findings.pages(&served, passes.max(3) * 3).await?;
     let events = served.events().await?;
     findings.rows.push(vec!["events a second to one reader".into(), number(events), String::new()]);
-    findings.targets.push(Target::at_least("events a second", 1_000.0, events, ""));
+    findings.targets.push(PerformanceTarget::at_least("events a second", 1_000.0, events, ""));
     findings.measured.insert("events".to_owned(), json!(events));
     let browser = match browse(&mut served, testenv.as_deref()).await {
         Ok(seen) => {
@@ -73,8 +73,8 @@ pub(crate) async fn section(plan: Plan) -> Result<Section> {
     };
     served.stop().await;
     findings.measured.insert("written_per_second".to_owned(), json!(wrote));
-    let Findings { rows, targets, measured } = findings;
-    Ok(Section {
+    let ConsoleFindings { rows, targets, measured } = findings;
+    Ok(ReportSection {
         title: format!("console over {calls} calls"),
         note: format!(
             "Medians, over HTTP on this machine; {} calls a second were written. A tool, a caller \
@@ -87,26 +87,26 @@ pub(crate) async fn section(plan: Plan) -> Result<Section> {
     })
 }
 
-async fn browse(served: &mut Served, testenv: Option<&Path>) -> Result<Value> {
+async fn browse(served: &mut ServedConsole, testenv: Option<&Path>) -> Result<Value> {
     let testenv = testenv.ok_or("`--testenv` does not say where its driver is")?;
     eprintln!("console: a browser while much happens");
     flood(served, testenv).await
 }
 
-impl Findings {
-    async fn lists(&mut self, served: &Served, passes: usize) -> Result<()> {
+impl ConsoleFindings {
+    async fn lists(&mut self, served: &ServedConsole, passes: usize) -> Result<()> {
         for (what, path) in LISTS {
-            let found = served.timed(path, passes).await?;
+            let found = served.time_request(path, passes).await?;
             let time = number(found.milliseconds);
             self.rows.push(vec![what.to_owned(), time, found.bytes.to_string()]);
-            self.targets.push(Target::at_most(what, 200.0, found.milliseconds, " ms"));
+            self.targets.push(PerformanceTarget::at_most(what, 200.0, found.milliseconds, " ms"));
             self.measured.insert(what.to_owned(), json!(found.milliseconds));
         }
         let deep = served.last_of_pages(20).await?;
-        let found = served.timed(&format!("/api/v1/calls?before={deep}"), passes).await?;
+        let found = served.time_request(&format!("/api/v1/calls?before={deep}"), passes).await?;
         let what = "the twenty-first page";
         self.rows.push(vec![what.into(), number(found.milliseconds), found.bytes.to_string()]);
-        self.targets.push(Target::at_most(what, 200.0, found.milliseconds, " ms"));
+        self.targets.push(PerformanceTarget::at_most(what, 200.0, found.milliseconds, " ms"));
         let (parts, seconds) = served.whole_search("nowhere-at-all").await?;
         let what = format!("a text that is nowhere, to the beginning, in {parts} parts");
         self.rows.push(vec![what, number(seconds * 1e3), String::new()]);
@@ -114,16 +114,16 @@ impl Findings {
         Ok(())
     }
 
-    async fn pages(&mut self, served: &Served, passes: usize) -> Result<()> {
+    async fn pages(&mut self, served: &ServedConsole, passes: usize) -> Result<()> {
         for (what, path) in [("the first page", "/"), ("the page of calls", "/calls")] {
-            let found = served.timed(path, passes).await?;
-            let all = (found.bytes + served.bytes_of_assets().await?) as f64 / 1e3;
+            let found = served.time_request(path, passes).await?;
+            let all = (found.bytes + served.asset_bytes().await?) as f64 / 1e3;
             let time = number(found.milliseconds);
             self.rows.push(vec![what.to_owned(), time, found.bytes.to_string()]);
             self.measured.insert(what.to_owned(), json!([found.milliseconds, found.bytes]));
-            self.targets.push(Target::at_most(what, 100.0, found.milliseconds, " ms"));
+            self.targets.push(PerformanceTarget::at_most(what, 100.0, found.milliseconds, " ms"));
             let what = format!("{what} with all it needs");
-            self.targets.push(Target::at_most(what, 100.0, all, " KB"));
+            self.targets.push(PerformanceTarget::at_most(what, 100.0, all, " KB"));
         }
         Ok(())
     }
@@ -132,16 +132,22 @@ impl Findings {
     fn browser(&mut self, seen: &Value) {
         let found = |place: &str| seen.pointer(place).and_then(Value::as_f64).unwrap_or(f64::NAN);
         let rate = found("/events_per_second");
-        self.targets.push(Target::at_least("events a second to the browser", 1_000.0, rate, ""));
+        self.targets.push(PerformanceTarget::at_least(
+            "events a second to the browser",
+            1_000.0,
+            rate,
+            "",
+        ));
         for (page, name) in [("overview", "the overview"), ("calls", "the page of calls")] {
             for (key, what, limit) in [
                 ("task", "stands still at most", 200.0),
                 ("gap", "between two frames at most", 250.0),
                 ("click", "hears a click within", 200.0),
             ] {
-                let (what, time) = (format!("{name}: {what}"), found(&format!("/{page}/{key}")));
+                let what = format!("{name}: {what}");
+                let time = found(&format!("/{page}/{key}"));
                 self.rows.push(vec![what.clone(), number(time), String::new()]);
-                self.targets.push(Target::at_most(what, limit, time, " ms"));
+                self.targets.push(PerformanceTarget::at_most(what, limit, time, " ms"));
             }
         }
         self.measured.insert("browser".to_owned(), seen.clone());

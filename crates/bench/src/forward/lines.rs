@@ -16,9 +16,9 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{Notify, oneshot};
 
-use crate::failure::Result;
+use crate::error::Result;
 
-struct Upstream {
+struct PipeUpstream {
     waiting: Mutex<HashMap<u64, oneshot::Sender<Bytes>>>,
     unsent: Mutex<Vec<u8>>,
     wake: Notify,
@@ -26,7 +26,7 @@ struct Upstream {
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct ForwardedMessage {
     id: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn router() -> Result<Router> {
     let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
         return Err("the server has no pipes".into());
     };
-    let upstream = Arc::new(Upstream {
+    let upstream = Arc::new(PipeUpstream {
         waiting: Mutex::default(),
         unsent: Mutex::default(),
         wake: Notify::new(),
@@ -53,8 +53,8 @@ pub(super) fn router() -> Result<Router> {
         .with_state(upstream))
 }
 
-async fn forward(State(upstream): State<Arc<Upstream>>, body: Bytes) -> Response<Body> {
-    let id = serde_json::from_slice::<Message>(&body).ok().and_then(|message| message.id);
+async fn forward(State(upstream): State<Arc<PipeUpstream>>, body: Bytes) -> Response<Body> {
+    let id = serde_json::from_slice::<ForwardedMessage>(&body).ok().and_then(|message| message.id);
     let answered = id.map(|id| {
         let (settle, settled) = oneshot::channel();
         upstream.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(id, settle);
@@ -79,7 +79,7 @@ fn empty(status: StatusCode) -> Response<Body> {
     response
 }
 
-async fn write(upstream: Arc<Upstream>, mut to: ChildStdin) -> Result<()> {
+async fn write(upstream: Arc<PipeUpstream>, mut to: ChildStdin) -> Result<()> {
     let mut batch = Vec::new();
     loop {
         batch.clear();
@@ -95,8 +95,9 @@ async fn write(upstream: Arc<Upstream>, mut to: ChildStdin) -> Result<()> {
     }
 }
 
-async fn read(upstream: Arc<Upstream>, mut from: ChildStdout) -> Result<()> {
-    let (mut buffer, mut searched) = (BytesMut::new(), 0);
+async fn read(upstream: Arc<PipeUpstream>, mut from: ChildStdout) -> Result<()> {
+    let mut buffer = BytesMut::new();
+    let mut searched = 0;
     loop {
         buffer.reserve(64 << 10);
         if from.read_buf(&mut buffer).await? == 0 {
@@ -109,7 +110,7 @@ async fn read(upstream: Arc<Upstream>, mut from: ChildStdout) -> Result<()> {
             let line = buffer.split_to(searched + length).freeze();
             buffer.advance(1);
             searched = 0;
-            let Some(id) = serde_json::from_slice::<Message>(&line)?.id else { continue };
+            let Some(id) = serde_json::from_slice::<ForwardedMessage>(&line)?.id else { continue };
             let waiting =
                 upstream.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
             if let Some(settle) = waiting {

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
-use crate::failure::Result;
+use crate::error::Result;
 use crate::server::raw_output;
 
 const COPY_BYTES: usize = 64 << 10;

@@ -5,11 +5,11 @@ use axum::serve::ListenerExt as _;
 use tokio::net::TcpListener;
 
 use super::{lines, pipe, web};
-use crate::failure::Result;
-use crate::words::Words;
+use crate::command_words::CommandWords;
+use crate::error::Result;
 
 /// Forwards until it is ended, or until its input ends.
-pub(crate) async fn run(mut words: Words) -> Result<()> {
+pub(crate) async fn run(mut words: CommandWords) -> Result<()> {
     let listen: Option<String> = words.option("--listen")?;
     let url: Option<String> = words.option("--url")?;
     words.end()?;

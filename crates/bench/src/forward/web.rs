@@ -11,9 +11,9 @@ use axum::routing::post;
 use bytes::Bytes;
 use reqwest::{Client, Url};
 
-use crate::failure::Result;
+use crate::error::Result;
 
-struct Upstream {
+struct HttpUpstream {
     client: Client,
     url: Url,
 }
@@ -22,7 +22,7 @@ struct Upstream {
 pub(super) fn router(url: &str) -> Result<Router> {
     rustls::crypto::ring::default_provider().install_default().ok();
     let client = Client::builder().tcp_nodelay(true).no_proxy().build()?;
-    let upstream = Upstream { client, url: url.parse()? };
+    let upstream = HttpUpstream { client, url: url.parse()? };
     Ok(Router::new()
         .route("/mcp", post(forward))
         .layer(DefaultBodyLimit::max(64 << 20))
@@ -30,7 +30,7 @@ pub(super) fn router(url: &str) -> Result<Router> {
 }
 
 async fn forward(
-    State(upstream): State<Arc<Upstream>>,
+    State(upstream): State<Arc<HttpUpstream>>,
     mut headers: HeaderMap,
     body: Bytes,
 ) -> Response<Body> {
@@ -38,9 +38,10 @@ async fn forward(
         headers.remove(name);
     }
     let sent = upstream.client.post(upstream.url.clone()).headers(headers).body(body).send().await;
-    let Ok(answer) = sent else { return failed() };
-    let (status, kind) = (answer.status(), answer.headers().get(CONTENT_TYPE).cloned());
-    let Ok(body) = answer.bytes().await else { return failed() };
+    let Ok(answer) = sent else { return bad_gateway() };
+    let status = answer.status();
+    let kind = answer.headers().get(CONTENT_TYPE).cloned();
+    let Ok(body) = answer.bytes().await else { return bad_gateway() };
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     if let Some(kind) = kind {
@@ -49,7 +50,7 @@ async fn forward(
     response
 }
 
-fn failed() -> Response<Body> {
+fn bad_gateway() -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::BAD_GATEWAY;
     response

@@ -2,22 +2,22 @@
 
 use serde::Serialize;
 
-use super::peers::Peer;
-use super::route::Route;
-use crate::client::Speech;
+use super::peers::PeerGateway;
+use super::route::CallRoute;
+use crate::client::EndpointProtocol;
 
 /// Something between a client and a server, or nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Contestant {
+pub(super) enum GatewayContestant {
     Direct,
     Floor,
     Recorded,
     Unrecorded,
-    Peer(Peer),
+    Peer(PeerGateway),
 }
 
-impl Contestant {
+impl GatewayContestant {
     /// Ourselves, and what we are compared with first.
     pub(super) const OWN: [Self; 4] = [Self::Direct, Self::Floor, Self::Recorded, Self::Unrecorded];
 
@@ -33,22 +33,27 @@ impl Contestant {
     }
 
     /// Whether it can be put on this way.
-    pub(super) const fn takes(self, route: Route) -> bool {
+    pub(super) const fn takes(self, route: CallRoute) -> bool {
         match (self, route) {
             (Self::Direct | Self::Floor | Self::Recorded | Self::Unrecorded, _) => true,
-            (Self::Peer(Peer::FastMcp), _) => true,
-            (Self::Peer(Peer::Mcpo | Peer::OneMcp | Peer::CrateProxy), Route::HttpToHttp) => true,
-            (Self::Peer(_), Route::HttpToStdio) => true,
-            (Self::Peer(_), Route::HttpToHttp | Route::StdioToStdio) => false,
+            (Self::Peer(PeerGateway::FastMcp), _) => true,
+            (
+                Self::Peer(PeerGateway::Mcpo | PeerGateway::OneMcp | PeerGateway::CrateProxy),
+                CallRoute::HttpToHttp,
+            ) => true,
+            (Self::Peer(_), CallRoute::HttpToStdio) => true,
+            (Self::Peer(_), CallRoute::HttpToHttp | CallRoute::StdioToStdio) => false,
         }
     }
 
     /// How it is spoken to.
-    pub(super) const fn speech(self) -> Speech {
+    pub(super) const fn speech(self) -> EndpointProtocol {
         match self {
-            Self::Direct | Self::Floor | Self::Recorded | Self::Unrecorded => Speech::Modern,
-            Self::Peer(Peer::Mcpo) => Speech::Plain,
-            Self::Peer(_) => Speech::Legacy,
+            Self::Direct | Self::Floor | Self::Recorded | Self::Unrecorded => {
+                EndpointProtocol::Modern
+            }
+            Self::Peer(PeerGateway::Mcpo) => EndpointProtocol::Plain,
+            Self::Peer(_) => EndpointProtocol::Legacy,
         }
     }
 
@@ -56,8 +61,8 @@ impl Contestant {
     pub(super) const fn tool(self) -> &'static str {
         match self {
             Self::Recorded | Self::Unrecorded => "raw0__echo",
-            Self::Peer(Peer::OneMcp) => "raw0_1mcp_echo",
-            Self::Peer(Peer::CrateProxy) => "raw0/echo",
+            Self::Peer(PeerGateway::OneMcp) => "raw0_1mcp_echo",
+            Self::Peer(PeerGateway::CrateProxy) => "raw0/echo",
             Self::Direct | Self::Floor | Self::Peer(_) => "echo",
         }
     }

@@ -2,23 +2,23 @@
 
 use serde_json::json;
 
-use super::contestant::Contestant;
-use super::passes::Pace;
-use super::recipe::{ours, stdio_servers};
-use super::route::{MANY, Route, SMALL};
-use super::running::{Places, Running, Turn};
-use super::summary::Number;
-use crate::client::{Order, Speech};
-use crate::failure::Result;
-use crate::report::{Section, Table, Target, number};
+use super::contestant::GatewayContestant;
+use super::passes::MeasurePace;
+use super::recipe::{own_recipe, stdio_servers};
+use super::route::{CallRoute, MANY, SMALL};
+use super::running_gateway::{ProgramPaths, RunningGateway, TurnResult};
+use super::summary::TurnMetric;
+use crate::client::{EndpointProtocol, LoadOrder};
+use crate::error::Result;
+use crate::report::{PerformanceTarget, ReportSection, Table, number};
 
 const TOOLS: [usize; 2] = [10, 5_000];
 const CLIENTS: [usize; 2] = [1, 1_000];
 /// How much more a call may cost where there is much more beside it.
-const FLAT: f64 = 1.1;
+const MAX_GROWTH: f64 = 1.1;
 
 /// Compares few with many, and reports.
-pub(super) async fn section(pace: Pace, places: Places<'_>) -> Result<Section> {
+pub(super) async fn section(pace: MeasurePace, places: ProgramPaths<'_>) -> Result<ReportSection> {
     eprintln!("10 and 5,000 tools");
     let tools = tools(pace).await?;
     eprintln!("1 and 1,000 clients");
@@ -32,24 +32,29 @@ pub(super) async fn section(pace: Pace, places: Places<'_>) -> Result<Section> {
         for (count, turns) in counts.into_iter().zip([few, many]) {
             rows.push(vec![
                 format!("{count} {what}"),
-                number(Number::Cpu.median(turns)),
-                number(Number::P50.median(turns)),
-                number(Number::Cpu.ratio(turns, few)),
+                number(TurnMetric::Cpu.median(turns)),
+                number(TurnMetric::P50.median(turns)),
+                number(TurnMetric::Cpu.ratio(turns, few)),
             ]);
         }
     }
-    let growth = |[few, many]: &[Vec<Turn>; 2]| Number::Cpu.ratio(many, few);
+    let growth = |[few, many]: &[Vec<TurnResult>; 2]| TurnMetric::Cpu.ratio(many, few);
     let beyond_the_floor = growth(&clients) / growth(&floor);
     let targets = vec![
-        Target::at_most("CPU per call, 5000 to 10 tools".to_owned(), FLAT, growth(&tools), "x"),
-        Target::at_most(
+        PerformanceTarget::at_most(
+            "CPU per call, 5000 to 10 tools".to_owned(),
+            MAX_GROWTH,
+            growth(&tools),
+            "x",
+        ),
+        PerformanceTarget::at_most(
             "CPU per call, 1000 clients to 1, beside the same of the floor".to_owned(),
-            FLAT,
+            MAX_GROWTH,
             beyond_the_floor,
             "x",
         ),
     ];
-    Ok(Section {
+    Ok(ReportSection {
         title: "gateway, few and many".to_owned(),
         note:
             "Ours with everything on, HTTP to stdio, 200 B. Tools: 64 in flight, two gateways in \
@@ -63,18 +68,25 @@ pub(super) async fn section(pace: Pace, places: Places<'_>) -> Result<Section> {
     })
 }
 
-async fn start(tools: usize, speech: Speech) -> Result<Running> {
+async fn start(tools: usize, speech: EndpointProtocol) -> Result<RunningGateway> {
     let make = |home: &std::path::Path, listen: &str| {
         let servers = stdio_servers(&[vec!["--tools".to_owned(), tools.to_string()]])?;
-        ours(home, &servers, &["--tools", "all", "--listen", listen])
+        own_recipe(home, &servers, &["--tools", "all", "--listen", listen])
     };
-    Running::start_ours(make, speech).await
+    RunningGateway::start_ours(make, speech).await
 }
 
-async fn tools(pace: Pace) -> Result<[Vec<Turn>; 2]> {
-    let mut both = [start(TOOLS[0], Speech::Modern).await?, start(TOOLS[1], Speech::Modern).await?];
-    let order =
-        Order { milliseconds: pace.milliseconds, bytes: SMALL, in_flight: MANY, connections: MANY };
+async fn tools(pace: MeasurePace) -> Result<[Vec<TurnResult>; 2]> {
+    let mut both = [
+        start(TOOLS[0], EndpointProtocol::Modern).await?,
+        start(TOOLS[1], EndpointProtocol::Modern).await?,
+    ];
+    let order = LoadOrder {
+        milliseconds: pace.milliseconds,
+        bytes: SMALL,
+        in_flight: MANY,
+        connections: MANY,
+    };
     let mut found = [Vec::new(), Vec::new()];
     for pass in 0..=pace.passes {
         for (running, turns) in both.iter_mut().zip(&mut found) {
@@ -91,11 +103,14 @@ async fn tools(pace: Pace) -> Result<[Vec<Turn>; 2]> {
 }
 
 /// Ours with one and with many clients, and the floor with as many.
-async fn clients(pace: Pace, places: Places<'_>) -> Result<([Vec<Turn>; 2], [Vec<Turn>; 2])> {
-    let floor = || Running::start(Contestant::Floor, Route::HttpToStdio, places);
+async fn clients(
+    pace: MeasurePace,
+    places: ProgramPaths<'_>,
+) -> Result<([Vec<TurnResult>; 2], [Vec<TurnResult>; 2])> {
+    let floor = || RunningGateway::start(GatewayContestant::Floor, CallRoute::HttpToStdio, places);
     let mut all = [
-        start(1, Speech::Sessions).await?,
-        start(1, Speech::Sessions).await?,
+        start(1, EndpointProtocol::Sessions).await?,
+        start(1, EndpointProtocol::Sessions).await?,
         floor().await?,
         floor().await?,
     ];
@@ -104,7 +119,7 @@ async fn clients(pace: Pace, places: Places<'_>) -> Result<([Vec<Turn>; 2], [Vec
         let counts = CLIENTS.into_iter().cycle();
         for ((running, turns), connections) in all.iter_mut().zip(&mut found).zip(counts) {
             let milliseconds = pace.milliseconds;
-            let order = Order { milliseconds, bytes: SMALL, in_flight: 1, connections };
+            let order = LoadOrder { milliseconds, bytes: SMALL, in_flight: 1, connections };
             let turn = running.turn(order).await?;
             if pass > 0 {
                 turns.push(turn);

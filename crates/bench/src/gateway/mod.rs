@@ -4,14 +4,14 @@ mod contestant;
 mod flat;
 mod passes;
 mod peers;
+mod process_tree;
 mod ready;
 mod recipe;
 mod route;
 mod run;
-mod running;
+mod running_gateway;
 mod section;
 mod summary;
 mod targets;
-mod tree;
 
-pub(crate) use run::{Wish, sections};
+pub(crate) use run::{PeerOptions, sections};

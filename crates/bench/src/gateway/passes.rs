@@ -3,76 +3,80 @@
 
 use std::time::{Duration, Instant};
 
-use super::contestant::Contestant;
-use super::route::{Case, MOST, Route};
-use super::running::{Places, Running, Turn};
-use crate::client::Order;
+use super::contestant::GatewayContestant;
+use super::route::{CallRoute, GatewayCase, MAX_IN_FLIGHT};
+use super::running_gateway::{ProgramPaths, RunningGateway, TurnResult};
+use crate::client::LoadOrder;
 
 /// A case with slow gateways ends after this, but not before it had a few passes.
 const CASE_LIMIT: Duration = Duration::from_secs(45);
-const FEWEST_PASSES: usize = 4;
+const MIN_PASSES: usize = 4;
 
 /// How long to measure.
 #[derive(Clone, Copy)]
-pub(super) struct Pace {
+pub(super) struct MeasurePace {
     pub(super) passes: usize,
     pub(super) milliseconds: u64,
 }
 
 /// What one gateway did in one case.
-pub(super) struct Row {
-    pub(super) case: Case,
-    pub(super) contestant: Contestant,
-    pub(super) turns: Vec<Turn>,
+pub(super) struct GatewayRow {
+    pub(super) case: GatewayCase,
+    pub(super) contestant: GatewayContestant,
+    pub(super) turns: Vec<TurnResult>,
 }
 
 /// What one gateway is on a way, whatever the load.
-pub(super) struct Standing {
-    pub(super) route: Route,
-    pub(super) contestant: Contestant,
+pub(super) struct GatewayFootprint {
+    pub(super) route: CallRoute,
+    pub(super) contestant: GatewayContestant,
     pub(super) ready_ms: f64,
     pub(super) idle_mb: f64,
 }
 
 /// Everything that was measured.
 #[derive(Default)]
-pub(super) struct Rows {
-    pub(super) rows: Vec<Row>,
-    pub(super) standings: Vec<Standing>,
+pub(super) struct GatewayRows {
+    pub(super) rows: Vec<GatewayRow>,
+    pub(super) standings: Vec<GatewayFootprint>,
     /// Who failed, where and why.
     pub(super) failures: Vec<(String, String)>,
 }
 
-struct Entry {
-    contestant: Contestant,
-    running: Running,
+struct ContestantEntry {
+    contestant: GatewayContestant,
+    running: RunningGateway,
     /// Whoever failed once takes no more turns on this way.
     failed: bool,
 }
 
-impl Rows {
+impl GatewayRows {
     /// What a gateway did in a case.
-    pub(super) fn find(&self, case: Case, contestant: Contestant) -> Option<&Row> {
+    pub(super) fn find(
+        &self,
+        case: GatewayCase,
+        contestant: GatewayContestant,
+    ) -> Option<&GatewayRow> {
         self.rows.iter().find(|row| row.case == case && row.contestant == contestant)
     }
 }
 
 /// Measures all gateways on one way.
 pub(super) async fn run(
-    rows: &mut Rows,
-    route: Route,
-    contestants: &[Contestant],
-    (places, pace): (Places<'_>, Pace),
+    rows: &mut GatewayRows,
+    route: CallRoute,
+    contestants: &[GatewayContestant],
+    (places, pace): (ProgramPaths<'_>, MeasurePace),
 ) {
     let mut entries = Vec::new();
     for contestant in contestants.iter().copied().filter(|one| one.takes(route)) {
         eprintln!("{route}: {}", contestant.title());
-        match Running::start(contestant, route, places).await {
+        match RunningGateway::start(contestant, route, places).await {
             Ok(running) => {
                 let ready_ms = running.ready.as_secs_f64() * 1e3;
                 let idle_mb = running.idle_mb;
-                rows.standings.push(Standing { route, contestant, ready_ms, idle_mb });
-                entries.push(Entry { contestant, running, failed: false });
+                rows.standings.push(GatewayFootprint { route, contestant, ready_ms, idle_mb });
+                entries.push(ContestantEntry { contestant, running, failed: false });
             }
             Err(failure) => {
                 let place = format!("{}, {route}", contestant.title());
@@ -89,15 +93,20 @@ pub(super) async fn run(
     }
 }
 
-async fn measure(rows: &mut Rows, case: Case, entries: &mut [Entry], pace: Pace) {
-    let Pace { passes, milliseconds } = pace;
-    let Case { bytes, in_flight, .. } = case;
-    let order = Order { milliseconds, bytes, in_flight, connections: in_flight };
-    let mut turns: Vec<Vec<Turn>> = entries.iter().map(|_| Vec::new()).collect();
+async fn measure(
+    rows: &mut GatewayRows,
+    case: GatewayCase,
+    entries: &mut [ContestantEntry],
+    pace: MeasurePace,
+) {
+    let MeasurePace { passes, milliseconds } = pace;
+    let GatewayCase { bytes, in_flight, .. } = case;
+    let order = LoadOrder { milliseconds, bytes, in_flight, connections: in_flight };
+    let mut turns: Vec<Vec<TurnResult>> = entries.iter().map(|_| Vec::new()).collect();
     let started = Instant::now();
     // The first pass warms up and does not count.
     for pass in 0..=passes {
-        if pass > FEWEST_PASSES && started.elapsed() > CASE_LIMIT {
+        if pass > MIN_PASSES && started.elapsed() > CASE_LIMIT {
             break;
         }
         // Whoever comes first may have it worse, so that it is another one each time.
@@ -122,12 +131,12 @@ async fn measure(rows: &mut Rows, case: Case, entries: &mut [Entry], pace: Pace)
     }
     for (entry, turns) in entries.iter().zip(turns) {
         if !turns.is_empty() {
-            rows.rows.push(Row { case, contestant: entry.contestant, turns });
+            rows.rows.push(GatewayRow { case, contestant: entry.contestant, turns });
         }
     }
 }
 
 /// The case in which memory is compared.
-pub(super) const fn fullest(route: Route, bytes: usize) -> Case {
-    Case { route, bytes, in_flight: MOST }
+pub(super) const fn fullest_case(route: CallRoute, bytes: usize) -> GatewayCase {
+    GatewayCase { route, bytes, in_flight: MAX_IN_FLIGHT }
 }

@@ -7,15 +7,15 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::process::Command;
 
-use crate::failure::Result;
+use crate::error::Result;
 
 /// No installation takes longer.
-const LIMIT: Duration = Duration::from_secs(600);
+const INSTALL_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A gateway of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Peer {
+pub(super) enum PeerGateway {
     Supergateway,
     OneMcp,
     PythonProxy,
@@ -25,14 +25,14 @@ pub(super) enum Peer {
 }
 
 /// Where the peers are, and which could not be installed.
-pub(super) struct Peers {
+pub(super) struct PeerGateways {
     pub(super) folder: PathBuf,
-    pub(super) installed: Vec<Peer>,
+    pub(super) installed: Vec<PeerGateway>,
     /// Why the others are missing.
-    pub(super) missing: Vec<(Peer, String)>,
+    pub(super) missing: Vec<(PeerGateway, String)>,
 }
 
-impl Peer {
+impl PeerGateway {
     /// Those that install within a minute or so.
     pub(super) const USUAL: [Self; 5] =
         [Self::Supergateway, Self::OneMcp, Self::PythonProxy, Self::Mcpo, Self::FastMcp];
@@ -61,7 +61,7 @@ impl Peer {
     }
 
     /// What it does not run without, and does not say.
-    const fn beside(self) -> &'static [&'static str] {
+    const fn extra_packages(self) -> &'static [&'static str] {
         match self {
             // It does not load with version 2 of the SDK, nor with a newer FastAPI.
             Self::Mcpo => &["mcp==1.30.0", "fastapi==0.115.14"],
@@ -91,13 +91,13 @@ impl Peer {
 }
 
 /// Installs what is wanted below `folder`; what fails is missing and said so.
-pub(super) async fn install(folder: PathBuf, wanted: &[Peer]) -> Result<Peers> {
-    let mut peers = Peers { folder, installed: Vec::new(), missing: Vec::new() };
+pub(super) async fn install(folder: PathBuf, wanted: &[PeerGateway]) -> Result<PeerGateways> {
+    let mut peers = PeerGateways { folder, installed: Vec::new(), missing: Vec::new() };
     for peer in wanted {
         let home = peer.home(&peers.folder);
         let stamp = home.join("installed");
         let (name, version) = peer.pin();
-        let beside = peer.beside().join(" ");
+        let beside = peer.extra_packages().join(" ");
         let pin = format!("{name} {version}, {beside}\n{}\n", home.display());
         if std::fs::read_to_string(&stamp).is_ok_and(|found| found == pin) {
             peers.installed.push(*peer);
@@ -119,38 +119,38 @@ pub(super) async fn install(folder: PathBuf, wanted: &[Peer]) -> Result<Peers> {
     Ok(peers)
 }
 
-async fn install_one(peer: Peer, home: &Path) -> Result<()> {
+async fn install_one(peer: PeerGateway, home: &Path) -> Result<()> {
     let (name, version) = peer.pin();
     match peer {
-        Peer::Supergateway | Peer::OneMcp => {
+        PeerGateway::Supergateway | PeerGateway::OneMcp => {
             let manifest =
                 serde_json::json!({ "private": true, "dependencies": { name: version } });
             std::fs::write(home.join("package.json"), manifest.to_string())?;
             let mut npm = Command::new("npm");
             npm.current_dir(home);
             npm.args(["install", "--no-package-lock", "--no-audit", "--no-fund"]);
-            done(&mut npm).await
+            run_installer(&mut npm).await
         }
-        Peer::PythonProxy | Peer::Mcpo | Peer::FastMcp => {
-            done(Command::new("python3").args(["-m", "venv"]).arg(home)).await?;
+        PeerGateway::PythonProxy | PeerGateway::Mcpo | PeerGateway::FastMcp => {
+            run_installer(Command::new("python3").args(["-m", "venv"]).arg(home)).await?;
             let mut pip = Command::new(home.join("bin/python"));
             pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-            done(pip.arg(format!("{name}=={version}")).args(peer.beside())).await
+            run_installer(pip.arg(format!("{name}=={version}")).args(peer.extra_packages())).await
         }
-        Peer::CrateProxy => {
+        PeerGateway::CrateProxy => {
             let mut cargo =
                 Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
             cargo.args(["install", "--quiet", "--locked", name, "--version", version, "--root"]);
-            done(cargo.arg(home)).await
+            run_installer(cargo.arg(home)).await
         }
     }
 }
 
 /// Runs an installer; its last words are the reason when it fails.
-async fn done(command: &mut Command) -> Result<()> {
+async fn run_installer(command: &mut Command) -> Result<()> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-    let running = tokio::time::timeout(LIMIT, command.spawn()?.wait_with_output()).await;
-    let output = running.map_err(|_| format!("it took longer than {LIMIT:?}"))??;
+    let running = tokio::time::timeout(INSTALL_TIMEOUT, command.spawn()?.wait_with_output()).await;
+    let output = running.map_err(|_| format!("it took longer than {INSTALL_TIMEOUT:?}"))??;
     if output.status.success() {
         return Ok(());
     }

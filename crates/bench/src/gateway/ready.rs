@@ -5,30 +5,32 @@ use std::time::Instant;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::recipe::{ours, stdio_servers};
-use super::running::{free_port, spawned, stopped};
-use crate::client::{Endpoint, Speech, meta, start_bare};
-use crate::failure::Result;
-use crate::report::{Section, Table, Target, number};
+use super::recipe::{own_recipe, stdio_servers};
+use super::running_gateway::{free_port, spawn_gateway, stop_process};
+use crate::client::{BenchEndpoint, EndpointProtocol, meta, start_bare};
+use crate::error::Result;
+use crate::report::{PerformanceTarget, ReportSection, Table, number};
 use crate::statistics::median;
 
 /// How many servers there are, one of which is slow.
 const COUNTS: [usize; 3] = [1, 10, 50];
 /// How long the slowest server takes before it answers.
-const SLOWEST: u64 = 1_000;
+const SLOWEST_MS: u64 = 1_000;
 /// No start takes longer.
-const TRIES: usize = 6_000;
+const MAX_TRIES: usize = 6_000;
 
 /// Starts ever more servers behind our gateway, and reports.
-pub(super) async fn section(passes: usize) -> Result<Section> {
-    let (mut rows, mut targets, mut measured) = (Vec::new(), Vec::new(), Vec::new());
+pub(super) async fn section(passes: usize) -> Result<ReportSection> {
+    let mut rows = Vec::new();
+    let mut targets = Vec::new();
+    let mut measured = Vec::new();
     for count in COUNTS {
         eprintln!("ready with {count} servers");
         let mut found = Vec::new();
         for _ in 0..passes {
-            let alone = bare(&delays(1)).await?;
-            let floor = bare(&delays(count)).await?;
-            found.push((alone, floor, through_ours(&delays(count)).await?));
+            let alone = bare_seconds(&delays(1)).await?;
+            let floor = bare_seconds(&delays(count)).await?;
+            found.push((alone, floor, gateway_seconds(&delays(count)).await?));
         }
         let alone = median(found.iter().map(|one| one.0));
         let floor = median(found.iter().map(|one| one.1));
@@ -42,7 +44,7 @@ pub(super) async fn section(passes: usize) -> Result<Section> {
             number(ratio),
         ]);
         let what = format!("{count} servers ready to the slowest alone");
-        targets.push(Target::at_most(what, 1.1, ratio, "x"));
+        targets.push(PerformanceTarget::at_most(what, 1.1, ratio, "x"));
         measured.push(json!({ "servers": count, "milliseconds": found }));
     }
     let head = vec![
@@ -52,11 +54,11 @@ pub(super) async fn section(passes: usize) -> Result<Section> {
         "all listed by us ms",
         "x the slowest",
     ];
-    Ok(Section {
+    Ok(ReportSection {
         title: "gateway, ready".to_owned(),
         note: format!(
             "From the start of the process to a list with the tools of all stdio servers; they \
-             answer after 100 to 500 ms, and one of them after {SLOWEST} ms. Beside it the time \
+             answer after 100 to 500 ms, and one of them after {SLOWEST_MS} ms. Beside it the time \
              until that server alone, and all of them, have answered a bare client. Median of \
              {passes}."
         ),
@@ -70,37 +72,37 @@ fn delays(count: usize) -> Vec<Vec<String>> {
     let others = count.saturating_sub(1);
     let spread = |number: usize| 100 + 400 * number / others.max(1);
     let mut all: Vec<String> = (0..others).map(|number| spread(number).to_string()).collect();
-    all.push(SLOWEST.to_string());
+    all.push(SLOWEST_MS.to_string());
     all.into_iter().map(|delay| vec!["--delay-ms".to_owned(), delay]).collect()
 }
 
-async fn bare(words: &[Vec<String>]) -> Result<f64> {
+async fn bare_seconds(words: &[Vec<String>]) -> Result<f64> {
     let started = Instant::now();
     start_bare(words.to_vec()).await?;
     Ok(started.elapsed().as_secs_f64() * 1e3)
 }
 
-async fn through_ours(words: &[Vec<String>]) -> Result<f64> {
+async fn gateway_seconds(words: &[Vec<String>]) -> Result<f64> {
     let home = TempDir::new()?;
     let listen = format!("127.0.0.1:{}", free_port()?);
     let servers = stdio_servers(words)?;
-    let recipe = ours(home.path(), &servers, &["--listen", &listen])?;
+    let recipe = own_recipe(home.path(), &servers, &["--listen", &listen])?;
     let started = Instant::now();
-    let gateway = spawned(&recipe)?;
-    let listed = listed(&format!("http://{listen}/mcp"), words.len()).await;
+    let gateway = spawn_gateway(&recipe)?;
+    let listed = wait_until_listed(&format!("http://{listen}/mcp"), words.len()).await;
     let milliseconds = started.elapsed().as_secs_f64() * 1e3;
-    stopped(gateway).await;
+    stop_process(gateway).await;
     listed?;
     Ok(milliseconds)
 }
 
 /// Asks for the list until it has the tools of all servers.
-async fn listed(url: &str, servers: usize) -> Result<()> {
+async fn wait_until_listed(url: &str, servers: usize) -> Result<()> {
     let params = format!(r#"{{"_meta":{}}}"#, meta());
     let mut last = "nothing answered".to_owned();
-    for _ in 0..TRIES {
+    for _ in 0..MAX_TRIES {
         let asked = async {
-            let endpoint = Endpoint::open(url, "", Speech::Modern).await?;
+            let endpoint = BenchEndpoint::open(url, "", EndpointProtocol::Modern).await?;
             endpoint.request("tools/list", &params).await
         };
         match asked.await {

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::contestant::Contestant;
-use super::peers::Peer;
-use super::route::Route;
-use crate::failure::Result;
+use super::contestant::GatewayContestant;
+use super::peers::PeerGateway;
+use super::route::CallRoute;
+use crate::error::Result;
 
 /// What a gateway is started with.
-pub(super) struct Surroundings<'a> {
-    pub(super) route: Route,
+pub(super) struct RecipeContext<'a> {
+    pub(super) route: CallRoute,
     /// Where the server is, if it is reached over HTTP.
     pub(super) upstream: Option<&'a str>,
     /// The port that the gateway is to take, if clients come over HTTP.
@@ -24,7 +24,7 @@ pub(super) struct Surroundings<'a> {
 
 /// A command, and where what it starts is then found.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Recipe {
+pub(super) struct GatewayRecipe {
     pub(super) command: Vec<String>,
     pub(super) environment: Vec<(&'static str, String)>,
     pub(super) path: &'static str,
@@ -43,7 +43,7 @@ pub(super) fn stdio_servers(words: &[Vec<String>]) -> Result<Value> {
 }
 
 /// `switchboard serve` for these servers.
-pub(super) fn ours(home: &Path, servers: &Value, more: &[&str]) -> Result<Recipe> {
+pub(super) fn own_recipe(home: &Path, servers: &Value, more: &[&str]) -> Result<GatewayRecipe> {
     let file = home.join("config.json");
     let config = json!({ "mcpServers": servers, "settings": { "builtin": false } });
     std::fs::write(&file, config.to_string())?;
@@ -52,20 +52,23 @@ pub(super) fn ours(home: &Path, servers: &Value, more: &[&str]) -> Result<Recipe
     command.extend(["--config".to_owned(), text(&file)?]);
     command.extend(more.iter().map(|word| (*word).to_owned()));
     let environment = vec![("SWITCHBOARD_HOME", text(&home.join("state"))?)];
-    Ok(Recipe { command, environment, path: "/mcp" })
+    Ok(GatewayRecipe { command, environment, path: "/mcp" })
 }
 
 /// The command of a gateway; nothing where the client reaches the server itself.
-pub(super) fn recipe(contestant: Contestant, around: &Surroundings<'_>) -> Result<Option<Recipe>> {
+pub(super) fn recipe(
+    contestant: GatewayContestant,
+    around: &RecipeContext<'_>,
+) -> Result<Option<GatewayRecipe>> {
     let listen = format!("127.0.0.1:{}", around.port);
     let pipe = around.route.has_pipe_client();
     let recipe = match contestant {
-        Contestant::Direct if pipe => {
+        GatewayContestant::Direct if pipe => {
             let command = vec![own_program()?, "raw-server".to_owned(), "stdio".to_owned()];
-            Recipe { command, environment: Vec::new(), path: "" }
+            GatewayRecipe { command, environment: Vec::new(), path: "" }
         }
-        Contestant::Direct => return Ok(None),
-        Contestant::Floor => {
+        GatewayContestant::Direct => return Ok(None),
+        GatewayContestant::Floor => {
             let mut command = vec![own_program()?, "forward".to_owned()];
             if !pipe {
                 command.extend(["--listen".to_owned(), listen]);
@@ -73,51 +76,51 @@ pub(super) fn recipe(contestant: Contestant, around: &Surroundings<'_>) -> Resul
             if let Some(url) = around.upstream {
                 command.extend(["--url".to_owned(), url.to_owned()]);
             }
-            Recipe { command, environment: Vec::new(), path: "/mcp" }
+            GatewayRecipe { command, environment: Vec::new(), path: "/mcp" }
         }
-        Contestant::Recorded | Contestant::Unrecorded => {
+        GatewayContestant::Recorded | GatewayContestant::Unrecorded => {
             let mut more = if pipe { vec!["--stdio"] } else { vec!["--listen", listen.as_str()] };
-            if contestant == Contestant::Unrecorded {
+            if contestant == GatewayContestant::Unrecorded {
                 more.push("--no-record");
             }
-            ours(around.home, &servers(around)?, &more)?
+            own_recipe(around.home, &servers(around)?, &more)?
         }
-        Contestant::Peer(peer) => of_peer(peer, around)?,
+        GatewayContestant::Peer(peer) => peer_recipe(peer, around)?,
     };
     Ok(Some(recipe))
 }
 
-fn servers(around: &Surroundings<'_>) -> Result<Value> {
+fn servers(around: &RecipeContext<'_>) -> Result<Value> {
     match around.upstream {
         Some(url) => Ok(json!({ "raw0": { "type": "http", "url": url } })),
         None => stdio_servers(&[Vec::new()]),
     }
 }
 
-fn of_peer(peer: Peer, around: &Surroundings<'_>) -> Result<Recipe> {
+fn peer_recipe(peer: PeerGateway, around: &RecipeContext<'_>) -> Result<GatewayRecipe> {
     let home = peer.home(around.peers);
     let port = around.port.to_string();
     let server = own_program()?;
     let (command, path) = match peer {
-        Peer::Supergateway => {
+        PeerGateway::Supergateway => {
             let script = home.join("node_modules/supergateway/dist/index.js");
             let stdio = format!("{server} raw-server stdio");
             let more = ["--stdio", &stdio, "--outputTransport", "streamableHttp", "--stateful"];
             let quiet = ["--logLevel", "none", "--port", &port];
             (words(&[&node(around)?, &text(&script)?], &[&more, &quiet]), "/mcp")
         }
-        Peer::OneMcp => {
+        PeerGateway::OneMcp => {
             let script = home.join("node_modules/@1mcp/agent/build/index.js");
             let file = text(&config_file(around, "mcpServers")?)?;
             let more = ["serve", "--config", &file, "--port", &port, "--host", "127.0.0.1"];
             (words(&[&node(around)?, &text(&script)?], &[&more]), "/mcp")
         }
-        Peer::PythonProxy => {
+        PeerGateway::PythonProxy => {
             let more = ["--host", "127.0.0.1", "--port", &port, "--log-level", "ERROR", "--"];
             let last = [server.as_str(), "raw-server", "stdio"];
             (words(&[&text(&home.join("bin/mcp-proxy"))?], &[&more, &last]), "/mcp")
         }
-        Peer::Mcpo => {
+        PeerGateway::Mcpo => {
             let more = ["--host", "127.0.0.1", "--port", &port];
             let last = match around.upstream {
                 Some(url) => vec!["--server-type", "streamable-http", "--", url],
@@ -125,24 +128,24 @@ fn of_peer(peer: Peer, around: &Surroundings<'_>) -> Result<Recipe> {
             };
             (words(&[&text(&home.join("bin/mcpo"))?], &[&more, &last]), "/echo")
         }
-        Peer::FastMcp => {
+        PeerGateway::FastMcp => {
             let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/fastmcp_proxy.py");
             let file = text(&config_file(around, "mcpServers")?)?;
             let python = text(&home.join("bin/python"))?;
             let way = if around.route.has_pipe_client() { "stdio" } else { port.as_str() };
             (words(&[&python, &text(&script)?], &[&[&file, way]]), "/mcp")
         }
-        Peer::CrateProxy => {
+        PeerGateway::CrateProxy => {
             let file = around.home.join("proxy.toml");
             std::fs::write(&file, crate_proxy(around, &server))?;
             let program = text(&home.join("bin/mcp-proxy"))?;
             (words(&[&program], &[&["--config", &text(&file)?]]), "/mcp")
         }
     };
-    Ok(Recipe { command, environment: Vec::new(), path })
+    Ok(GatewayRecipe { command, environment: Vec::new(), path })
 }
 
-fn crate_proxy(around: &Surroundings<'_>, server: &str) -> String {
+fn crate_proxy(around: &RecipeContext<'_>, server: &str) -> String {
     let backend = match around.upstream {
         Some(url) => format!("transport = \"http\"\nurl = \"{url}\"\n"),
         None => format!(
@@ -156,7 +159,7 @@ fn crate_proxy(around: &Surroundings<'_>, server: &str) -> String {
     )
 }
 
-fn config_file(around: &Surroundings<'_>, member: &str) -> Result<PathBuf> {
+fn config_file(around: &RecipeContext<'_>, member: &str) -> Result<PathBuf> {
     let file = around.home.join("servers.json");
     let servers = match around.upstream {
         Some(url) => json!({ "raw0": { "type": "http", "transport": "http", "url": url } }),
@@ -167,7 +170,7 @@ fn config_file(around: &Surroundings<'_>, member: &str) -> Result<PathBuf> {
 }
 
 /// The Node of the test environment where there is one, else that of the system.
-fn node(around: &Surroundings<'_>) -> Result<String> {
+fn node(around: &RecipeContext<'_>) -> Result<String> {
     let own = around.testenv.map(|testenv| testenv.join("npm/node_modules/node/bin/node"));
     own.filter(|node| node.exists()).map_or_else(|| Ok("node".to_owned()), |node| text(&node))
 }

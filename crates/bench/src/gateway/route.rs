@@ -7,7 +7,7 @@ use serde::Serialize;
 /// The way of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Route {
+pub(super) enum CallRoute {
     HttpToHttp,
     HttpToStdio,
     StdioToStdio,
@@ -15,8 +15,8 @@ pub(super) enum Route {
 
 /// One thing to measure of every gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Case {
-    pub(super) route: Route,
+pub(super) struct GatewayCase {
+    pub(super) route: CallRoute,
     /// Bytes of text, there and back.
     pub(super) bytes: usize,
     /// Calls that are under way at the same time.
@@ -29,10 +29,10 @@ pub(super) const SIZES: [usize; 2] = [SMALL, LARGE];
 /// As many calls are under way where processor time is compared.
 pub(super) const MANY: usize = 64;
 /// As many calls are under way where memory is compared.
-pub(super) const MOST: usize = 256;
-pub(super) const IN_FLIGHT: [usize; 4] = [1, 16, MANY, MOST];
+pub(super) const MAX_IN_FLIGHT: usize = 256;
+pub(super) const IN_FLIGHT: [usize; 4] = [1, 16, MANY, MAX_IN_FLIGHT];
 
-impl Route {
+impl CallRoute {
     pub(super) const ALL: [Self; 3] = [Self::HttpToHttp, Self::HttpToStdio, Self::StdioToStdio];
 
     /// Whether the server behind it is reached over HTTP.
@@ -46,8 +46,9 @@ impl Route {
     }
 
     /// Every load on this way.
-    pub(super) fn cases(self) -> Vec<Case> {
-        let of_size = |bytes| IN_FLIGHT.map(|in_flight| Case { route: self, bytes, in_flight });
+    pub(super) fn cases(self) -> Vec<GatewayCase> {
+        let of_size =
+            |bytes| IN_FLIGHT.map(|in_flight| GatewayCase { route: self, bytes, in_flight });
         SIZES.into_iter().flat_map(of_size).collect()
     }
 }
@@ -57,7 +58,7 @@ pub(super) fn size(bytes: usize) -> String {
     if bytes >= 1 << 10 { format!("{} KiB", bytes >> 10) } else { format!("{bytes} B") }
 }
 
-impl fmt::Display for Route {
+impl fmt::Display for CallRoute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::HttpToHttp => "HTTP → HTTP",
@@ -67,7 +68,7 @@ impl fmt::Display for Route {
     }
 }
 
-impl fmt::Display for Case {
+impl fmt::Display for GatewayCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}, {} in flight", self.route, size(self.bytes), self.in_flight)
     }
@@ -75,12 +76,12 @@ impl fmt::Display for Case {
 
 #[cfg(test)]
 mod tests {
-    use super::Route;
+    use super::CallRoute;
 
     #[test]
     fn every_way_is_measured_with_every_load() {
         let names: Vec<String> =
-            Route::HttpToStdio.cases().iter().map(ToString::to_string).collect();
+            CallRoute::HttpToStdio.cases().iter().map(ToString::to_string).collect();
         assert_eq!(names.len(), 8);
         assert_eq!(names.first().unwrap(), "HTTP → stdio, 200 B, 1 in flight");
         assert_eq!(names.last().unwrap(), "HTTP → stdio, 16 KiB, 256 in flight");

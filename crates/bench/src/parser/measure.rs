@@ -4,10 +4,10 @@ use std::hint::black_box;
 
 use serde::{Deserialize, Serialize};
 use switchboard_prompting::parse::cline;
-use switchboard_prompting::{Assembler, Dialect, Parser};
+use switchboard_prompting::{Assembler, CallDialect, MessageParser};
 
-use super::messages::{Kind, dialect, json_object};
-use crate::failure::Result;
+use super::messages::{SampleKind, dialect, json_object};
+use crate::error::Result;
 use crate::meter::spent;
 
 /// The size of a message in bytes.
@@ -21,7 +21,7 @@ const NATIVE: &str = "native call, large JSON arguments";
 
 /// What is measured in one process.
 #[derive(Deserialize, Serialize)]
-pub(super) struct Measured {
+pub(super) struct ParseTimes {
     pub(super) title: String,
     /// Whether a model would write it in good faith.
     pub(super) ordinary: bool,
@@ -37,20 +37,20 @@ pub(super) struct Measured {
 struct Subject {
     title: &'static str,
     ordinary: bool,
-    read: fn(&[&str], Dialect) -> usize,
+    read: fn(&[&str], CallDialect) -> usize,
     once: String,
     twice: String,
 }
 
 /// Reads messages in chunks and prints how long that took.
-pub(crate) fn measure(with_anchor: Anchor) -> Result<()> {
+pub(crate) fn measure(with_anchor: AnchorChoice) -> Result<()> {
     let subjects = subjects();
     let dialect = dialect();
     let chunks: Vec<(Vec<&str>, Vec<&str>)> =
         subjects.iter().map(|subject| (chunks(&subject.once), chunks(&subject.twice))).collect();
-    let mut found: Vec<Measured> = subjects
+    let mut found: Vec<ParseTimes> = subjects
         .iter()
-        .map(|subject| Measured {
+        .map(|subject| ParseTimes {
             title: subject.title.to_owned(),
             ordinary: subject.ordinary,
             bytes: subject.once.len(),
@@ -66,17 +66,18 @@ pub(crate) fn measure(with_anchor: Anchor) -> Result<()> {
                 let dialect = dialect.clone();
                 spent(|| black_box((subject.read)(chunks, dialect))).0
             };
-            let (once, twice) = (took(once), took(twice));
+            let once = took(once);
+            let twice = took(twice);
             if round > 0 {
                 found.once.push(once);
                 found.twice.push(twice);
             }
         }
     }
-    if with_anchor == Anchor::Measured {
+    if with_anchor == AnchorChoice::Measured {
         for ((subject, (once, _)), found) in subjects.iter().zip(&chunks).zip(&mut found) {
             if subject.title != NATIVE {
-                found.again = Some(spent(|| black_box(again(once))).0);
+                found.again = Some(spent(|| black_box(reparse_chunks(once))).0);
             }
         }
     }
@@ -86,18 +87,18 @@ pub(crate) fn measure(with_anchor: Anchor) -> Result<()> {
 
 /// Whether the other way is measured as well, which takes seconds.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Anchor {
+pub(crate) enum AnchorChoice {
     Measured,
     LeftOut,
 }
 
 fn subjects() -> Vec<Subject> {
-    let mut subjects: Vec<Subject> = Kind::ALL
+    let mut subjects: Vec<Subject> = SampleKind::ALL
         .into_iter()
         .map(|kind| Subject {
             title: kind.title(),
             ordinary: kind.is_ordinary(),
-            read: parsed,
+            read: parse_chunks,
             once: kind.message(SIZE),
             twice: kind.message(2 * SIZE),
         })
@@ -105,7 +106,7 @@ fn subjects() -> Vec<Subject> {
     subjects.push(Subject {
         title: NATIVE,
         ordinary: true,
-        read: assembled,
+        read: assemble_chunks,
         once: json_object(SIZE),
         twice: json_object(2 * SIZE),
     });
@@ -124,8 +125,8 @@ fn chunks(message: &str) -> Vec<&str> {
     chunks
 }
 
-fn parsed(chunks: &[&str], dialect: Dialect) -> usize {
-    let mut parser = Parser::new(dialect);
+fn parse_chunks(chunks: &[&str], dialect: CallDialect) -> usize {
+    let mut parser = MessageParser::new(dialect);
     let mut pieces = 0;
     for chunk in chunks {
         pieces += parser.push(chunk).map(black_box).count();
@@ -133,7 +134,7 @@ fn parsed(chunks: &[&str], dialect: Dialect) -> usize {
     pieces + parser.finish().into_iter().map(black_box).count()
 }
 
-fn assembled(chunks: &[&str], _: Dialect) -> usize {
+fn assemble_chunks(chunks: &[&str], _: CallDialect) -> usize {
     let mut assembler = Assembler::new();
     let mut name = Some("write_rows");
     for chunk in chunks {
@@ -143,7 +144,7 @@ fn assembled(chunks: &[&str], _: Dialect) -> usize {
 }
 
 /// Cline's way: whatever has come so far is read from its beginning after each chunk.
-fn again(chunks: &[&str]) -> usize {
+fn reparse_chunks(chunks: &[&str]) -> usize {
     let mut message = String::new();
     let mut blocks = 0;
     for chunk in chunks {

@@ -1,10 +1,10 @@
 //! Messages of any size, of the kinds that models write and of those that nobody should.
 
-use switchboard_prompting::{Dialect, ToolShape};
+use switchboard_prompting::{CallDialect, ToolShape};
 
 /// A kind of message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SampleKind {
     Prose,
     Markdown,
     Json,
@@ -19,7 +19,7 @@ pub(super) enum Kind {
     Deep,
 }
 
-impl Kind {
+impl SampleKind {
     pub(super) const ALL: [Self; 12] = [
         Self::Prose,
         Self::Markdown,
@@ -64,52 +64,56 @@ impl Kind {
     /// A message of about `bytes`.
     pub(super) fn message(self, bytes: usize) -> String {
         match self {
-            Self::Prose => repeated(bytes, prose),
-            Self::Markdown => repeated(bytes, markdown),
+            Self::Prose => repeat_to_size(bytes, prose),
+            Self::Markdown => repeat_to_size(bytes, markdown),
             Self::Json => call(&json_object(bytes)),
-            Self::Calls => repeated(bytes, small_call),
-            Self::Elements => call(&repeated(bytes, record)),
-            Self::Named => repeated(bytes, named_call),
+            Self::Calls => repeat_to_size(bytes, small_call),
+            Self::Elements => call(&repeat_to_size(bytes, record)),
+            Self::Named => repeat_to_size(bytes, named_call),
             Self::Brackets => "<".repeat(bytes),
-            Self::HalfTags => repeated(bytes, |_| "<use_mcp_too </use_mcp_tool <serv".to_owned()),
-            Self::Unclosed => repeated(bytes, |_| "<use_mcp_tool><server_name>s".to_owned()),
+            Self::HalfTags => {
+                repeat_to_size(bytes, |_| "<use_mcp_too </use_mcp_tool <serv".to_owned())
+            }
+            Self::Unclosed => repeat_to_size(bytes, |_| "<use_mcp_tool><server_name>s".to_owned()),
             Self::OneNameAgain => {
-                let names = repeated(bytes, |_| "<server_name>s</server_name>".to_owned());
+                let names = repeat_to_size(bytes, |_| "<server_name>s</server_name>".to_owned());
                 format!("<use_mcp_tool>{names}</use_mcp_tool>")
             }
-            Self::Backticks => repeated(bytes, |number| format!("{} <", "`".repeat(number % 9))),
-            Self::Deep => call(&repeated(bytes, deep)),
+            Self::Backticks => {
+                repeat_to_size(bytes, |number| format!("{} <", "`".repeat(number % 9)))
+            }
+            Self::Deep => call(&repeat_to_size(bytes, deep)),
         }
     }
 }
 
 /// The elements that the messages use.
-pub(super) fn dialect() -> Dialect {
+pub(super) fn dialect() -> CallDialect {
     let schema = serde_json::json!({"properties": {
         "number": {"type": "integer"}, "labels": {"type": "array"},
     }});
     let named = ToolShape { name: "tracker__update_issue".to_owned(), schema: Some(schema) };
-    let others =
-        (0..200).map(|number| ToolShape::named(&format!("server{}__tool{number}", number % 20)));
-    Dialect::new().with_tools(others.chain([named]))
+    let others = (0..200)
+        .map(|number| ToolShape::without_schema(&format!("server{}__tool{number}", number % 20)));
+    CallDialect::new().with_tools(others.chain([named]))
 }
 
 /// A JSON object of about `bytes`: rows of a table and one long text.
 pub(super) fn json_object(bytes: usize) -> String {
-    let rows = repeated(bytes / 2, |number| {
+    let rows = repeat_to_size(bytes / 2, |number| {
         let comma = if number == 0 { "" } else { "," };
         format!(
             "{comma}\n  {{\"id\": {number}, \"name\": \"row {number}\", \"score\": {number}.25, \
              \"open\": true, \"tags\": [\"a\", \"b <c>\", null], \"note\": \"caf\u{e9} &amp; more\"}}"
         )
     });
-    let text = repeated(bytes / 2, |number| {
+    let text = repeat_to_size(bytes / 2, |number| {
         format!("fn line_{number}() -> Vec<String> {{\\n    say(\\\"hello\\\", {number});\\n}}\\n")
     });
     format!("{{\"rows\": [{rows}\n], \"content\": \"{text}\"}}")
 }
 
-fn repeated(bytes: usize, part: impl Fn(usize) -> String) -> String {
+fn repeat_to_size(bytes: usize, part: impl Fn(usize) -> String) -> String {
     let mut message = String::with_capacity(bytes + 1_024);
     let mut number = 0;
     while message.len() < bytes {
@@ -176,23 +180,27 @@ fn deep(_: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use switchboard_prompting::{Parser, Piece};
+    use switchboard_prompting::{MessageParser, MessagePiece};
 
-    use super::{Kind, dialect};
+    use super::{SampleKind, dialect};
 
     #[test]
     fn messages_have_their_size_and_good_ones_only_calls_that_can_be_made() {
-        for kind in Kind::ALL {
+        for kind in SampleKind::ALL {
             let message = kind.message(20_000);
             assert!((20_000..22_000).contains(&message.len()), "{kind:?}: {}", message.len());
-            let mut parser = Parser::new(dialect());
-            let mut pieces: Vec<Piece> = parser.push(&message).collect();
+            let mut parser = MessageParser::new(dialect());
+            let mut pieces: Vec<MessagePiece> = parser.push(&message).collect();
             pieces.extend(parser.finish());
-            let calls = pieces.iter().any(|piece| matches!(piece, Piece::Call(_)));
-            let refused = pieces.iter().any(|piece| matches!(piece, Piece::Refused { .. }));
+            let calls = pieces.iter().any(|piece| matches!(piece, MessagePiece::Call(_)));
+            let refused = pieces.iter().any(|piece| matches!(piece, MessagePiece::Refused { .. }));
             let expected = matches!(
                 kind,
-                Kind::Json | Kind::Calls | Kind::Elements | Kind::Named | Kind::Deep
+                SampleKind::Json
+                    | SampleKind::Calls
+                    | SampleKind::Elements
+                    | SampleKind::Named
+                    | SampleKind::Deep
             );
             assert_eq!((calls, refused && kind.is_ordinary()), (expected, false), "{kind:?}");
         }

@@ -4,5 +4,5 @@ mod measure;
 mod messages;
 mod section;
 
-pub(crate) use measure::{Anchor, measure};
+pub(crate) use measure::{AnchorChoice, measure};
 pub(crate) use section::section;

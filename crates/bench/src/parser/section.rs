@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use super::measure::{CHUNK, Measured, SIZE};
+use super::measure::{CHUNK, ParseTimes, SIZE};
 use crate::child;
-use crate::failure::Result;
-use crate::report::{Section, Table, Target, number};
+use crate::error::Result;
+use crate::report::{PerformanceTarget, ReportSection, Table, number};
 use crate::statistics::median;
 
 /// One row: everything that was measured of one kind of message.
-struct Row {
+struct ParserRow {
     title: String,
     ordinary: bool,
     best: f64,
@@ -19,12 +19,12 @@ struct Row {
 }
 
 /// Measures in processes of their own, and reports.
-pub(crate) async fn section(passes: usize) -> Result<Section> {
-    let mut found: Vec<Vec<Measured>> = Vec::new();
+pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
+    let mut found: Vec<Vec<ParseTimes>> = Vec::new();
     for pass in 0..passes {
         // Reading again and again takes seconds, so one process does it, and does it once.
         let what = if pass == 0 { "parser-and-anchor" } else { "parser" };
-        found.push(child::measured(what).await?);
+        found.push(child::measure_in_child(what).await?);
     }
     let rows = rows(&found);
     let shown = rows.iter().map(|row| {
@@ -36,15 +36,25 @@ pub(crate) async fn section(passes: usize) -> Result<Section> {
         ]
     });
     let worst = rows.iter().map(|row| row.growth).fold(f64::NAN, f64::max);
-    let mut targets: Vec<Target> = rows
+    let mut targets: Vec<PerformanceTarget> = rows
         .iter()
         .filter(|row| row.ordinary)
         .map(|row| {
-            Target::at_least(format!("parser, best: {}", row.title), 200.0, row.best, " MB/s")
+            PerformanceTarget::at_least(
+                format!("parser, best: {}", row.title),
+                200.0,
+                row.best,
+                " MB/s",
+            )
         })
         .collect();
-    targets.push(Target::at_most("the worst growth when a message doubles", 2.2, worst, "x"));
-    Ok(Section {
+    targets.push(PerformanceTarget::at_most(
+        "the worst growth when a message doubles",
+        2.2,
+        worst,
+        "x",
+    ));
+    Ok(ReportSection {
         title: "parser".to_owned(),
         note: format!(
             "A message of {} KB in chunks of {CHUNK} characters. MB per second of processor time, \
@@ -62,17 +72,17 @@ pub(crate) async fn section(passes: usize) -> Result<Section> {
     })
 }
 
-fn rows(found: &[Vec<Measured>]) -> Vec<Row> {
+fn rows(found: &[Vec<ParseTimes>]) -> Vec<ParserRow> {
     let Some(first) = found.first() else { return Vec::new() };
-    let row = |(at, first): (usize, &Measured)| {
-        let of: Vec<&Measured> = found.iter().filter_map(|all| all.get(at)).collect();
+    let row = |(at, first): (usize, &ParseTimes)| {
+        let of: Vec<&ParseTimes> = found.iter().filter_map(|all| all.get(at)).collect();
         let times = || of.iter().flat_map(|one| one.once.iter().copied());
         let twice = of.iter().flat_map(|one| one.twice.iter().copied());
         let speed = |seconds: f64| first.bytes as f64 / seconds / 1e6;
         let middle = median(times());
         // Against the same process: what else the machine does falls on both sides.
         let again = first.again.map(|again| again / median(first.once.iter().copied()));
-        Row {
+        ParserRow {
             title: first.title.clone(),
             ordinary: first.ordinary,
             best: speed(times().fold(f64::INFINITY, f64::min)),
@@ -86,12 +96,12 @@ fn rows(found: &[Vec<Measured>]) -> Vec<Row> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Measured, rows};
+    use super::{ParseTimes, rows};
 
     #[test]
     fn a_row_has_the_best_the_middle_and_the_growth_of_all_processes() {
         let process = |once: f64, again| {
-            vec![Measured {
+            vec![ParseTimes {
                 title: "x".to_owned(),
                 ordinary: true,
                 bytes: 1_000_000,

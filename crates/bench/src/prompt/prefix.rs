@@ -1,17 +1,17 @@
 //! How much of a prompt stays the same, byte for byte, when a server comes or goes.
 
 use serde::Serialize;
-use switchboard_prompting::{Options, ShownServer, StableOrder, section};
+use switchboard_prompting::{PromptOptions, ShownServer, StableOrder, section};
 
 use crate::statistics::median;
 
 /// So many servers, evenly spread, are the one that comes or goes.
-const TRIED: usize = 10;
+const TRIED_SERVERS: usize = 10;
 
 /// The order that servers are shown in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Order {
+pub(super) enum ServerOrder {
     /// As [`StableOrder`] remembers.
     Remembered,
     /// By name.
@@ -20,7 +20,7 @@ pub(super) enum Order {
     Arrival,
 }
 
-impl Order {
+impl ServerOrder {
     pub(super) const fn title(self) -> &'static str {
         match self {
             Self::Remembered => "ours: as first shown",
@@ -32,8 +32,8 @@ impl Order {
 
 /// What stays of a prompt, in the middle of all that were tried.
 #[derive(Debug, PartialEq, Serialize)]
-pub(super) struct Kept {
-    pub(super) order: Order,
+pub(super) struct KeptPrefix {
+    pub(super) order: ServerOrder,
     /// The bytes of the whole prompt.
     pub(super) bytes: usize,
     /// Bytes up to the first that differs, when a server went and came back.
@@ -47,31 +47,34 @@ pub(super) struct Kept {
 }
 
 /// Lets servers come and go, in every order.
-pub(super) fn kept(servers: &[ShownServer<'_>]) -> Vec<Kept> {
-    [Order::Remembered, Order::Name, Order::Arrival].map(|order| kept_in(order, servers)).into()
+pub(super) fn measure_prefixes(servers: &[ShownServer<'_>]) -> Vec<KeptPrefix> {
+    [ServerOrder::Remembered, ServerOrder::Name, ServerOrder::Arrival]
+        .map(|order| measure_prefix(order, servers))
+        .into()
 }
 
-fn kept_in(order: Order, servers: &[ShownServer<'_>]) -> Kept {
-    let (mut returned, mut joined) = (Vec::new(), Vec::new());
-    for number in 0..TRIED.min(servers.len()) {
+fn measure_prefix(order: ServerOrder, servers: &[ShownServer<'_>]) -> KeptPrefix {
+    let mut returned = Vec::new();
+    let mut joined = Vec::new();
+    for number in 0..TRIED_SERVERS.min(servers.len()) {
         let mut without = servers.to_vec();
-        let one = without.remove(number * servers.len() / TRIED.min(servers.len()));
+        let one = without.remove(number * servers.len() / TRIED_SERVERS.min(servers.len()));
         let one_last: Vec<ShownServer<'_>> = without.iter().cloned().chain([one]).collect();
 
-        let mut prompt = Prompt::new(order);
+        let mut prompt = EvolvingPrompt::new(order);
         let before = prompt.show(servers);
         prompt.show(&without);
-        returned.push(common(&before, &prompt.show(&one_last)));
+        returned.push(common_prefix(&before, &prompt.show(&one_last)));
 
-        let mut prompt = Prompt::new(order);
+        let mut prompt = EvolvingPrompt::new(order);
         let before = prompt.show(&without);
-        joined.push(common(&before, &prompt.show(&one_last)));
+        joined.push(common_prefix(&before, &prompt.show(&one_last)));
     }
     let bytes = |all: &[(f64, f64)]| median(all.iter().map(|(bytes, _)| *bytes));
     let share = |all: &[(f64, f64)]| median(all.iter().map(|(_, share)| *share));
-    Kept {
+    KeptPrefix {
         order,
-        bytes: Prompt::new(order).show(servers).len(),
+        bytes: EvolvingPrompt::new(order).show(servers).len(),
         returned: bytes(&returned),
         returned_share: share(&returned),
         joined: bytes(&joined),
@@ -80,13 +83,13 @@ fn kept_in(order: Order, servers: &[ShownServer<'_>]) -> Kept {
 }
 
 /// A prompt that is made anew whenever something changed.
-struct Prompt {
-    order: Order,
+struct EvolvingPrompt {
+    order: ServerOrder,
     memory: StableOrder,
 }
 
-impl Prompt {
-    fn new(order: Order) -> Self {
+impl EvolvingPrompt {
+    fn new(order: ServerOrder) -> Self {
         Self { order, memory: StableOrder::new() }
     }
 
@@ -94,16 +97,16 @@ impl Prompt {
     fn show(&mut self, arrived: &[ShownServer<'_>]) -> String {
         let mut servers = arrived.to_vec();
         match self.order {
-            Order::Remembered => self.memory.arrange(&mut servers),
-            Order::Name => servers.sort_by(|left, right| left.name.cmp(right.name)),
-            Order::Arrival => {}
+            ServerOrder::Remembered => self.memory.arrange(&mut servers),
+            ServerOrder::Name => servers.sort_by(|left, right| left.name.cmp(right.name)),
+            ServerOrder::Arrival => {}
         }
-        section(&servers, &Options::default())
+        section(&servers, &PromptOptions::default())
     }
 }
 
 /// The bytes that two texts begin with, and which share of the first that is.
-fn common(before: &str, after: &str) -> (f64, f64) {
+fn common_prefix(before: &str, after: &str) -> (f64, f64) {
     let same = before.bytes().zip(after.bytes()).take_while(|(left, right)| left == right).count();
     (same as f64, same as f64 / before.len().max(1) as f64)
 }
@@ -112,7 +115,7 @@ fn common(before: &str, after: &str) -> (f64, f64) {
 mod tests {
     use switchboard_prompting::{ShownServer, ShownTool};
 
-    use super::{Order, kept};
+    use super::{ServerOrder, measure_prefixes};
 
     #[test]
     fn only_the_remembered_order_keeps_everything() {
@@ -125,14 +128,14 @@ mod tests {
                 ..ShownServer::default()
             })
             .collect();
-        let whole: Vec<(Order, bool, bool)> = kept(&servers)
+        let whole: Vec<(ServerOrder, bool, bool)> = measure_prefixes(&servers)
             .iter()
             .map(|kept| (kept.order, kept.returned_share == 1.0, kept.joined_share == 1.0))
             .collect();
         let expected = [
-            (Order::Remembered, true, true),
-            (Order::Name, true, false),
-            (Order::Arrival, false, true),
+            (ServerOrder::Remembered, true, true),
+            (ServerOrder::Name, true, false),
+            (ServerOrder::Arrival, false, true),
         ];
         assert_eq!(whole, expected);
     }

@@ -4,27 +4,27 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::offered::Offered;
-use super::prefix::{Kept, kept};
-use super::texts::{BUDGET, Form, forms};
+use super::offered_servers::OfferedServers;
+use super::prefix::{KeptPrefix, measure_prefixes};
+use super::texts::{BUDGET, CatalogForm, forms};
 use super::tokenizer;
-use crate::failure::Result;
-use crate::report::{Section, Table, Target, number};
+use crate::error::Result;
+use crate::report::{PerformanceTarget, ReportSection, Table, number};
 
 /// What is shown, and who counts.
-pub(crate) struct Plan {
+pub(crate) struct PromptPlan {
     pub(crate) catalog: Option<PathBuf>,
     pub(crate) testenv: Option<PathBuf>,
     pub(crate) repeats: usize,
 }
 
 /// Shows a catalog in every form, and reports what each costs.
-pub(crate) async fn sections(plan: &Plan) -> Result<Vec<Section>> {
+pub(crate) async fn sections(plan: &PromptPlan) -> Result<Vec<ReportSection>> {
     let offered = match &plan.catalog {
-        Some(file) => Offered::read(file)?,
-        None => Offered::made_up()?,
+        Some(file) => OfferedServers::read(file)?,
+        None => OfferedServers::made_up()?,
     };
-    let servers = offered.shown();
+    let servers = offered.shown_servers();
     let mut forms = forms(&servers, plan.repeats);
     let texts: Vec<&str> = forms.iter().flat_map(|form| &form.texts).map(String::as_str).collect();
     let counts = tokenizer::counts(&texts, plan.testenv.as_deref()).await?;
@@ -37,7 +37,7 @@ pub(crate) async fn sections(plan: &Plan) -> Result<Vec<Section>> {
         }
     }
     let whose = if plan.catalog.is_some() { "in the file" } else { "that were made up" };
-    let cost = Section {
+    let cost = ReportSection {
         title: "prompt".to_owned(),
         note: format!(
             "{} servers {whose}, {} tools: what showing them costs, by our estimate and by the \
@@ -50,11 +50,11 @@ pub(crate) async fn sections(plan: &Plan) -> Result<Vec<Section>> {
         targets: targets(&forms),
         measured: json!(forms),
     };
-    Ok(vec![cost, prefix_section(&kept(&servers))])
+    Ok(vec![cost, prefix_section(&measure_prefixes(&servers))])
 }
 
-fn cost_table(forms: &[Form], bytes: &[usize]) -> Table {
-    let row = |(form, bytes): (&Form, &usize)| {
+fn cost_table(forms: &[CatalogForm], bytes: &[usize]) -> Table {
+    let row = |(form, bytes): (&CatalogForm, &usize)| {
         let none = || "–".to_owned();
         vec![
             form.title.clone(),
@@ -72,7 +72,7 @@ fn cost_table(forms: &[Form], bytes: &[usize]) -> Table {
     }
 }
 
-impl Form {
+impl CatalogForm {
     /// By how many percent the estimate is above the count.
     fn error(&self) -> Option<f64> {
         let counted = self.counted.filter(|counted| *counted > 0)? as f64;
@@ -80,23 +80,23 @@ impl Form {
     }
 }
 
-fn targets(forms: &[Form]) -> Vec<Target> {
+fn targets(forms: &[CatalogForm]) -> Vec<PerformanceTarget> {
     let mut targets = Vec::new();
     for form in forms {
         if form.within_budget {
             // Where nobody counts, the estimate is what there is.
             let tokens = form.counted.unwrap_or(form.estimated) as f64;
-            targets.push(Target::at_most(&form.title, BUDGET as f64, tokens, " tokens"));
+            targets.push(PerformanceTarget::at_most(&form.title, BUDGET as f64, tokens, " tokens"));
         } else if let Some(error) = form.error() {
             let what = format!("error of the estimate: {}", form.title);
-            targets.push(Target::at_most(what, 15.0, error.abs(), " %"));
+            targets.push(PerformanceTarget::at_most(what, 15.0, error.abs(), " %"));
         }
     }
     targets
 }
 
-fn prefix_section(kept: &[Kept]) -> Section {
-    let row = |kept: &Kept| {
+fn prefix_section(kept: &[KeptPrefix]) -> ReportSection {
+    let row = |kept: &KeptPrefix| {
         let shown = |bytes: f64, share: f64| format!("{bytes:.0} ({:.0} %)", share * 100.0);
         vec![
             kept.order.title().to_owned(),
@@ -107,9 +107,9 @@ fn prefix_section(kept: &[Kept]) -> Section {
     };
     let ours = kept.first();
     let target = |what: &str, share: Option<f64>| {
-        Target::at_least(what, 100.0, share.unwrap_or(f64::NAN) * 100.0, " %")
+        PerformanceTarget::at_least(what, 100.0, share.unwrap_or(f64::NAN) * 100.0, " %")
     };
-    Section {
+    ReportSection {
         title: "prompt: what stays when a server comes or goes".to_owned(),
         note: "Bytes of the text section up to the first that differs from the one before; the \
                middle of ten servers, each of which goes and comes back, or joins the others."

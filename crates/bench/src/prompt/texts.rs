@@ -4,7 +4,8 @@ use std::hint::black_box;
 
 use serde::Serialize;
 use switchboard_prompting::{
-    Level, Options, Plan, ShownServer, Vendor, definitions, estimate, fit, fit_native, section,
+    DetailLevel, FittedPrompt, PromptOptions, ShownServer, Vendor, definitions, estimate_tokens,
+    fit, fit_native, section,
 };
 
 use crate::meter::spent;
@@ -15,7 +16,7 @@ pub(super) const BUDGET: usize = 4_000;
 
 /// One form of a catalog.
 #[derive(Serialize)]
-pub(super) struct Form {
+pub(super) struct CatalogForm {
     pub(super) title: String,
     /// How much of the catalog it holds.
     pub(super) level: &'static str,
@@ -31,42 +32,42 @@ pub(super) struct Form {
 }
 
 /// All forms, each made `repeats` times for the clock.
-pub(super) fn forms(servers: &[ShownServer<'_>], repeats: usize) -> Vec<Form> {
-    let options = Options::default();
+pub(super) fn forms(servers: &[ShownServer<'_>], repeats: usize) -> Vec<CatalogForm> {
+    let options = PromptOptions::default();
     let vendors =
         [(Vendor::OpenAi, "OpenAI"), (Vendor::Anthropic, "Anthropic"), (Vendor::Gemini, "Gemini")];
-    let mut forms = vec![full("text section", repeats, || section(servers, &options))];
+    let mut forms = vec![full_form("text section", repeats, || section(servers, &options))];
     for (vendor, name) in vendors {
-        forms.push(full(&format!("definitions, {name}"), repeats, || {
+        forms.push(full_form(&format!("definitions, {name}"), repeats, || {
             definitions(servers, vendor, &options).request_value().to_string()
         }));
     }
-    forms.push(fitted("text section", repeats, || fit(servers, BUDGET, &options)));
+    forms.push(fitted_form("text section", repeats, || fit(servers, BUDGET, &options)));
     for (vendor, name) in vendors {
-        forms.push(fitted(&format!("text and definitions, {name}"), repeats, || {
+        forms.push(fitted_form(&format!("text and definitions, {name}"), repeats, || {
             fit_native(servers, BUDGET, vendor, &options)
         }));
     }
     forms
 }
 
-fn full(title: &str, repeats: usize, make: impl Fn() -> String) -> Form {
-    let (milliseconds, text) = timed(repeats, make);
-    Form {
+fn full_form(title: &str, repeats: usize, make: impl Fn() -> String) -> CatalogForm {
+    let (milliseconds, text) = time(repeats, make);
+    CatalogForm {
         title: title.to_owned(),
-        level: word(Level::Full),
+        level: word(DetailLevel::Full),
         within_budget: false,
-        estimated: estimate(&text),
+        estimated: estimate_tokens(&text),
         counted: None,
         milliseconds,
         texts: vec![text],
     }
 }
 
-fn fitted(title: &str, repeats: usize, make: impl Fn() -> Plan) -> Form {
-    let (milliseconds, plan) = timed(repeats, make);
+fn fitted_form(title: &str, repeats: usize, make: impl Fn() -> FittedPrompt) -> CatalogForm {
+    let (milliseconds, plan) = time(repeats, make);
     let defined = plan.definitions.map(|all| all.request_value().to_string());
-    Form {
+    CatalogForm {
         title: format!("{title}, within {BUDGET}"),
         level: word(plan.level),
         within_budget: true,
@@ -77,17 +78,17 @@ fn fitted(title: &str, repeats: usize, make: impl Fn() -> Plan) -> Form {
     }
 }
 
-fn timed<T>(repeats: usize, make: impl Fn() -> T) -> (f64, T) {
+fn time<T>(repeats: usize, make: impl Fn() -> T) -> (f64, T) {
     let made = make();
     let times = (0..repeats).map(|_| spent(|| black_box(make())).0);
     (median(times) * 1e3, made)
 }
 
-const fn word(level: Level) -> &'static str {
+const fn word(level: DetailLevel) -> &'static str {
     match level {
-        Level::Full => "everything",
-        Level::Sentences => "a sentence each",
-        Level::Names => "names",
-        Level::Counts => "counts",
+        DetailLevel::Full => "everything",
+        DetailLevel::Sentences => "a sentence each",
+        DetailLevel::Names => "names",
+        DetailLevel::Counts => "counts",
     }
 }

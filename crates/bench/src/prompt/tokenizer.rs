@@ -7,10 +7,10 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
-use crate::failure::Result;
+use crate::error::Result;
 
 /// Counting half a million tokens takes a second or two.
-const LIMIT: Duration = Duration::from_secs(60);
+const COUNT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The tokens of each text in the vocabulary `o200k`; nothing where there is no tokenizer.
 pub(super) async fn counts(texts: &[&str], testenv: Option<&Path>) -> Result<Option<Vec<usize>>> {
@@ -28,8 +28,9 @@ pub(super) async fn counts(texts: &[&str], testenv: Option<&Path>) -> Result<Opt
     // The texts are read to their end before anything is printed, so this cannot block both.
     input.write_all(&serde_json::to_vec(texts)?).await?;
     drop(input);
-    let running = tokio::time::timeout(LIMIT, process.wait_with_output()).await;
-    let output = running.map_err(|_| format!("the tokenizer took longer than {LIMIT:?}"))??;
+    let running = tokio::time::timeout(COUNT_TIMEOUT, process.wait_with_output()).await;
+    let output =
+        running.map_err(|_| format!("the tokenizer took longer than {COUNT_TIMEOUT:?}"))??;
     if !output.status.success() {
         return Err(format!("the tokenizer ended with {}", output.status).into());
     }

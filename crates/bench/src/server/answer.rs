@@ -13,33 +13,33 @@ const WELCOME: &str = concat!(
 );
 
 /// What the server offers, written down once.
-pub(super) struct Answers {
+pub(super) struct RawAnswers {
     tools: String,
 }
 
 #[derive(Deserialize)]
-struct Frame<'a> {
+struct RequestFrame<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
     method: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    params: Option<Params<'a>>,
+    params: Option<RequestParams<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Params<'a> {
+struct RequestParams<'a> {
     #[serde(borrow)]
-    arguments: Option<Arguments<'a>>,
+    arguments: Option<EchoArguments<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Arguments<'a> {
+struct EchoArguments<'a> {
     #[serde(borrow)]
     text: Option<&'a RawValue>,
 }
 
-impl Answers {
+impl RawAnswers {
     pub(super) fn new(tools: usize) -> Self {
         let listed: Vec<String> =
             offer::definitions(tools, 0).into_iter().map(|made| made.definition).collect();
@@ -48,7 +48,8 @@ impl Answers {
 
     /// Adds the answer to `out`; says whether there is one.
     pub(super) fn write(&self, message: &[u8], out: &mut Vec<u8>) -> bool {
-        let Ok(Frame { id: Some(id), method, params }) = serde_json::from_slice(message) else {
+        let Ok(RequestFrame { id: Some(id), method, params }) = serde_json::from_slice(message)
+        else {
             return false;
         };
         out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
@@ -81,7 +82,7 @@ fn result(out: &mut Vec<u8>, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::Answers;
+    use super::RawAnswers;
 
     #[test]
     fn requests_are_answered_and_notifications_are_not() {
@@ -100,7 +101,7 @@ mod tests {
             ),
             (r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, ""),
         ];
-        let answers = Answers::new(1);
+        let answers = RawAnswers::new(1);
         for (request, expected) in cases {
             let mut out = Vec::new();
             answers.write(request.as_bytes(), &mut out);
@@ -111,7 +112,7 @@ mod tests {
     #[test]
     fn the_list_is_json_with_as_many_tools_as_wanted() {
         let mut out = Vec::new();
-        Answers::new(20).write(br#"{"id":1,"method":"tools/list"}"#, &mut out);
+        RawAnswers::new(20).write(br#"{"id":1,"method":"tools/list"}"#, &mut out);
         let list: serde_json::Value = serde_json::from_slice(&out).unwrap();
         let tools = list["result"]["tools"].as_array().unwrap();
         assert_eq!((tools.len(), tools[0]["name"].as_str()), (20, Some("echo")));

@@ -13,11 +13,11 @@ use axum::serve::ListenerExt as _;
 use bytes::Bytes;
 use tokio::net::TcpListener;
 
-use super::answer::Answers;
-use crate::failure::Result;
+use super::answer::RawAnswers;
+use crate::error::Result;
 
 /// Prints the address, then answers until standard input ends.
-pub(super) async fn serve(answers: Answers) -> Result<()> {
+pub(super) async fn serve(answers: RawAnswers) -> Result<()> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let address = listener.local_addr()?;
     writeln!(std::io::stdout(), "http://{address}/mcp")?;
@@ -35,7 +35,7 @@ pub(super) async fn serve(answers: Answers) -> Result<()> {
     }
 }
 
-async fn answer(State(answers): State<Arc<Answers>>, body: Bytes) -> Response<Body> {
+async fn answer(State(answers): State<Arc<RawAnswers>>, body: Bytes) -> Response<Body> {
     let mut out = Vec::with_capacity(body.len() + 128);
     if !answers.write(&body, &mut out) {
         let mut response = Response::new(Body::empty());

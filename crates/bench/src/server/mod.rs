@@ -6,6 +6,6 @@ mod offer;
 mod run;
 mod stdio;
 
-pub(crate) use offer::{Made, definitions, questions};
+pub(crate) use offer::{MadeTool, definitions, questions};
 pub(crate) use run::run;
 pub(crate) use stdio::raw_output;

@@ -102,27 +102,29 @@ const PLACES: [&str; 30] = [
 ];
 
 /// A tool that was made up.
-pub(crate) struct Made {
+pub(crate) struct MadeTool {
     pub(crate) name: String,
     /// JSON text.
     pub(crate) definition: String,
 }
 
 /// `echo` and made-up tools; another `seed` makes up others.
-pub(crate) fn definitions(count: usize, seed: u64) -> Vec<Made> {
+pub(crate) fn definitions(count: usize, seed: u64) -> Vec<MadeTool> {
     let mut made = vec![echo()];
     let mut names = BTreeSet::new();
-    let mut draw = Draw(seed);
+    let mut draw = SeededDraw(seed);
     // Names repeat now and then, so more are drawn than needed; there are 24,000 of them.
     for _ in 0..count.saturating_mul(20) {
         if made.len() >= count {
             break;
         }
-        let (verb, thing, place) = (draw.from(&VERBS), draw.from(&THINGS), draw.from(&PLACES));
+        let verb = draw.pick(&VERBS);
+        let thing = draw.pick(&THINGS);
+        let place = draw.pick(&PLACES);
         let name = format!("{verb}_{thing}_in_{place}");
         if names.insert(name.clone()) {
             let definition = definition(&name, verb, thing, place);
-            made.push(Made { name, definition });
+            made.push(MadeTool { name, definition });
         }
     }
     made.truncate(count);
@@ -131,9 +133,11 @@ pub(crate) fn definitions(count: usize, seed: u64) -> Vec<Made> {
 
 /// What people and models ask a catalog of such tools, in whole sentences and in stumps of words.
 pub(crate) fn questions(count: usize) -> Vec<String> {
-    let mut draw = Draw(7);
+    let mut draw = SeededDraw(7);
     let question = |number: usize| {
-        let (verb, thing, place) = (draw.from(&VERBS), draw.from(&THINGS), draw.from(&PLACES));
+        let verb = draw.pick(&VERBS);
+        let thing = draw.pick(&THINGS);
+        let place = draw.pick(&PLACES);
         match number % 5 {
             0 => format!("{verb} {thing}"),
             1 => format!("how do I {verb} the {thing} of my {place}?"),
@@ -145,12 +149,12 @@ pub(crate) fn questions(count: usize) -> Vec<String> {
     (0..count).map(question).collect()
 }
 
-fn echo() -> Made {
+fn echo() -> MadeTool {
     let definition = concat!(
         r#"{"name":"echo","description":"Gives the text back.","inputSchema":{"type":"object","#,
         r#""properties":{"text":{"type":"string"}},"required":["text"]}}"#
     );
-    Made { name: "echo".to_owned(), definition: definition.to_owned() }
+    MadeTool { name: "echo".to_owned(), definition: definition.to_owned() }
 }
 
 fn definition(name: &str, verb: &str, thing: &str, place: &str) -> String {
@@ -174,10 +178,10 @@ fn definition(name: &str, verb: &str, thing: &str, place: &str) -> String {
 }
 
 /// The same numbers in every run.
-struct Draw(u64);
+struct SeededDraw(u64);
 
-impl Draw {
-    fn from<'a>(&mut self, words: &[&'a str]) -> &'a str {
+impl SeededDraw {
+    fn pick<'a>(&mut self, words: &[&'a str]) -> &'a str {
         // One step of SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

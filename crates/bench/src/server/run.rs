@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use super::answer::Answers;
+use super::answer::RawAnswers;
 use super::{http, stdio};
-use crate::failure::Result;
-use crate::words::Words;
+use crate::command_words::CommandWords;
+use crate::error::Result;
 
 /// Runs the server until its input ends.
-pub(crate) fn run(mut words: Words) -> Result<()> {
+pub(crate) fn run(mut words: CommandWords) -> Result<()> {
     let tools: usize = words.option("--tools")?.unwrap_or(1);
     let delay: u64 = words.option("--delay-ms")?.unwrap_or_default();
     let transport = words.next().unwrap_or_default();
     words.end()?;
-    let answers = Answers::new(tools);
+    let answers = RawAnswers::new(tools);
     // A server that is slow to start reads nothing meanwhile.
     std::thread::sleep(Duration::from_millis(delay));
     match transport.as_str() {

@@ -2,16 +2,18 @@
 
 use std::io::{Read as _, Write as _};
 
-use super::answer::Answers;
-use crate::failure::Result;
+use super::answer::RawAnswers;
+use crate::error::Result;
 
 const READ_BYTES: usize = 256 << 10;
 
 /// Answers until the input ends.
-pub(super) fn serve(answers: &Answers) -> Result<()> {
-    let (mut input, mut output) = (std::io::stdin().lock(), raw_output()?);
+pub(super) fn serve(answers: &RawAnswers) -> Result<()> {
+    let mut input = std::io::stdin().lock();
+    let mut output = raw_output()?;
     let mut buffer = vec![0; READ_BYTES];
-    let (mut filled, mut searched) = (0, 0);
+    let mut filled = 0;
+    let mut searched = 0;
     let mut out = Vec::new();
     loop {
         if buffer.len() - filled < READ_BYTES / 2 {

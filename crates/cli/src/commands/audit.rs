@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 use switchboard_store::{Audit, AuditNote, AuditRow};
 use switchboard_terminal::{CliError, exit_code, table};
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// Lists all notes, the oldest first.
-pub(crate) fn list(context: &Context) -> Result<u8, CliError> {
-    let rows = Audit::below(&context.places.state).list()?;
+pub(crate) fn list(context: &CommandContext) -> Result<u8, CliError> {
+    let rows = Audit::in_state_folder(&context.places.state).list()?;
     if context.printer.json {
         context.printer.json(&rows.iter().map(as_json).collect::<Vec<_>>())?;
-        untouched(context)?;
+        verify_untouched(context)?;
         return Ok(exit_code::OK);
     }
     if rows.is_empty() {
@@ -26,13 +26,13 @@ pub(crate) fn list(context: &Context) -> Result<u8, CliError> {
         .collect();
     let heading = ["when", "event", "server", "what", "name", "detail"];
     context.printer.data(&table(context.printer.reader(), heading, &rows))?;
-    untouched(context)?;
+    verify_untouched(context)?;
     Ok(exit_code::OK)
 }
 
 /// Fails if the notes are not as they were written.
-pub(crate) fn untouched(context: &Context) -> Result<(), CliError> {
-    match Audit::below(&context.places.state).tampered()? {
+pub(crate) fn verify_untouched(context: &CommandContext) -> Result<(), CliError> {
+    match Audit::in_state_folder(&context.places.state).find_tampering()? {
         None => Ok(()),
         Some(what) => {
             let message = format!("the record was changed: {what}");
@@ -42,11 +42,11 @@ pub(crate) fn untouched(context: &Context) -> Result<(), CliError> {
 }
 
 /// Writes notes down, unless nothing is recorded in this run.
-pub(crate) fn note(context: &Context, notes: &[AuditNote]) -> Result<(), CliError> {
+pub(crate) fn note(context: &CommandContext, notes: &[AuditNote]) -> Result<(), CliError> {
     if context.shared.no_record {
         return Ok(());
     }
-    Ok(Audit::below(&context.places.state).add(notes)?)
+    Ok(Audit::in_state_folder(&context.places.state).add(notes)?)
 }
 
 fn as_json(row: &AuditRow) -> Value {

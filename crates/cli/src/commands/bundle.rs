@@ -7,14 +7,14 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use switchboard_config::{ServerConfig, Transport};
 use switchboard_files::normal_path;
-use switchboard_registry::bundle::{ArchiveLimits, Bundle, Surroundings, installed_at};
-use switchboard_registry::plan::Plan;
+use switchboard_registry::bundle::{ArchiveLimits, Bundle, BundleContext, installed_at};
+use switchboard_registry::plan::InstallPlan;
 use switchboard_terminal::{CliError, exit_code};
 use switchboard_text::escape_line;
 
 use crate::commands::registry::errors::bundle_error;
 use crate::commands::registry::question;
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct BundleArgs {
@@ -35,7 +35,7 @@ pub(crate) enum BundleCommand {
 }
 
 /// Does what was asked.
-pub(crate) fn run(context: &Context, args: &BundleArgs) -> Result<u8, CliError> {
+pub(crate) fn run(context: &CommandContext, args: &BundleArgs) -> Result<u8, CliError> {
     let BundleCommand::Show { file, digest } = &args.command;
     let bundle = open(context, file, digest.as_deref())?;
     show(context, &bundle)
@@ -43,7 +43,7 @@ pub(crate) fn run(context: &Context, args: &BundleArgs) -> Result<u8, CliError> 
 
 /// Reads a bundle from a file.
 pub(crate) fn open(
-    context: &Context,
+    context: &CommandContext,
     file: &Path,
     digest: Option<&str>,
 ) -> Result<Bundle, CliError> {
@@ -58,17 +58,17 @@ pub(crate) fn is_bundle(what: &str) -> bool {
 }
 
 /// Where bundles are unpacked.
-pub(crate) fn bundles(context: &Context) -> PathBuf {
+pub(crate) fn bundles(context: &CommandContext) -> PathBuf {
     let state = &context.places.state;
-    normal_path::resolved(state).unwrap_or_else(|_| state.clone()).join("bundles")
+    normal_path::canonicalize(state).unwrap_or_else(|_| state.clone()).join("bundles")
 }
 
 /// What the variables of a manifest stand for here.
-pub(crate) fn surroundings(context: &Context) -> Surroundings {
-    Surroundings::here(bundles(context), context.environment.home.clone())
+pub(crate) fn surroundings(context: &CommandContext) -> BundleContext {
+    BundleContext::this_machine(bundles(context), context.environment.home.clone())
 }
 
-fn show(context: &Context, bundle: &Bundle) -> Result<u8, CliError> {
+fn show(context: &CommandContext, bundle: &Bundle) -> Result<u8, CliError> {
     let plan = bundle.plan(&surroundings(context));
     let (files, bytes) = bundle.size();
     let manifest = &bundle.manifest;
@@ -79,7 +79,7 @@ fn show(context: &Context, bundle: &Bundle) -> Result<u8, CliError> {
             "sha256": bundle.sha256,
             "files": files,
             "bytes": bytes,
-            "runs": plan.as_ref().ok().map(Plan::shown),
+            "runs": plan.as_ref().ok().map(InstallPlan::display_text),
             "asks": plan.as_ref().ok().map(|plan| &plan.asked),
             "refused": plan.as_ref().err().map(ToString::to_string),
             "manifest": manifest,
@@ -102,7 +102,7 @@ fn show(context: &Context, bundle: &Bundle) -> Result<u8, CliError> {
     _ = writeln!(text, "    SHA-256 {}", bundle.sha256);
     match plan {
         Ok(plan) => {
-            _ = writeln!(text, "    runs {}", line(&plan.shown()));
+            _ = writeln!(text, "    runs {}", line(&plan.display_text()));
             for asked in &plan.asked {
                 _ = writeln!(text, "    asks for {}", question(asked));
             }
@@ -117,7 +117,7 @@ fn show(context: &Context, bundle: &Bundle) -> Result<u8, CliError> {
 }
 
 /// What is different about the unpacked bundle that a server runs from, if it runs from one.
-pub(crate) fn changes(context: &Context, server: &ServerConfig) -> Vec<String> {
+pub(crate) fn changes(context: &CommandContext, server: &ServerConfig) -> Vec<String> {
     let Transport::Stdio { command, args, .. } = &server.transport else { return Vec::new() };
     let bundles = bundles(context);
     let words = std::iter::once(command).chain(args);

@@ -6,16 +6,16 @@ use clap::Args;
 use serde_json::Value;
 use switchboard_config::Config;
 use switchboard_core::{Caller, Face, Origin, ProposedCall, ServerId, Target};
-use switchboard_host::{Attention, Host, TaskWish};
+use switchboard_host::{CallOptions, Host, TaskMode};
 use switchboard_terminal::{
-    CliError, Patience, arguments_from_json, arguments_from_words, show_progress,
+    CliError, ReviewWait, arguments_from_json, arguments_from_words, show_progress,
 };
 
-use crate::args::OfServer;
-use crate::commands::outcome::Ended;
-use crate::commands::review::WaitForReview;
+use crate::args::ServerArg;
+use crate::commands::outcome::FinishedCall;
+use crate::commands::review::ReviewWaitArgs;
 use crate::commands::{outcome, tools};
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::running::through::RunningServer;
 
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ pub(crate) struct CallArgs {
     #[arg(long)]
     pub(crate) review: bool,
     #[command(flatten)]
-    pub(crate) wait: WaitForReview,
+    pub(crate) wait: ReviewWaitArgs,
     /// Write images, audio and files of the result into this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) save: Option<PathBuf>,
@@ -47,17 +47,17 @@ pub(crate) struct CallArgs {
 }
 
 /// Calls one tool; gives the exit code of its outcome.
-pub(crate) async fn run(context: &Context, call: CallArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, call: CallArgs) -> Result<u8, CliError> {
     if call.detach && context.shared.no_record {
         return Err(CliError::usage("a call that is not recorded cannot be waited for later")
             .with_hint("leave out `--detach` or `--no-record`"));
     }
     let config = context.config()?;
-    let id = context.known(&config, &call.server)?;
+    let id = context.server_id(&config, &call.server)?;
     let mut given = call.json_args.as_deref().map(arguments_from_json).transpose()?;
-    let how = How {
+    let how = CallSettings {
         caller: caller(&call),
-        wish: wish(&call),
+        wish: task_mode(&call),
         save: call.save.as_deref(),
         patience: call.wait.patience,
     };
@@ -76,9 +76,9 @@ pub(crate) async fn run(context: &Context, call: CallArgs) -> Result<u8, CliErro
         // What was read from a pipe cannot be read again.
         given = Some(proposed.arguments);
     }
-    let only = Some(with_stand_ins(&config, &id, &call.tool));
-    let host = context.start_patiently(only, call.wait.patience)?;
-    context.ready(&host, Some(std::slice::from_ref(&id))).await?;
+    let only = Some(with_fallbacks(&config, &id, &call.tool));
+    let host = context.start_with_wait(only, call.wait.patience)?;
+    context.wait_ready(&host, Some(std::slice::from_ref(&id))).await?;
     let arguments = match given {
         Some(given) => Ok(given),
         None => arguments_from_words(&call.arguments, schema(&host, &id, &call.tool).as_ref()),
@@ -95,92 +95,98 @@ pub(crate) async fn run(context: &Context, call: CallArgs) -> Result<u8, CliErro
 }
 
 /// How a call is made, and where its files go.
-pub(crate) struct How<'a> {
+pub(crate) struct CallSettings<'a> {
     pub(crate) caller: Caller,
-    pub(crate) wish: TaskWish,
+    pub(crate) wish: TaskMode,
     pub(crate) save: Option<&'a std::path::Path>,
     /// How long it waits for a person at another face.
-    pub(crate) patience: Option<Patience>,
+    pub(crate) patience: Option<ReviewWait>,
 }
 
-impl How<'_> {
+impl CallSettings<'_> {
     /// As a person makes it.
     pub(crate) fn person() -> Self {
-        let (caller, wish) = (Caller::person(), TaskWish::AsConfigured);
+        let caller = Caller::person();
+        let wish = TaskMode::AsConfigured;
         Self { caller, wish, save: None, patience: None }
     }
 }
 
 /// Runs a call with progress shown and Ctrl-C passed on.
 pub(crate) async fn execute(
-    context: &Context,
+    context: &CommandContext,
     host: &Host,
     proposed: ProposedCall,
-    how: How<'_>,
+    how: CallSettings<'_>,
 ) -> Result<u8, CliError> {
     let target = proposed.target.clone();
-    let ended = own(context, host, proposed, &how).await;
+    let ended = run_own(context, host, proposed, &how).await;
     show(context, &target, &ended, &how)
 }
 
 /// Makes a call where its server runs already, or else with a server that is started for it.
-pub(crate) async fn anywhere(
-    context: &Context,
+pub(crate) async fn run_anywhere(
+    context: &CommandContext,
     proposed: ProposedCall,
-    how: &How<'_>,
-) -> Result<Ended, CliError> {
+    how: &CallSettings<'_>,
+) -> Result<FinishedCall, CliError> {
     let server = &proposed.target.server;
     if let Some(running) = RunningServer::find(context, server).await? {
         // What is wrong with the files is told whoever has the servers.
         let config = context.config()?;
-        context.known(&config, server)?;
+        context.server_id(&config, server)?;
         if let Some(ended) = running.call(context, &proposed, how).await? {
             return Ok(ended);
         }
     }
-    let host = tools::start(context, &OfServer { server: Some(server.clone()) }).await?;
-    let ended = own(context, &host, proposed, how).await;
+    let host = tools::start(context, &ServerArg { server: Some(server.clone()) }).await?;
+    let ended = run_own(context, &host, proposed, how).await;
     host.stop().await;
     Ok(ended)
 }
 
 /// Shows how a call ended; gives the exit code.
 pub(crate) fn show(
-    context: &Context,
+    context: &CommandContext,
     target: &Target,
-    ended: &Ended,
-    how: &How<'_>,
+    ended: &FinishedCall,
+    how: &CallSettings<'_>,
 ) -> Result<u8, CliError> {
-    if how.wish == TaskWish::Detach && ended.outcome.is_running() {
-        return outcome::show_left(context, target, ended);
+    if how.wish == TaskMode::Detach && ended.outcome.is_running() {
+        return outcome::show_task(context, target, ended);
     }
     outcome::show(context, target, ended, how.save)
 }
 
-async fn own(context: &Context, host: &Host, proposed: ProposedCall, how: &How<'_>) -> Ended {
-    let How { caller, wish, .. } = how;
+async fn run_own(
+    context: &CommandContext,
+    host: &Host,
+    proposed: ProposedCall,
+    how: &CallSettings<'_>,
+) -> FinishedCall {
+    let CallSettings { caller, wish, .. } = how;
     let target = &proposed.target;
     let (progress, bar) = show_progress(&context.printer, &format!("calling {target}"));
     // The question needs the terminal for itself.
     if caller.origin != Origin::Person {
         bar.finish_and_clear();
     }
-    let attention = Attention {
+    let attention = CallOptions {
         cancel: context.interrupts.token().clone(),
         progress: Some(progress),
-        wish: *wish,
-        ..Attention::default()
+        task_mode: *wish,
+        ..CallOptions::default()
     };
     let record = host.call_with(&host.lease(), proposed, caller, &attention).await;
     bar.finish_and_clear();
     record.into()
 }
 
-const fn wish(call: &CallArgs) -> TaskWish {
+const fn task_mode(call: &CallArgs) -> TaskMode {
     match (call.detach, call.task) {
-        (true, _) => TaskWish::Detach,
-        (false, true) => TaskWish::Task,
-        (false, false) => TaskWish::AsConfigured,
+        (true, _) => TaskMode::Detach,
+        (false, true) => TaskMode::Task,
+        (false, false) => TaskMode::AsConfigured,
     }
 }
 
@@ -194,7 +200,7 @@ fn caller(call: &CallArgs) -> Caller {
 }
 
 /// The servers that a call may need: its own, and those that stand in for it.
-fn with_stand_ins(config: &Config, id: &ServerId, tool: &str) -> Vec<ServerId> {
+fn with_fallbacks(config: &Config, id: &ServerId, tool: &str) -> Vec<ServerId> {
     let mut servers = vec![id.clone()];
     if let Some(server) = config.servers.get(id) {
         let of_tool = server.tools.get(tool).and_then(|tool| tool.fallback.as_deref());

@@ -5,13 +5,13 @@ use switchboard_chat::{ChatContext, Program, ProgramFuture, StartOptions, TalkOp
 use switchboard_config::{Config, Environment, Places};
 use switchboard_core::ServerId;
 use switchboard_host::Host;
-use switchboard_registry::known::KnownServers;
+use switchboard_registry::known_servers::KnownServers;
 use switchboard_rules::Pattern;
 use switchboard_terminal::CliError;
 
-use crate::commands::review::WaitForReview;
+use crate::commands::review::ReviewWaitArgs;
 use crate::commands::{first_use, registry, servers, tools};
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// What every conversation takes.
 #[derive(Clone, Debug, Default, Args)]
@@ -20,7 +20,7 @@ pub(crate) struct TalkArgs {
     #[arg(long, short, value_name = "NAME", env = "SWITCHBOARD_MODEL")]
     pub(crate) model: Option<String>,
     /// Let the model call this without a question: server, server/tool, `*` for any text (may be given several times)
-    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    #[arg(long, value_name = "PATTERN", value_parser = parse_pattern)]
     pub(crate) allow: Vec<Pattern>,
     /// Only these servers (may be given several times)
     #[arg(long, short, value_name = "NAME")]
@@ -33,7 +33,7 @@ pub(crate) struct TalkArgs {
     pub(crate) max_steps: Option<u32>,
 }
 
-fn pattern(text: &str) -> Result<Pattern, String> {
+fn parse_pattern(text: &str) -> Result<Pattern, String> {
     Pattern::parse(text).map_err(|bad| format!("it {bad}; {}", bad.hint))
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct RunArgs {
     #[arg(long, short, value_name = "SESSION")]
     pub(crate) resume: Option<String>,
     #[command(flatten)]
-    pub(crate) wait: WaitForReview,
+    pub(crate) wait: ReviewWaitArgs,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
@@ -68,20 +68,20 @@ pub(crate) struct DemoArgs {
 }
 
 /// Holds a conversation.
-pub(crate) async fn chat(context: &Context, args: ChatArgs) -> Result<u8, CliError> {
+pub(crate) async fn chat(context: &CommandContext, args: ChatArgs) -> Result<u8, CliError> {
     let talk = args.talk.into();
     switchboard_chat::chat(&context.for_chat(), &talk, args.resume.as_deref()).await
 }
 
 /// Has a model do one task.
-pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, args: RunArgs) -> Result<u8, CliError> {
     let RunArgs { prompt, talk, resume, wait } = args;
     let task = Task { prompt, talk: talk.into(), resume, patience: wait.patience };
     switchboard_chat::run_task(&context.for_chat(), task).await
 }
 
 /// Shows the whole loop.
-pub(crate) async fn demo(context: &Context, args: DemoArgs) -> Result<u8, CliError> {
+pub(crate) async fn demo(context: &CommandContext, args: DemoArgs) -> Result<u8, CliError> {
     switchboard_chat::demo(&context.for_chat(), args.yes).await
 }
 
@@ -92,7 +92,7 @@ impl From<TalkArgs> for TalkOptions {
     }
 }
 
-impl Context {
+impl CommandContext {
     fn for_chat(&self) -> ChatContext<'_> {
         ChatContext {
             printer: &self.printer,
@@ -105,13 +105,13 @@ impl Context {
     }
 }
 
-impl Program for Context {
+impl Program for CommandContext {
     fn config(&self) -> Result<Config, CliError> {
         self.config()
     }
 
     fn server(&self, config: &Config, name: &str) -> Result<ServerId, CliError> {
-        self.known(config, name)
+        self.server_id(config, name)
     }
 
     fn start(
@@ -124,7 +124,7 @@ impl Program for Context {
     }
 
     fn ready<'a>(&'a self, host: &'a Host, only: Option<&'a [ServerId]>) -> ProgramFuture<'a, ()> {
-        Box::pin(self.ready(host, only))
+        Box::pin(self.wait_ready(host, only))
     }
 
     fn ask_about_new_servers<'a>(&'a self, host: &'a Host) -> ProgramFuture<'a, ()> {

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use clap::Args;
 use serde::Deserialize;
 use serde_json::json;
-use switchboard_fleet::{Completing, Completion, CompletionOf};
+use switchboard_fleet::{Completion, CompletionRequest, CompletionTarget};
 use switchboard_terminal::{CliError, exit_code};
 use switchboard_text::escape_line;
 
-use crate::args::OfServer;
+use crate::args::ServerArg;
 use crate::commands::tools;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::running::through::RunningServer;
 
 /// Completing an argument.
@@ -30,21 +30,23 @@ pub(crate) struct CompleteArgs {
 }
 
 /// Asks a server and prints the values, one in a line.
-pub(crate) async fn run(context: &Context, wanted: &CompleteArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, wanted: &CompleteArgs) -> Result<u8, CliError> {
     let (argument, value) = pair(&wanted.argument)?;
     let given: Result<Vec<_>, CliError> = wanted.given.iter().map(|word| pair(word)).collect();
     let given: BTreeMap<String, String> =
         given?.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    if let Some(completion) = there(context, wanted, (argument, value), &given).await? {
+    if let Some(completion) =
+        complete_on_instance(context, wanted, (argument, value), &given).await?
+    {
         return show(context, &completion).map(|()| exit_code::OK);
     }
-    let only = OfServer { server: Some(wanted.server.clone()) };
+    let only = ServerArg { server: Some(wanted.server.clone()) };
     let host = tools::start(context, &only).await?;
     let of = match is_template(&wanted.name) {
-        true => CompletionOf::Template(&wanted.name),
-        false => CompletionOf::Prompt(&wanted.name),
+        true => CompletionTarget::Template(&wanted.name),
+        false => CompletionTarget::Prompt(&wanted.name),
     };
-    let completing = Completing { of, argument, value, context: &given };
+    let completing = CompletionRequest { target: of, argument, value, context: &given };
     let lease = host.lease();
     let asking = host.complete(&lease, &wanted.server, &completing);
     let answer = context.interrupts.token().run_until_cancelled(asking).await;
@@ -57,8 +59,8 @@ pub(crate) async fn run(context: &Context, wanted: &CompleteArgs) -> Result<u8, 
 }
 
 /// The same of the instance that runs; nothing if there is none, or if it has no values.
-async fn there(
-    context: &Context,
+async fn complete_on_instance(
+    context: &CommandContext,
     wanted: &CompleteArgs,
     (argument, value): (&str, &str),
     given: &BTreeMap<String, String>,
@@ -67,7 +69,7 @@ async fn there(
         return Ok(None);
     };
     let config = context.config()?;
-    context.known(&config, &wanted.server)?;
+    context.server_id(&config, &wanted.server)?;
     let of = if is_template(&wanted.name) { "template" } else { "prompt" };
     let begun = json!({
         "server": wanted.server,
@@ -78,20 +80,24 @@ async fn there(
     });
     let answer = context.interrupts.token().run_until_cancelled(running.complete(&begun)).await;
     let interrupted = || CliError::new(exit_code::INTERRUPTED, "interrupted");
-    let told: Option<There> =
+    let told: Option<InstanceCompletion> =
         answer.ok_or_else(interrupted)?.and_then(|answer| serde_json::from_value(answer).ok());
-    Ok(told.map(|There { values, total, has_more }| Completion { values, total, has_more }))
+    Ok(told.map(|InstanceCompletion { values, total, has_more }| Completion {
+        values,
+        total,
+        has_more,
+    }))
 }
 
 /// What the instance that runs says.
 #[derive(Deserialize)]
-struct There {
+struct InstanceCompletion {
     values: Vec<String>,
     total: Option<u64>,
     has_more: bool,
 }
 
-fn show(context: &Context, completion: &Completion) -> Result<(), CliError> {
+fn show(context: &CommandContext, completion: &Completion) -> Result<(), CliError> {
     let Completion { values, total, has_more } = completion;
     if context.printer.json {
         return context

@@ -5,32 +5,32 @@ use std::io::IsTerminal as _;
 use switchboard_config::{ServerConfig, Transport};
 use switchboard_terminal::{CliError, ask_line, exit_code, finding_line, is_yes};
 use switchboard_text::{escape_line, redact};
-use switchboard_vetting::Finding;
+use switchboard_vetting::EntryFinding;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// Whether the person has said yes beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Consent {
+pub(crate) enum PriorConsent {
     Given,
     Wanted,
 }
 
-impl From<bool> for Consent {
+impl From<bool> for PriorConsent {
     fn from(yes: bool) -> Self {
         if yes { Self::Given } else { Self::Wanted }
     }
 }
 
 /// Tells what was found about a server.
-pub(crate) fn tell(context: &Context, findings: &[Finding]) {
+pub(crate) fn tell(context: &CommandContext, findings: &[EntryFinding]) {
     for finding in findings {
         context.printer.say(&format!("  {}", finding_line(finding)));
     }
 }
 
 /// Tells of everything in an entry that may do harm.
-pub(crate) fn tell_dangers(context: &Context, server: &ServerConfig) {
+pub(crate) fn tell_dangers(context: &CommandContext, server: &ServerConfig) {
     for finding in server.findings.iter().filter(|finding| finding.is_danger()) {
         let name = escape_line(server.id.as_str());
         context.printer.say(&format!("`{name}`: {}", finding_line(finding)));
@@ -40,10 +40,10 @@ pub(crate) fn tell_dangers(context: &Context, server: &ServerConfig) {
 /// Goes on only if nothing is dangerous or a person agrees to what is.
 pub(crate) async fn agree(
     name: &str,
-    findings: &[Finding],
-    consent: Consent,
+    findings: &[EntryFinding],
+    consent: PriorConsent,
 ) -> Result<(), CliError> {
-    if consent == Consent::Given || !findings.iter().any(Finding::is_danger) {
+    if consent == PriorConsent::Given || !findings.iter().any(EntryFinding::is_danger) {
         return Ok(());
     }
     let refused = |message: &str| {
@@ -63,23 +63,23 @@ pub(crate) async fn agree(
 
 /// How a server is reached, in one line and without secrets; words that could be taken for several
 /// are quoted.
-pub(crate) fn how(config: Option<&ServerConfig>) -> String {
+pub(crate) fn launch_text(config: Option<&ServerConfig>) -> String {
     match config.map(|config| &config.transport) {
         None => String::new(),
         Some(Transport::Builtin) => "built in".to_owned(),
         Some(Transport::Stdio { command, args, .. }) => {
-            let words = std::iter::once(command).chain(args).map(|word| quoted(word));
-            redact::text(&words.collect::<Vec<_>>().join(" ")).into_owned()
+            let words = std::iter::once(command).chain(args).map(|word| quote_word(word));
+            redact::redact_text(&words.collect::<Vec<_>>().join(" ")).into_owned()
         }
         Some(Transport::Http { urls, .. }) => {
             let plain = urls.iter().map(|url| url.split('?').next().unwrap_or(url));
-            redact::text(&plain.collect::<Vec<_>>().join(" ")).into_owned()
+            redact::redact_text(&plain.collect::<Vec<_>>().join(" ")).into_owned()
         }
     }
 }
 
 /// A word, in quotes where it could be taken for several.
-pub(crate) fn quoted(word: &str) -> String {
+pub(crate) fn quote_word(word: &str) -> String {
     let plain = |c: char| !c.is_whitespace() && !c.is_control() && !"'\"\\".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

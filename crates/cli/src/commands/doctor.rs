@@ -6,18 +6,18 @@ use std::time::Instant;
 
 use clap::Args;
 use serde_json::{Value, json};
-use switchboard_catalog::{Server, Status};
+use switchboard_catalog::{Server, ServerStatus};
 use switchboard_core::ServerId;
 use switchboard_document::ConfigError;
-use switchboard_oauth::Held;
-use switchboard_terminal::{CliError, Starting, counted, exit_code, finding_line};
+use switchboard_oauth::StoredLogin;
+use switchboard_terminal::{CliError, StartSpinners, exit_code, finding_line, pluralize};
 use switchboard_text::escape_line;
 
-use crate::commands::consent::how;
-use crate::commands::login::in_words;
-use crate::commands::servers::held as login_held;
+use crate::commands::consent::launch_text;
+use crate::commands::login::login_text;
+use crate::commands::servers::held_login as login_held;
 use crate::commands::{bundle, first_use, held, hooks};
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::ready;
 
 #[derive(Debug, Args)]
@@ -27,17 +27,17 @@ pub(crate) struct DoctorArgs {
 }
 
 /// Checks everything, or one server.
-pub(crate) async fn run(context: &Context, args: &DoctorArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, args: &DoctorArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     let only: Option<Vec<ServerId>> = match &args.server {
-        Some(name) => Some(vec![context.known(&config, name)?]),
+        Some(name) => Some(vec![context.server_id(&config, name)?]),
         None => None,
     };
     let started = Instant::now();
     let host = context.start(only.clone())?;
-    let starting = Starting::show(&context.printer, &host);
-    let waited = context.interrupts.token().run_until_cancelled(host.settled(only.as_deref()));
-    let waited = waited.await;
+    let starting = StartSpinners::show(&context.printer, &host);
+    let settled = host.wait_settled(only.as_deref());
+    let waited = context.interrupts.token().run_until_cancelled(settled).await;
     starting.finish();
     if waited.is_none() {
         host.stop().await;
@@ -46,7 +46,8 @@ pub(crate) async fn run(context: &Context, args: &DoctorArgs) -> Result<u8, CliE
     first_use::ask_about_new(context, &host).await?;
     let took = started.elapsed();
     let fleet = host.fleet().load();
-    let (ledger, flagged) = (host.ledger().check(), host.flagged());
+    let ledger = host.ledger().check();
+    let flagged = host.flagged();
     let mut servers = Vec::new();
     for server in fleet.servers.values() {
         servers.push((server, login_held(&host, server).await));
@@ -54,18 +55,20 @@ pub(crate) async fn run(context: &Context, args: &DoctorArgs) -> Result<u8, CliE
     let hooks = host.hooks();
     host.stop().await;
 
-    let problems: Vec<String> = config.problems.iter().map(ToString::to_string).collect();
-    let unpacked: BTreeMap<&ServerId, Vec<String>> =
-        fleet.servers.values().map(|server| (&server.id, unpacked(context, server))).collect();
+    let unpacked: BTreeMap<&ServerId, Vec<String>> = fleet
+        .servers
+        .values()
+        .map(|server| (&server.id, bundle_changes(context, server)))
+        .collect();
     let changes = |server: &Server| unpacked.get(&server.id).into_iter().flatten();
-    let is_ill = |server: &Server| is_ill(server) || changes(server).next().is_some();
+    let is_ill = |server: &Server| is_unhealthy(server) || changes(server).next().is_some();
     let ill = fleet.servers.values().filter(|server| is_ill(server)).count();
     if context.printer.json {
         let servers: Vec<Value> =
             servers.iter().map(|(server, held)| as_json(server, held.as_ref())).collect();
         context.printer.json(&json!({
             "files": config.files,
-            "problems": problems,
+            "problems": config.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "state": context.places.state,
             "record": ledger.as_ref().map_or_else(ToString::to_string, |()| "ok".to_owned()),
             "hooks": hooks.files.iter().map(hooks::as_json).collect::<Vec<_>>(),
@@ -89,56 +92,57 @@ pub(crate) async fn run(context: &Context, args: &DoctorArgs) -> Result<u8, CliE
             }
             let of_server = flagged.iter().filter(|one| one.server == server.id);
             for one in of_server.filter(|one| held::is_worth_telling(one)) {
-                let found = held::described(one);
+                let found = held::description(one);
                 found.lines().for_each(|line| _ = writeln!(text, "    {line}"));
             }
         }
         _ = writeln!(
             text,
             "\n{}, {ill} not well, checked in {:.1} s",
-            counted(fleet.servers.len(), "server"),
+            pluralize(fleet.servers.len(), "server"),
             took.as_secs_f64()
         );
         context.printer.data(&text)?;
     }
     let is_broken = || config.problems.iter().any(ConfigError::is_error);
     let files_are_well = args.server.is_some() || (config.broken.is_empty() && !is_broken());
-    let well = ill == 0 && ledger.is_ok() && files_are_well && hooks.broken().is_none();
+    let well = ill == 0 && ledger.is_ok() && files_are_well && hooks.first_error().is_none();
     Ok(if well { exit_code::OK } else { exit_code::NOT_RUN })
 }
 
 /// What was changed of the bundle that a server runs from.
-fn unpacked(context: &Context, server: &Server) -> Vec<String> {
+fn bundle_changes(context: &CommandContext, server: &Server) -> Vec<String> {
     server.config.as_deref().map(|config| bundle::changes(context, config)).unwrap_or_default()
 }
 
-fn is_ill(server: &Server) -> bool {
-    !matches!(server.status, Status::Ready | Status::Disabled) || server.without_tools().is_some()
+fn is_unhealthy(server: &Server) -> bool {
+    !matches!(server.status, ServerStatus::Ready | ServerStatus::Disabled)
+        || server.missing_tools_reason().is_some()
 }
 
-fn describe(text: &mut String, server: &Server, held: Option<&Held>) {
-    let mark = if is_ill(server) { "✗" } else { "✓" };
+fn describe(text: &mut String, server: &Server, held: Option<&StoredLogin>) {
+    let mark = if is_unhealthy(server) { "✗" } else { "✓" };
     let line = |value: &str| escape_line(value).into_owned();
     _ = writeln!(text, "\n{mark} {}: {}", line(server.id.as_str()), server.status.word());
     if server.config.is_some() {
-        _ = writeln!(text, "    {}", line(&how(server.config.as_deref())));
+        _ = writeln!(text, "    {}", line(&launch_text(server.config.as_deref())));
     }
-    if let (Status::Ready, Some(agreement)) = (&server.status, &server.agreement) {
+    if let (ServerStatus::Ready, Some(agreement)) = (&server.status, &server.agreement) {
         let offers = &server.offers;
         _ = writeln!(
             text,
             "    speaks {}, offers {}, {}, {}",
             agreement.revision,
-            counted(offers.tools.len(), "tool"),
-            counted(offers.resources.len() + offers.templates.len(), "resource"),
-            counted(offers.prompts.len(), "prompt")
+            pluralize(offers.tools.len(), "tool"),
+            pluralize(offers.resources.len() + offers.templates.len(), "resource"),
+            pluralize(offers.prompts.len(), "prompt")
         );
     }
     if let Some(held) = held {
-        _ = writeln!(text, "    logged in {}", in_words(held));
+        _ = writeln!(text, "    logged in {}", login_text(held));
     }
-    if server.noise() > 0 {
-        let lines = counted(usize::try_from(server.noise()).unwrap_or(usize::MAX), "line");
+    if server.noise_lines() > 0 {
+        let lines = pluralize(usize::try_from(server.noise_lines()).unwrap_or(usize::MAX), "line");
         _ = writeln!(text, "    wrote {lines} of something else than messages to its output");
     }
     for finding in server.config.iter().flat_map(|config| &config.findings) {
@@ -147,10 +151,10 @@ fn describe(text: &mut String, server: &Server, held: Option<&Held>) {
     for fault in &server.offers.faults {
         _ = writeln!(text, "    left out: {}", line(fault));
     }
-    if server.status == Status::Starting {
+    if server.status == ServerStatus::Starting {
         _ = writeln!(text, "    {}\n    hint: {}", ready::NOT_YET, ready::MORE_TIME);
     }
-    if server.status == Status::NeedsApproval {
+    if server.status == ServerStatus::NeedsApproval {
         _ = writeln!(
             text,
             "    hint: look at it, then `switchboard servers approve {}`",
@@ -171,16 +175,16 @@ fn describe(text: &mut String, server: &Server, held: Option<&Held>) {
     }
 }
 
-fn as_json(server: &Server, login: Option<&Held>) -> Value {
+fn as_json(server: &Server, login: Option<&StoredLogin>) -> Value {
     json!({
         "name": server.id.as_str(),
         "status": server.status.word(),
-        "well": !is_ill(server),
+        "well": !is_unhealthy(server),
         "revision": server.agreement.as_ref().map(|agreement| agreement.revision.as_str()),
         "failure": server.status.failure(),
         "login": login,
         "faults": server.offers.faults,
-        "noise_lines": server.noise(),
+        "noise_lines": server.noise_lines(),
         "findings": server.config.as_ref().map(|config| &config.findings),
     })
 }

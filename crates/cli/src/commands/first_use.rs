@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use switchboard_config::FirstUse;
+use switchboard_config::FirstUseSetting;
 use switchboard_host::{FirstAnswer, Host, NewServer};
 use switchboard_terminal::{
     CliError, NewServerAnswer, Printer, exit_code, is_terminal_gone, present_new_server,
@@ -11,10 +11,10 @@ use switchboard_text::escape_line;
 use switchboard_trust::Pins;
 use tokio_util::sync::CancellationToken;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// Asks the person who is here about every server that nobody has approved, each once.
-pub(crate) async fn ask_about_new(context: &Context, host: &Host) -> Result<(), CliError> {
+pub(crate) async fn ask_about_new(context: &CommandContext, host: &Host) -> Result<(), CliError> {
     if !context.can_show_new_servers() {
         return Ok(());
     }
@@ -27,20 +27,20 @@ pub(crate) async fn ask_about_new(context: &Context, host: &Host) -> Result<(), 
 }
 
 /// Whether a person was not asked about a server as it is, who is asked from here on.
-fn is_asked_first(context: &Context, new: &NewServer) -> bool {
+fn is_asked_first(context: &CommandContext, new: &NewServer) -> bool {
     let mut asked = context.asked_about.lock().unwrap_or_else(PoisonError::into_inner);
     asked.insert(format!("{} {}", new.server, new.version))
 }
 
 /// Whether whoever is here is asked about new servers.
-pub(crate) fn is_asked_about(context: &Context) -> bool {
+pub(crate) fn is_asked_about(context: &CommandContext) -> bool {
     let settings = context.silent_config().settings;
-    let is_wanted = settings.pins && settings.first_use != FirstUse::Trust;
+    let is_wanted = settings.pins && settings.first_use != FirstUseSetting::Trust;
     is_wanted && !context.shared.locked && context.can_show_new_servers()
 }
 
 /// Starts a server that was just added or approved, so that the person sees at once what it offers.
-pub(crate) async fn look(context: &Context, name: &str) -> Result<(), CliError> {
+pub(crate) async fn preview_server(context: &CommandContext, name: &str) -> Result<(), CliError> {
     let config = context.silent_config();
     let Some(server) = config.servers.get(name).filter(|_| is_asked_about(context)) else {
         return Ok(());
@@ -53,14 +53,14 @@ pub(crate) async fn look(context: &Context, name: &str) -> Result<(), CliError> 
     context.printer.say(&format!("starting `{shown}` once, to see what it offers"));
     let only = [server.id.clone()];
     let host = context.start(Some(only.to_vec()))?;
-    context.ready(&host, Some(&only)).await?;
+    context.wait_ready(&host, Some(&only)).await?;
     host.stop().await;
     Ok(())
 }
 
 /// Tells of every server that was pinned as it is, because nobody is here to be asked; of the last
 /// ones when it is told to `stop`.
-pub(crate) async fn tell_of_unseen(printer: Printer, host: Host, stop: CancellationToken) {
+pub(crate) async fn report_unseen(printer: Printer, host: Host, stop: CancellationToken) {
     let mut changes = host.pinned_unseen().changes();
     let mut told = 0;
     let mut unseen = changes.load();
@@ -80,11 +80,11 @@ pub(crate) async fn tell_of_unseen(printer: Printer, host: Host, stop: Cancellat
     }
 }
 
-async fn ask(context: &Context, host: &Host, new: NewServer) -> Result<(), CliError> {
+async fn ask(context: &CommandContext, host: &Host, new: NewServer) -> Result<(), CliError> {
     let shown = new.clone();
     let said = tokio::select! {
         biased;
-        () = no_longer_new(host, &new) => return Ok(()),
+        () = wait_answered(host, &new) => return Ok(()),
         () = context.interrupts.token().cancelled() => NewServerAnswer::Left,
         said = present_new_server(shown, context.printer.width()) => said,
     };
@@ -115,8 +115,8 @@ async fn ask(context: &Context, host: &Host, new: NewServer) -> Result<(), CliEr
 }
 
 /// Waits until a server is not what is asked about any more: it was answered elsewhere, or changed.
-async fn no_longer_new(host: &Host, new: &NewServer) {
-    let mut changes = host.held().changes();
+async fn wait_answered(host: &Host, new: &NewServer) {
+    let mut changes = host.quarantine().changes();
     let is_new = || host.new_servers().iter().any(|one| one.version == new.version);
     while is_new() {
         changes.changed().await;

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use switchboard_catalog::{Lease, Status};
-use switchboard_generate::{Tool, rust};
+use switchboard_catalog::{Lease, ServerStatus};
+use switchboard_generate::{ToolSpec, rust};
 use switchboard_host::Host;
 use switchboard_terminal::{CliError, exit_code};
-use switchboard_text::nearest;
+use switchboard_text::nearest_names;
 
-use crate::args::OfServer;
+use crate::args::ServerArg;
 use crate::commands::tools;
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct GenerateArgs {
@@ -40,10 +40,10 @@ pub(crate) struct GenerateRustArgs {
 }
 
 /// Writes the module that is asked for.
-pub(crate) async fn run(context: &Context, args: &GenerateArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, args: &GenerateArgs) -> Result<u8, CliError> {
     let GenerateCommand::Rust(wanted) = &args.command;
-    let host = tools::start(context, &OfServer { server: Some(wanted.server.clone()) }).await?;
-    let found = found(&host, wanted);
+    let host = tools::start(context, &ServerArg { server: Some(wanted.server.clone()) }).await?;
+    let found = wanted_tools(&host, wanted);
     host.stop().await;
     let found = found?;
     let module = rust(&wanted.server, &found);
@@ -70,18 +70,19 @@ pub(crate) async fn run(context: &Context, args: &GenerateArgs) -> Result<u8, Cl
 }
 
 /// The tools that are wanted, in the server's order. What is held from models is none of them.
-fn found(host: &Host, wanted: &GenerateRustArgs) -> Result<Vec<Tool>, CliError> {
+fn wanted_tools(host: &Host, wanted: &GenerateRustArgs) -> Result<Vec<ToolSpec>, CliError> {
     let server = &wanted.server;
     let fleet = host.fleet().load();
-    let ready = fleet.servers.get(server.as_str()).is_some_and(|it| it.status == Status::Ready);
+    let ready =
+        fleet.servers.get(server.as_str()).is_some_and(|it| it.status == ServerStatus::Ready);
     if !ready {
         return Err(CliError::new(exit_code::NOT_RUN, format!("server `{server}` is not ready"))
             .with_hint(format!("`switchboard doctor {server}` tells more")));
     }
-    let all = offered(&host.lease(), server);
+    let all = server_tools(&host.lease(), server);
     for name in &wanted.tool {
         if !all.iter().any(|tool| tool.name == *name) {
-            let near = nearest(name, all.iter().map(|tool| tool.name.as_str()), 3);
+            let near = nearest_names(name, all.iter().map(|tool| tool.name.as_str()), 3);
             let hint = match near.as_slice() {
                 [] => format!("`switchboard tools --server {server}` lists them"),
                 near => format!("did you mean `{}`?", near.join("` or `")),
@@ -90,17 +91,17 @@ fn found(host: &Host, wanted: &GenerateRustArgs) -> Result<Vec<Tool>, CliError> 
             return Err(CliError::usage(message).with_hint(hint));
         }
     }
-    let is_wanted = |tool: &Tool| wanted.tool.is_empty() || wanted.tool.contains(&tool.name);
+    let is_wanted = |tool: &ToolSpec| wanted.tool.is_empty() || wanted.tool.contains(&tool.name);
     Ok(all.into_iter().filter(is_wanted).collect())
 }
 
-fn offered(lease: &Lease, server: &str) -> Vec<Tool> {
+fn server_tools(lease: &Lease, server: &str) -> Vec<ToolSpec> {
     let entries = lease.catalog().tools().filter(|entry| entry.server.id.as_str() == server);
     let value = |raw: &RawValue| serde_json::from_str::<Value>(raw.get()).ok();
     entries
         .map(|entry| {
             let definition = entry.tool.definition();
-            Tool {
+            ToolSpec {
                 name: entry.tool.name().to_owned(),
                 input: definition.input_schema.and_then(value).unwrap_or_default(),
                 output: definition.output_schema.and_then(value),

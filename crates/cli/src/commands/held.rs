@@ -1,14 +1,14 @@
 //! What the scanner found in definitions, and which of them it holds.
 
 use switchboard_catalog::Flagged;
-use switchboard_scan::{Finding, Severity};
+use switchboard_scan::{ScanFinding, Severity};
 use switchboard_terminal::{CliError, table};
 use switchboard_text::escape_line;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// Prints everything in which something was found that a person should look at.
-pub(crate) fn print(context: &Context, flagged: &[Flagged]) -> Result<(), CliError> {
+pub(crate) fn print(context: &CommandContext, flagged: &[Flagged]) -> Result<(), CliError> {
     let shown = flagged.iter().filter(|one| one.severity >= Severity::Ask);
     if context.printer.json {
         return context.printer.json(&shown.collect::<Vec<_>>());
@@ -28,7 +28,7 @@ pub(crate) fn is_worth_telling(flagged: &Flagged) -> bool {
 }
 
 /// The same of one definition, over several lines.
-pub(crate) fn described(flagged: &Flagged) -> String {
+pub(crate) fn description(flagged: &Flagged) -> String {
     let mut text =
         format!("{}: {} {}\n", state(flagged), flagged.kind.as_str(), escape_line(&flagged.name));
     for finding in &flagged.findings {
@@ -59,7 +59,7 @@ const fn state(flagged: &Flagged) -> &'static str {
     }
 }
 
-fn line(finding: &Finding) -> String {
+fn line(finding: &ScanFinding) -> String {
     let decoded = finding.decoded.as_deref();
     let says = decoded.map(|text| format!(", which says `{}`", escape_line(text)));
     format!(

@@ -6,12 +6,16 @@ use std::time::Instant;
 use clap::Args;
 use switchboard_config::ServerConfig;
 use switchboard_core::ServerId;
-use switchboard_oauth::{Ended, Held, LoginError, Logins, Pending, Step, Wish};
-use switchboard_terminal::{Callback, CliError, Page, Visit, exit_code, open_address, talk};
+use switchboard_oauth::{
+    LoginError, LoginOptions, LoginStep, Logins, LogoutReport, PendingLogin, StoredLogin,
+};
+use switchboard_terminal::{
+    CallbackListener, CallbackPage, CallbackVisit, CliError, exit_code, open_address, talk,
+};
 use switchboard_text::escape_line;
 use tokio::sync::mpsc;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct LoginArgs {
@@ -36,9 +40,9 @@ pub(crate) struct LogoutArgs {
 }
 
 /// Logs in.
-pub(crate) async fn login(context: &Context, login: &LoginArgs) -> Result<u8, CliError> {
+pub(crate) async fn login(context: &CommandContext, login: &LoginArgs) -> Result<u8, CliError> {
     let config = context.config()?;
-    let id = context.known(&config, &login.server)?;
+    let id = context.server_id(&config, &login.server)?;
     let Some(server) = config.servers.get(&id) else {
         let error = CliError::new(exit_code::CONFIG, format!("the entry of `{id}` is wrong"));
         return Err(error.with_hint(format!("`switchboard doctor {id}` tells more")));
@@ -52,25 +56,28 @@ pub(crate) async fn login(context: &Context, login: &LoginArgs) -> Result<u8, Cl
     if context.printer.json {
         context.printer.json(&held)?;
     } else {
-        context.printer.say(&format!("logged in to `{id}`: {}", in_words(&held)));
+        context.printer.say(&format!("logged in to `{id}`: {}", login_text(&held)));
     }
     Ok(exit_code::OK)
 }
 
 async fn log_in(
-    context: &Context,
+    context: &CommandContext,
     logins: &Logins,
     server: &ServerConfig,
     login: &LoginArgs,
-) -> Result<Held, CliError> {
-    let before = logins.port(server).await;
-    let callback = Callback::listen(server.oauth.callback_port, before).await.map_err(|error| {
-        CliError::new(exit_code::TROUBLE, format!("cannot listen for the browser: {error}"))
-    })?;
+) -> Result<StoredLogin, CliError> {
+    let before = logins.callback_port(server).await;
+    let callback =
+        CallbackListener::listen(server.oauth.callback_port, before).await.map_err(|error| {
+            CliError::new(exit_code::TROUBLE, format!("cannot listen for the browser: {error}"))
+        })?;
     let printer = context.printer.clone();
-    let told = move |step: Step| printer.say(&escape_line(&words_of(&step)));
-    let (redirect_uri, scopes) = (callback.address(), login.scope.clone());
-    let pending = logins.begin(server, Wish { redirect_uri, scopes, told: &told }).await?;
+    let told = move |step: LoginStep| printer.say(&escape_line(&step_text(&step)));
+    let redirect_uri = callback.address();
+    let scopes = login.scope.clone();
+    let pending =
+        logins.begin(server, LoginOptions { redirect_uri, scopes, on_step: &told }).await?;
     let (arrived, mut visits) = mpsc::channel(4);
     let listening = callback.run(arrived);
     let person = async {
@@ -85,10 +92,10 @@ async fn log_in(
 
 /// Sends the person to the page; gives what they paste, if they are to.
 fn send_person(
-    context: &Context,
+    context: &CommandContext,
     id: &ServerId,
     login: &LoginArgs,
-    pending: &Pending,
+    pending: &PendingLogin,
 ) -> Option<mpsc::Receiver<String>> {
     let url = pending.authorization_url();
     let printer = &context.printer;
@@ -113,12 +120,12 @@ fn send_person(
 
 /// Waits for an answer that belongs to this login, from the browser or pasted.
 async fn wait(
-    context: &Context,
-    pending: Pending,
-    visits: &mut mpsc::Receiver<Visit>,
+    context: &CommandContext,
+    pending: PendingLogin,
+    visits: &mut mpsc::Receiver<CallbackVisit>,
     mut pasted: Option<&mut mpsc::Receiver<String>>,
-) -> Result<Held, CliError> {
-    let limit = pending.until().saturating_duration_since(Instant::now());
+) -> Result<StoredLogin, CliError> {
+    let limit = pending.deadline().saturating_duration_since(Instant::now());
     let too_late = tokio::time::sleep(limit);
     tokio::pin!(too_late);
     let mut wrong = None;
@@ -126,11 +133,11 @@ async fn wait(
         tokio::select! {
             Some(visit) = visits.recv() => {
                 if !pending.accepts(&visit.url) {
-                    visit.show(Page::Wrong).await;
+                    visit.show(CallbackPage::Wrong).await;
                     continue;
                 }
                 let held = pending.finish(&visit.url).await;
-                visit.show(if held.is_ok() { Page::Done } else { Page::Failed }).await;
+                visit.show(if held.is_ok() { CallbackPage::Done } else { CallbackPage::Failed }).await;
                 return Ok(held?);
             }
             line = next(&mut pasted) => match line {
@@ -172,16 +179,16 @@ fn lines() -> mpsc::Receiver<String> {
     lines
 }
 
-fn words_of(step: &Step) -> String {
+fn step_text(step: &LoginStep) -> String {
     match step {
-        Step::Asking => "asking the server what it wants".to_owned(),
-        Step::Discovering => "looking for its authorization server".to_owned(),
-        Step::Registering(issuer) => format!("registering with {issuer}"),
+        LoginStep::Asking => "asking the server what it wants".to_owned(),
+        LoginStep::Discovering => "looking for its authorization server".to_owned(),
+        LoginStep::Registering(issuer) => format!("registering with {issuer}"),
     }
 }
 
 /// What is held, in words.
-pub(crate) fn in_words(held: &Held) -> String {
+pub(crate) fn login_text(held: &StoredLogin) -> String {
     let scopes = match held.scopes.as_slice() {
         [] => String::new(),
         scopes => format!(" for {}", scopes.join(" ")),
@@ -197,7 +204,7 @@ pub(crate) fn in_words(held: &Held) -> String {
 }
 
 /// Logs out.
-pub(crate) async fn logout(context: &Context, logout: &LogoutArgs) -> Result<u8, CliError> {
+pub(crate) async fn logout(context: &CommandContext, logout: &LogoutArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     let logins = Logins::new(&context.places.state, &context.environment, &config.settings);
     // A server that is not configured any more can have a login all the same.
@@ -206,7 +213,7 @@ pub(crate) async fn logout(context: &Context, logout: &LogoutArgs) -> Result<u8,
         None => logins.logout_all().await?,
     };
     if let (Some(server), true) = (&logout.server, ended.is_empty()) {
-        context.known(&config, server)?;
+        context.server_id(&config, server)?;
     }
     if context.printer.json {
         context.printer.json(&ended)?;
@@ -218,7 +225,7 @@ pub(crate) async fn logout(context: &Context, logout: &LogoutArgs) -> Result<u8,
     Ok(exit_code::OK)
 }
 
-fn tell_ended(context: &Context, ended: &Ended) {
+fn tell_ended(context: &CommandContext, ended: &LogoutReport) {
     let server = escape_line(&ended.server);
     match &ended.why {
         None => context.printer.say(&format!("logged out of `{server}`")),

@@ -5,16 +5,16 @@ use clap_complete::Shell;
 use clap_mangen::roff::{Roff, roman};
 use switchboard_terminal::{CliError, exit_code};
 
-use crate::args::Arguments;
-use crate::context::Context;
+use crate::args::CliArgs;
+use crate::context::CommandContext;
 
 /// What only servers know how to complete.
 const BASH_VALUES: &str = include_str!("completions.bash");
 
 /// Prints completions for a shell.
-pub(crate) fn completions(context: &Context, shell: Shell) -> Result<u8, CliError> {
+pub(crate) fn completions(context: &CommandContext, shell: Shell) -> Result<u8, CliError> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "switchboard", &mut text);
+    clap_complete::generate(shell, &mut CliArgs::command(), "switchboard", &mut text);
     if shell == Shell::Bash {
         text.extend_from_slice(BASH_VALUES.as_bytes());
     }
@@ -23,9 +23,9 @@ pub(crate) fn completions(context: &Context, shell: Shell) -> Result<u8, CliErro
 }
 
 /// Prints the manual page, with the exit codes.
-pub(crate) fn page(context: &Context) -> Result<u8, CliError> {
+pub(crate) fn page(context: &CommandContext) -> Result<u8, CliError> {
     let mut text = Vec::new();
-    clap_mangen::Man::new(Arguments::command()).render(&mut text)?;
+    clap_mangen::Man::new(CliArgs::command()).render(&mut text)?;
     let mut codes = Roff::new();
     codes.control("SH", ["EXIT STATUS"]);
     for (code, meaning) in exit_code::ALL {
@@ -45,13 +45,13 @@ mod tests {
     use clap::CommandFactory as _;
     use switchboard_testkit::check_reference;
 
-    use super::{Arguments, exit_code};
+    use super::{CliArgs, exit_code};
 
     fn reference() -> String {
         let mut text = "# Commands\n\nMade from the program's own help; `UPDATE_REFERENCE=1 \
                         cargo test -p switchboard reference` writes it anew.\n"
             .to_owned();
-        let mut command = Arguments::command();
+        let mut command = CliArgs::command();
         command.build();
         describe(&mut text, &mut command, 0);
         text.push_str("\n## Exit codes\n\n| code | meaning |\n|---|---|\n");

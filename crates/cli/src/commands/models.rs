@@ -6,7 +6,7 @@ use switchboard_chat::{profile_for, trouble_code};
 use switchboard_config::{Config, ModelProfile};
 use switchboard_terminal::{CliError, exit_code, spinner, table};
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelsArgs {
@@ -27,7 +27,7 @@ pub(crate) enum ModelsCommand {
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct ModelRow {
     name: String,
     provider: &'static str,
     model: String,
@@ -41,7 +41,7 @@ struct Shown {
 }
 
 /// Lists or checks profiles; the exit code says whether all are well.
-pub(crate) async fn run(context: &Context, args: ModelsArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, args: ModelsArgs) -> Result<u8, CliError> {
     let command = args.command.unwrap_or(ModelsCommand::Check { name: None });
     let config = context.config()?;
     let profiles: Vec<ModelProfile> = match &command {
@@ -70,8 +70,8 @@ pub(crate) async fn run(context: &Context, args: ModelsArgs) -> Result<u8, CliEr
     Ok(code)
 }
 
-fn row(config: &Config, profile: &ModelProfile) -> Shown {
-    Shown {
+fn row(config: &Config, profile: &ModelProfile) -> ModelRow {
+    ModelRow {
         name: profile.name.clone(),
         provider: profile.provider.as_str(),
         model: profile.model.clone(),
@@ -83,7 +83,11 @@ fn row(config: &Config, profile: &ModelProfile) -> Shown {
     }
 }
 
-async fn check(context: &Context, profile: &ModelProfile, row: &mut Shown) -> Result<(), CliError> {
+async fn check(
+    context: &CommandContext,
+    profile: &ModelProfile,
+    row: &mut ModelRow,
+) -> Result<(), CliError> {
     let bar = spinner(&context.printer, &format!("asking {}", profile.name));
     let checked = match switchboard_models::open(profile, &context.environment) {
         Err(error) => Some(Err(error)),
@@ -95,7 +99,7 @@ async fn check(context: &Context, profile: &ModelProfile, row: &mut Shown) -> Re
         Some(Ok(message)) => (row.ok, row.message) = (Some(true), Some(message)),
         Some(Err(error)) => {
             row.ok = Some(false);
-            row.code = Some(trouble_code(error.trouble));
+            row.code = Some(trouble_code(error.kind));
             row.message = Some(error.message);
             row.hint = error.hint;
         }
@@ -103,16 +107,16 @@ async fn check(context: &Context, profile: &ModelProfile, row: &mut Shown) -> Re
     Ok(())
 }
 
-fn print(context: &Context, shown: &[Shown]) -> Result<(), CliError> {
+fn print(context: &CommandContext, shown: &[ModelRow]) -> Result<(), CliError> {
     if context.printer.json {
         return context.printer.json(&shown);
     }
-    let state = |row: &Shown| match (row.ok, &row.message) {
+    let state = |row: &ModelRow| match (row.ok, &row.message) {
         (None, _) => String::new(),
         (Some(true), message) => message.clone().unwrap_or_else(|| "ok".to_owned()),
         (Some(false), message) => format!("error: {}", message.as_deref().unwrap_or("unknown")),
     };
-    let name = |row: &Shown| {
+    let name = |row: &ModelRow| {
         if row.default { format!("{} (default)", row.name) } else { row.name.clone() }
     };
     let rows: Vec<[String; 4]> = shown

@@ -9,15 +9,15 @@ use base64::prelude::BASE64_STANDARD;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use switchboard_core::{Item, Outcome, OutcomeKind, Reply, Target, TargetKind, for_person};
-use switchboard_files::{DownloadError, Existing, Ground, download};
+use switchboard_files::{DownloadError, DownloadRoots, IfExists, download};
 use switchboard_store::{CallId, Record};
 use switchboard_terminal::{CliError, exit_code};
-use switchboard_text::{escape_prose, redact, shorten};
+use switchboard_text::{escape_prose, redact, truncate_middle};
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Serialize)]
-struct Shown<'a> {
+struct OutcomeRow<'a> {
     id: Option<String>,
     server: &'a str,
     kind: &'a str,
@@ -34,14 +34,14 @@ struct Shown<'a> {
 }
 
 /// A call that has ended, wherever it ran.
-pub(crate) struct Ended {
+pub(crate) struct FinishedCall {
     pub(crate) id: Option<CallId>,
     pub(crate) outcome: Outcome,
     pub(crate) duration: Duration,
     pub(crate) recorded: bool,
 }
 
-impl From<Record> for Ended {
+impl From<Record> for FinishedCall {
     fn from(record: Record) -> Self {
         let Record { id, outcome, duration, recorded, .. } = record;
         Self { id, outcome, duration, recorded }
@@ -50,9 +50,9 @@ impl From<Record> for Ended {
 
 /// Shows how a call ended; gives the exit code.
 pub(crate) fn show(
-    context: &Context,
+    context: &CommandContext,
     target: &Target,
-    record: &Ended,
+    record: &FinishedCall,
     save: Option<&Path>,
 ) -> Result<u8, CliError> {
     let outcome = &record.outcome;
@@ -64,7 +64,7 @@ pub(crate) fn show(
     }
     if context.printer.json {
         let result = outcome.result.as_ref().and_then(|bytes| serde_json::from_slice(bytes).ok());
-        context.printer.json(&Shown {
+        context.printer.json(&OutcomeRow {
             id: record.id.filter(|_| !context.shared.no_record).map(|id| id.to_string()),
             server: &target.server,
             kind: target.kind.as_str(),
@@ -72,7 +72,7 @@ pub(crate) fn show(
             outcome: outcome.kind.as_str(),
             reason: outcome.reason.as_deref(),
             is_readonly: outcome.is_read_only(),
-            message: outcome.message.as_deref().map(redact::text),
+            message: outcome.message.as_deref().map(redact::redact_text),
             hint: outcome.hint.as_deref(),
             milliseconds: milliseconds(record.duration),
             recorded: record.recorded,
@@ -98,10 +98,10 @@ pub(crate) fn show(
 }
 
 /// Shows a call that the server goes on with, as its caller wanted.
-pub(crate) fn show_left(
-    context: &Context,
+pub(crate) fn show_task(
+    context: &CommandContext,
     target: &Target,
-    record: &Ended,
+    record: &FinishedCall,
 ) -> Result<u8, CliError> {
     if context.printer.json {
         show(context, target, record, None)?;
@@ -129,9 +129,9 @@ pub(crate) fn read(target: &Target, text: &str) -> Result<Reply, switchboard_cor
 }
 
 /// Prints a text; one that is too long for a terminal goes to a file, with head and tail shown.
-fn print(context: &Context, record: &Ended, text: &str) -> Result<(), CliError> {
+fn print(context: &CommandContext, record: &FinishedCall, text: &str) -> Result<(), CliError> {
     let limit = context.config()?.settings.show_limit_bytes;
-    let Some(short) = shorten(text, limit).filter(|_| context.printer.terminal) else {
+    let Some(short) = truncate_middle(text, limit).filter(|_| context.printer.terminal) else {
         return context.printer.data(text);
     };
     let folder = context.places.state.join("results");
@@ -143,7 +143,7 @@ fn print(context: &Context, record: &Ended, text: &str) -> Result<(), CliError> 
 }
 
 /// Writes what is not text into a folder.
-fn save_items(context: &Context, reply: &Reply, folder: &Path) -> Result<(), CliError> {
+fn save_items(context: &CommandContext, reply: &Reply, folder: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(folder)?;
     for (number, item) in (1..).zip(&reply.items) {
         let (mime, data) = match item {
@@ -157,14 +157,14 @@ fn save_items(context: &Context, reply: &Reply, folder: &Path) -> Result<(), Cli
         };
         let file = PathBuf::from(format!("{number}.{}", ending(mime)));
         let root = [folder.to_owned()];
-        let file = download(context, &root, &file, &decoded(data)?, Existing::Replace)?;
+        let file = download(context, &root, &file, &decode_base64(data)?, IfExists::Replace)?;
         context.printer.say(&format!("wrote {}", file.display()));
     }
     Ok(())
 }
 
 /// What base64 text stands for.
-pub(crate) fn decoded(data: &str) -> Result<Vec<u8>, CliError> {
+pub(crate) fn decode_base64(data: &str) -> Result<Vec<u8>, CliError> {
     BASE64_STANDARD.decode(data.trim()).map_err(|error| {
         CliError::new(exit_code::FAILED, format!("the server's data is not base64: {error}"))
     })
@@ -172,17 +172,17 @@ pub(crate) fn decoded(data: &str) -> Result<Vec<u8>, CliError> {
 
 /// Writes to a file below the roots.
 pub(crate) fn download(
-    context: &Context,
+    context: &CommandContext,
     roots: &[PathBuf],
     file: &Path,
     content: &[u8],
-    existing: Existing,
+    existing: IfExists,
 ) -> Result<PathBuf, CliError> {
     let places = &context.places;
-    let own = [Some(&places.state), places.own.as_ref(), places.system.as_ref()];
+    let own = [Some(&places.state), places.user_folder.as_ref(), places.system.as_ref()];
     let protected: Vec<PathBuf> = own.into_iter().flatten().cloned().collect();
     let limit_bytes = context.config()?.settings.result_limit_bytes;
-    let ground = Ground { roots, protected: &protected, limit_bytes, existing };
+    let ground = DownloadRoots { roots, protected: &protected, limit_bytes, existing };
     download::write(&ground, file, content).map_err(|error| {
         let code = match &error {
             DownloadError::NoRoom(_)

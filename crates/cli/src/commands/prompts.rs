@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use switchboard_catalog::definition;
 use switchboard_core::ProposedCall;
 use switchboard_terminal::{CliError, exit_code, table, text_arguments};
-use switchboard_wire::list::Item;
+use switchboard_wire::list::ListedItem;
 
-use crate::args::OfServer;
+use crate::args::ServerArg;
 use crate::commands::{call, tools};
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::running::offers;
 
 #[derive(Debug, Args)]
@@ -18,14 +18,14 @@ pub(crate) struct PromptsArgs {
     #[command(subcommand)]
     pub(crate) command: Option<PromptsCommand>,
     #[command(flatten)]
-    pub(crate) list: OfServer,
+    pub(crate) list: ServerArg,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PromptsCommand {
     /// List prompts
     #[command(visible_alias = "ls")]
-    List(OfServer),
+    List(ServerArg),
     /// Fetch a prompt
     Get {
         /// The server
@@ -39,7 +39,7 @@ pub(crate) enum PromptsCommand {
 }
 
 /// Runs `switchboard prompts`.
-pub(crate) async fn run(context: &Context, args: PromptsArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, args: PromptsArgs) -> Result<u8, CliError> {
     match args.command.unwrap_or(PromptsCommand::List(args.list)) {
         PromptsCommand::List(of) => list(context, &of).await,
         PromptsCommand::Get { server, prompt, arguments } => {
@@ -49,9 +49,9 @@ pub(crate) async fn run(context: &Context, args: PromptsArgs) -> Result<u8, CliE
 }
 
 /// Lists prompts.
-async fn list(context: &Context, of: &OfServer) -> Result<u8, CliError> {
-    let running = offers::offered(context, of, "prompts").await?;
-    let offered: Vec<(String, Item)> = match running {
+async fn list(context: &CommandContext, of: &ServerArg) -> Result<u8, CliError> {
+    let running = offers::instance_items(context, of, "prompts").await?;
+    let offered: Vec<(String, ListedItem)> = match running {
         Some(all) => all.into_iter().map(|one| (one.server.clone(), one.item())).collect(),
         None => {
             let host = tools::start(context, of).await?;
@@ -90,15 +90,16 @@ async fn list(context: &Context, of: &OfServer) -> Result<u8, CliError> {
 
 /// Fetches a prompt.
 async fn get(
-    context: &Context,
+    context: &CommandContext,
     server: &str,
     prompt: &str,
     words: &[String],
 ) -> Result<u8, CliError> {
     let arguments = text_arguments(words)?;
     let proposed = ProposedCall::prompt(server, prompt, arguments);
-    let (target, how) = (proposed.target.clone(), call::How::person());
-    let ended = call::anywhere(context, proposed, &how).await?;
+    let target = proposed.target.clone();
+    let how = call::CallSettings::person();
+    let ended = call::run_anywhere(context, proposed, &how).await?;
     call::show(context, &target, &ended, &how)
 }
 

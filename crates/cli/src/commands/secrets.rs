@@ -4,11 +4,11 @@ use std::io::{IsTerminal as _, Read as _};
 
 use clap::{Args, Subcommand};
 use switchboard_config::Config;
-use switchboard_oauth::{Secret, SecretName, Secrets, scope_of};
+use switchboard_oauth::{Secret, SecretName, SecretStore, secret_scope};
 use switchboard_terminal::{CliError, ask_secret_line, exit_code, table};
 use switchboard_text::escape_line;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct SecretsArgs {
@@ -22,15 +22,15 @@ pub(crate) enum SecretsCommand {
     #[command(visible_alias = "ls")]
     List,
     /// Keep a secret for a server, read from standard input or typed unseen
-    Set(OfSecret),
+    Set(SecretArgs),
     /// Forget a secret
     #[command(visible_alias = "rm")]
-    Remove(OfSecret),
+    Remove(SecretArgs),
 }
 
 /// Which secret.
 #[derive(Debug, Args)]
-pub(crate) struct OfSecret {
+pub(crate) struct SecretArgs {
     /// Its name, as in `${keyring:NAME}`
     pub(crate) name: String,
     /// The only server that gets it
@@ -39,12 +39,12 @@ pub(crate) struct OfSecret {
 }
 
 /// The longest secret, in bytes.
-const LONGEST: u64 = 64 * 1_024;
+const MAX_SECRET_BYTES: u64 = 64 * 1_024;
 
 /// Does what was asked.
-pub(crate) async fn run(context: &Context, args: SecretsArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, args: SecretsArgs) -> Result<u8, CliError> {
     let config = context.config()?;
-    let secrets = Secrets::new(&context.places.state, &context.environment, &config.settings);
+    let secrets = SecretStore::new(&context.places.state, &context.environment, &config.settings);
     match args.command.unwrap_or(SecretsCommand::List) {
         SecretsCommand::List => {
             let names = secrets.names().await?;
@@ -61,7 +61,8 @@ pub(crate) async fn run(context: &Context, args: SecretsArgs) -> Result<u8, CliE
             let which = which(context, &config, &of)?;
             let value = read().await?;
             secrets.set(&which, value).await?;
-            let (name, server) = (escape_line(&of.name), escape_line(&of.server));
+            let name = escape_line(&of.name);
+            let server = escape_line(&of.server);
             context.printer.say(&format!("kept `{name}` for `{server}`"));
         }
         SecretsCommand::Remove(of) => {
@@ -73,13 +74,17 @@ pub(crate) async fn run(context: &Context, args: SecretsArgs) -> Result<u8, CliE
     Ok(exit_code::OK)
 }
 
-fn which(context: &Context, config: &Config, of: &OfSecret) -> Result<SecretName, CliError> {
+fn which(
+    context: &CommandContext,
+    config: &Config,
+    of: &SecretArgs,
+) -> Result<SecretName, CliError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if of.name.is_empty() || !of.name.chars().all(plain) {
         return Err(CliError::usage("a secret's name has letters, digits and `_`"));
     }
-    let id = context.known(config, &of.server)?;
-    let server = config.servers.get(&id).map_or_else(|| of.server.clone(), scope_of);
+    let id = context.server_id(config, &of.server)?;
+    let server = config.servers.get(&id).map_or_else(|| of.server.clone(), secret_scope);
     Ok(SecretName { server, name: of.name.clone() })
 }
 
@@ -89,11 +94,11 @@ async fn read() -> Result<Secret, CliError> {
         ask_secret_line("Secret: ").await?
     } else {
         let mut text = String::new();
-        std::io::stdin().take(LONGEST + 1).read_to_string(&mut text)?;
+        std::io::stdin().take(MAX_SECRET_BYTES + 1).read_to_string(&mut text)?;
         text
     };
     let value = text.trim_end_matches(['\r', '\n']);
-    if value.is_empty() || value.contains('\0') || value.len() as u64 > LONGEST {
+    if value.is_empty() || value.contains('\0') || value.len() as u64 > MAX_SECRET_BYTES {
         return Err(CliError::usage("a secret has 1 to 65536 characters and no NUL"));
     }
     Ok(Secret::new(value))

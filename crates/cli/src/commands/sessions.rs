@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
-use switchboard_agent::{as_json, as_markdown, fork, kept_inputs};
+use switchboard_agent::{as_json, as_markdown, fork, load_inputs};
 use switchboard_chat::{open_error, open_sessions};
-use switchboard_store::{SessionSummary, Sessions};
+use switchboard_store::{SessionStore, SessionSummary};
 use switchboard_terminal::{CliError, ask_line, exit_code, table};
 use switchboard_text::escape_prose;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct SessionsArgs {
@@ -82,13 +82,13 @@ pub(crate) enum ExportForm {
 }
 
 /// Does what is wanted with conversations.
-pub(crate) async fn run(context: &Context, args: SessionsArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, args: SessionsArgs) -> Result<u8, CliError> {
     let sessions = open_sessions(&context.places.state, context.recording(), &context.config()?)?;
     match args.command.unwrap_or(SessionsCommand::List { limit: 20 }) {
         SessionsCommand::List { limit } => list(context, &sessions, limit).await?,
         SessionsCommand::Show { session } => {
             let found = sessions.find(&session).await?;
-            let entries = kept_inputs(&sessions, &found.id).await.map_err(open_error)?;
+            let entries = load_inputs(&sessions, &found.id).await.map_err(open_error)?;
             if context.printer.json {
                 context.printer.json(&as_json(&found, &entries))?;
             } else {
@@ -103,7 +103,7 @@ pub(crate) async fn run(context: &Context, args: SessionsArgs) -> Result<u8, Cli
         }
         SessionsCommand::Export { session, form, output } => {
             let found = sessions.find(&session).await?;
-            let entries = kept_inputs(&sessions, &found.id).await.map_err(open_error)?;
+            let entries = load_inputs(&sessions, &found.id).await.map_err(open_error)?;
             let text = match form {
                 ExportForm::Markdown => as_markdown(&found, entries),
                 ExportForm::Json => format!("{:#}\n", as_json(&found, &entries)),
@@ -135,7 +135,11 @@ pub(crate) async fn run(context: &Context, args: SessionsArgs) -> Result<u8, Cli
     Ok(exit_code::OK)
 }
 
-async fn list(context: &Context, sessions: &Sessions, limit: u32) -> Result<(), CliError> {
+async fn list(
+    context: &CommandContext,
+    sessions: &SessionStore,
+    limit: u32,
+) -> Result<(), CliError> {
     let all = sessions.list(limit).await?;
     if context.printer.json {
         let rows: Vec<_> = all.iter().map(as_row).collect();
@@ -178,14 +182,14 @@ fn as_row(session: &SessionSummary) -> serde_json::Value {
 }
 
 async fn delete(
-    context: &Context,
-    sessions: &Sessions,
+    context: &CommandContext,
+    sessions: &SessionStore,
     word: &str,
     yes: bool,
 ) -> Result<(), CliError> {
     let found = sessions.find(word).await?;
     // Nobody's conversation is taken away while it is held.
-    let _held = sessions.hold(&found.id)?;
+    let _held = sessions.lock_session(&found.id)?;
     if !yes {
         if !std::io::stdin().is_terminal() {
             return Err(CliError::usage("deleting needs a person's yes").with_hint("add --yes"));

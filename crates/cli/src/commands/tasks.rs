@@ -5,14 +5,14 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use switchboard_core::{OutcomeKind, ServerId, Target, TargetKind, TaskHandle, TaskState};
-use switchboard_host::{Attention, Host, TaskWish};
+use switchboard_host::{CallOptions, Host, TaskMode};
 use switchboard_store::{CallId, StoredTask, WhichTasks};
 use switchboard_terminal::{CliError, exit_code, show_progress, table};
 use switchboard_text::escape;
 
 use crate::commands::outcome;
-use crate::commands::outcome::Ended;
-use crate::context::Context;
+use crate::commands::outcome::FinishedCall;
+use crate::context::CommandContext;
 use crate::recorded::reader;
 
 #[derive(Debug, Args)]
@@ -21,11 +21,11 @@ pub(crate) struct TasksArgs {
     #[command(subcommand)]
     pub(crate) command: Option<TasksCommand>,
     #[command(flatten)]
-    pub(crate) list: TaskList,
+    pub(crate) list: TaskListArgs,
 }
 
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct TaskList {
+pub(crate) struct TaskListArgs {
     /// Ask this server as well, which may know tasks that are not recorded here
     #[arg(long, short, value_name = "NAME")]
     pub(crate) server: Option<String>,
@@ -41,26 +41,26 @@ pub(crate) struct TaskList {
 pub(crate) enum TasksCommand {
     /// List calls that servers go on with by themselves
     #[command(visible_alias = "ls")]
-    List(TaskList),
+    List(TaskListArgs),
     /// Show a task, and what its server says of it now
-    Show(OneTask),
+    Show(TaskArgs),
     /// Wait for the end of a task and show it like a call
-    Wait(OneTask),
+    Wait(TaskArgs),
     /// Have the server give a task up
-    Cancel(OneTask),
+    Cancel(TaskArgs),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct OneTask {
+pub(crate) struct TaskArgs {
     /// The call's id
     pub(crate) id: String,
 }
 
 /// How often `--watch` looks at the record.
-const LOOK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Does what was asked; gives the exit code.
-pub(crate) async fn run(context: &Context, args: TasksArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, args: TasksArgs) -> Result<u8, CliError> {
     match args.command.unwrap_or(TasksCommand::List(args.list)) {
         TasksCommand::List(list) if list.watch => watch(context, &list).await,
         TasksCommand::List(list) => show_list(context, &list).await,
@@ -70,10 +70,10 @@ pub(crate) async fn run(context: &Context, args: TasksArgs) -> Result<u8, CliErr
     }
 }
 
-async fn show_list(context: &Context, list: &TaskList) -> Result<u8, CliError> {
+async fn show_list(context: &CommandContext, list: &TaskListArgs) -> Result<u8, CliError> {
     let known = reader(context).await?.tasks(which(list)).await?;
     let strangers = match &list.server {
-        Some(server) => strangers(context, server, &known).await?,
+        Some(server) => unrecorded_tasks(context, server, &known).await?,
         None => Vec::new(),
     };
     let of_server =
@@ -82,14 +82,15 @@ async fn show_list(context: &Context, list: &TaskList) -> Result<u8, CliError> {
     if context.printer.json {
         let mut all: Vec<Value> = known.iter().map(|task| as_json(task)).collect();
         let server = list.server.as_deref().unwrap_or_default();
-        all.extend(strangers.iter().map(|(task, state)| stranger_json(server, task, state)));
+        all.extend(strangers.iter().map(|(task, state)| unrecorded_json(server, task, state)));
         context.printer.json(&all)?;
         return Ok(exit_code::OK);
     }
     let mut rows: Vec<[String; 6]> = known.iter().map(|task| row(task)).collect();
     rows.extend(strangers.iter().map(|(task, state)| {
         let server = list.server.clone().unwrap_or_default();
-        let (status, said) = (state.status.as_str().to_owned(), state.message.clone());
+        let status = state.status.as_str().to_owned();
+        let said = state.message.clone();
         let nothing = String::new;
         [nothing(), nothing(), server, task.id.clone(), status, said.unwrap_or_default()]
     }));
@@ -102,13 +103,13 @@ async fn show_list(context: &Context, list: &TaskList) -> Result<u8, CliError> {
 }
 
 /// The tasks that a server tells of and that are not recorded here.
-async fn strangers(
-    context: &Context,
+async fn unrecorded_tasks(
+    context: &CommandContext,
     server: &str,
     known: &[StoredTask],
 ) -> Result<Vec<(TaskHandle, TaskState)>, CliError> {
-    let host = started(context, server).await?;
-    let told = host.tasks_of(server).await;
+    let host = start_host(context, server).await?;
+    let told = host.server_tasks(server).await;
     host.stop().await;
     let ours = |task: &TaskHandle| {
         known.iter().any(|known| known.place.server == server && known.task.id == task.id)
@@ -119,7 +120,7 @@ async fn strangers(
 }
 
 /// Shows each task when it is new or has changed, until Ctrl-C.
-async fn watch(context: &Context, list: &TaskList) -> Result<u8, CliError> {
+async fn watch(context: &CommandContext, list: &TaskListArgs) -> Result<u8, CliError> {
     let reader = reader(context).await?;
     let watching = async {
         let mut before: Vec<StoredTask> = Vec::new();
@@ -142,7 +143,7 @@ async fn watch(context: &Context, list: &TaskList) -> Result<u8, CliError> {
                 }
             }
             before = now;
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     };
     let watched: Option<Result<(), CliError>> =
@@ -150,12 +151,12 @@ async fn watch(context: &Context, list: &TaskList) -> Result<u8, CliError> {
     watched.unwrap_or(Ok(())).map(|()| exit_code::OK)
 }
 
-async fn show(context: &Context, one: &OneTask) -> Result<u8, CliError> {
-    let stored = stored(context, one).await?;
+async fn show(context: &CommandContext, one: &TaskArgs) -> Result<u8, CliError> {
+    let stored = find_task(context, one).await?;
     let mut value = as_json(&stored);
     if stored.outcome.is_none() {
-        let host = started(context, &stored.place.server).await?;
-        let now = host.look_at_task(stored.call).await;
+        let host = start_host(context, &stored.place.server).await?;
+        let now = host.task_state(stored.call).await;
         host.stop().await;
         let said = match now {
             Ok(state) => json!({"status": state.status.as_str(), "message": state.message}),
@@ -183,16 +184,16 @@ async fn show(context: &Context, one: &OneTask) -> Result<u8, CliError> {
 }
 
 /// Waits for the end; Ctrl-C only ends the waiting.
-async fn wait(context: &Context, one: &OneTask) -> Result<u8, CliError> {
-    let stored = stored(context, one).await?;
-    let host = started(context, &stored.place.server).await?;
+async fn wait(context: &CommandContext, one: &TaskArgs) -> Result<u8, CliError> {
+    let stored = find_task(context, one).await?;
+    let host = start_host(context, &stored.place.server).await?;
     let target = target(&stored);
     let (progress, bar) = show_progress(&context.printer, &format!("waiting for {target}"));
-    let attention = Attention {
+    let attention = CallOptions {
         cancel: context.interrupts.token().clone(),
         progress: Some(progress),
-        wish: TaskWish::AsConfigured,
-        ..Attention::default()
+        task_mode: TaskMode::AsConfigured,
+        ..CallOptions::default()
     };
     let record = host.finish_task(stored.call, &attention).await;
     bar.finish_and_clear();
@@ -201,12 +202,12 @@ async fn wait(context: &Context, one: &OneTask) -> Result<u8, CliError> {
     if context.interrupts.token().is_cancelled() { Ok(exit_code::INTERRUPTED) } else { shown }
 }
 
-async fn cancel(context: &Context, one: &OneTask) -> Result<u8, CliError> {
-    let stored = stored(context, one).await?;
-    let host = started(context, &stored.place.server).await?;
+async fn cancel(context: &CommandContext, one: &TaskArgs) -> Result<u8, CliError> {
+    let stored = find_task(context, one).await?;
+    let host = start_host(context, &stored.place.server).await?;
     let record = host.cancel_task(stored.call).await;
     host.stop().await;
-    let record = Ended::from(record?);
+    let record = FinishedCall::from(record?);
     if record.outcome.kind != OutcomeKind::Cancelled {
         context.printer.say("it had ended before");
         return show_end(context, &stored, &record);
@@ -220,7 +221,11 @@ async fn cancel(context: &Context, one: &OneTask) -> Result<u8, CliError> {
     Ok(exit_code::OK)
 }
 
-fn show_end(context: &Context, stored: &StoredTask, record: &Ended) -> Result<u8, CliError> {
+fn show_end(
+    context: &CommandContext,
+    stored: &StoredTask,
+    record: &FinishedCall,
+) -> Result<u8, CliError> {
     outcome::show(context, &target(stored), record, None)
 }
 
@@ -229,27 +234,27 @@ fn target(stored: &StoredTask) -> Target {
 }
 
 /// A host with one server, which is ready or has told why it is not.
-async fn started(context: &Context, server: &str) -> Result<Host, CliError> {
+async fn start_host(context: &CommandContext, server: &str) -> Result<Host, CliError> {
     let config = context.config()?;
     // A server that is gone from the configuration is told by its task.
     let id = ServerId::new(server).map_err(|error| CliError::usage(error.to_string()))?;
     let known = config.servers.contains_key(&id) || config.broken.contains_key(&id);
     let only = if known { vec![id.clone()] } else { Vec::new() };
     let host = context.start(Some(only.clone()))?;
-    context.ready(&host, Some(&only)).await?;
+    context.wait_ready(&host, Some(&only)).await?;
     Ok(host)
 }
 
-async fn stored(context: &Context, one: &OneTask) -> Result<StoredTask, CliError> {
+async fn find_task(context: &CommandContext, one: &TaskArgs) -> Result<StoredTask, CliError> {
     let id: CallId = one.id.parse().map_err(|error| CliError::usage(format!("{error}")))?;
-    let found = reader(context).await?.task_of(id).await?;
+    let found = reader(context).await?.task_for_call(id).await?;
     found.ok_or_else(|| {
         CliError::usage(format!("call {id} is not recorded as a task"))
             .with_hint("`switchboard tasks --all` lists them")
     })
 }
 
-const fn which(list: &TaskList) -> WhichTasks {
+const fn which(list: &TaskListArgs) -> WhichTasks {
     if list.all { WhichTasks::All } else { WhichTasks::Running }
 }
 
@@ -280,7 +285,7 @@ fn as_json(task: &StoredTask) -> Value {
     })
 }
 
-fn stranger_json(server: &str, task: &TaskHandle, state: &TaskState) -> Value {
+fn unrecorded_json(server: &str, task: &TaskHandle, state: &TaskState) -> Value {
     json!({
         "id": null,
         "server": server,

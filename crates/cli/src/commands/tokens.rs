@@ -4,11 +4,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use switchboard_gateway::keys::{KeyError, NewToken, Token, TokenFile};
+use switchboard_gateway::keys::{KeyError, NamedToken, NewToken, TokenFile};
 use switchboard_rules::Pattern;
 use switchboard_terminal::{CliError, exit_code, table};
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct TokensArgs {
@@ -39,14 +39,14 @@ pub(crate) struct AddTokenArgs {
     #[arg(long, short, value_name = "SERVER")]
     pub(crate) server: Vec<String>,
     /// Tools that the caller sees, as SERVER/TOOL with `*` for anything (may be given several times)
-    #[arg(long, short, value_name = "SERVER/TOOL", value_parser = tool_pattern)]
+    #[arg(long, short, value_name = "SERVER/TOOL", value_parser = parse_tool_pattern)]
     pub(crate) tool: Vec<String>,
     /// How long it counts: 90s, 45m, 12h or 30d; for ever by default
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) expires: Option<Duration>,
 }
 
-fn tool_pattern(text: &str) -> Result<String, String> {
+fn parse_tool_pattern(text: &str) -> Result<String, String> {
     // A server's name may hold slashes itself, so only the ends tell.
     if text.contains('/') && !text.starts_with('/') && !text.ends_with('/') {
         let read = Pattern::parse(text).map(|_| text.to_owned());
@@ -71,8 +71,8 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// Does what is wanted with tokens.
-pub(crate) fn run(context: &Context, args: TokensArgs) -> Result<u8, CliError> {
-    let file = TokenFile::in_state(&context.places.state);
+pub(crate) fn run(context: &CommandContext, args: TokensArgs) -> Result<u8, CliError> {
+    let file = TokenFile::in_state_folder(&context.places.state);
     match args.command.unwrap_or(TokensCommand::List) {
         TokensCommand::Add(add) => make(context, &file, add)?,
         TokensCommand::List => list(context, &file)?,
@@ -84,14 +84,14 @@ pub(crate) fn run(context: &Context, args: TokensArgs) -> Result<u8, CliError> {
     Ok(exit_code::OK)
 }
 
-fn make(context: &Context, file: &TokenFile, add: AddTokenArgs) -> Result<(), CliError> {
+fn make(context: &CommandContext, file: &TokenFile, add: AddTokenArgs) -> Result<(), CliError> {
     let config = context.config()?;
     for name in &add.server {
-        context.known(&config, name)?;
+        context.server_id(&config, name)?;
     }
-    let servers = add.server.iter().map(|name| Pattern::text_of_server(name));
+    let servers = add.server.iter().map(|name| Pattern::server_text(name));
     let sees = servers.chain(add.tool).collect();
-    let new = NewToken { name: add.name, sees, lasts: add.expires };
+    let new = NewToken { name: add.name, sees, lifetime: add.expires };
     let (token, text) = file.add(&new).map_err(key_error)?;
     if context.printer.json {
         let mut shown = as_row(&new.name, &token);
@@ -107,7 +107,7 @@ fn make(context: &Context, file: &TokenFile, add: AddTokenArgs) -> Result<(), Cl
     Ok(())
 }
 
-fn list(context: &Context, file: &TokenFile) -> Result<(), CliError> {
+fn list(context: &CommandContext, file: &TokenFile) -> Result<(), CliError> {
     let tokens = file.read().map_err(key_error)?;
     if context.printer.json {
         let rows: Vec<Value> = tokens.iter().map(|(name, token)| as_row(name, token)).collect();
@@ -136,7 +136,7 @@ fn list(context: &Context, file: &TokenFile) -> Result<(), CliError> {
     context.printer.data(&table(context.printer.reader(), heading, &rows))
 }
 
-fn as_row(name: &str, token: &Token) -> Value {
+fn as_row(name: &str, token: &NamedToken) -> Value {
     json!({
         "name": name,
         "sees": token.sees,

@@ -7,54 +7,56 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_console::{CallEnded, Told};
-use switchboard_store::{Asked, Given};
-use switchboard_text::percent::part;
+use switchboard_store::{QueuedQuestion, UserDecision};
+use switchboard_text::percent::encode_component;
 use switchboard_wire::Json;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use crate::context::Context;
-use crate::running::instance::Instance;
+use crate::context::CommandContext;
+use crate::running::instance::RunningInstance;
 use crate::running::questions;
-use crate::running::questions::Putting;
+use crate::running::questions::PendingQuestion;
 use crate::running::stream::CallStream;
 
 /// As long we wait to hear that a call was given up.
-const GIVING_UP: Duration = Duration::from_secs(10);
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A call that runs elsewhere, and what this terminal has to do with it.
-pub(super) struct Following<'a> {
-    context: &'a Context,
-    instance: &'a Instance,
+pub(super) struct RemoteCall<'a> {
+    context: &'a CommandContext,
+    instance: &'a RunningInstance,
     stream: CallStream,
     progress: mpsc::Sender<Json>,
     /// Its name there.
     call: Option<String>,
     /// The question that the person reads.
-    current: Option<(u64, Putting)>,
+    current: Option<(u64, PendingQuestion)>,
     /// Those that come after it.
-    waiting: VecDeque<(u64, Asked, Option<String>)>,
+    waiting: VecDeque<(u64, QueuedQuestion, Option<String>)>,
     /// Whether something waits for a person.
     is_needed: Arc<AtomicBool>,
 }
 
-impl<'a> Following<'a> {
+impl<'a> RemoteCall<'a> {
     /// From here on a closed terminal ends nothing while something waits for a person.
     pub(super) fn new(
-        context: &'a Context,
-        instance: &'a Instance,
+        context: &'a CommandContext,
+        instance: &'a RunningInstance,
         stream: CallStream,
         progress: mpsc::Sender<Json>,
     ) -> Self {
         let is_needed = Arc::new(AtomicBool::new(false));
         let minded = Arc::clone(&is_needed);
-        context.interrupts.mind(move || minded.load(Ordering::Acquire));
-        let (call, current, waiting) = (None, None, VecDeque::new());
+        context.interrupts.ignore_hang_up_while(move || minded.load(Ordering::Acquire));
+        let call = None;
+        let current = None;
+        let waiting = VecDeque::new();
         Self { context, instance, stream, progress, call, current, waiting, is_needed }
     }
 
     /// How it ended; nothing if that is not told.
-    pub(super) async fn until_the_end(mut self) -> Option<CallEnded> {
+    pub(super) async fn run(mut self) -> Option<CallEnded> {
         let stop = self.context.interrupts.token().clone();
         let mut until: Option<Instant> = None;
         loop {
@@ -66,14 +68,14 @@ impl<'a> Following<'a> {
                     told => self.take(told),
                 },
                 () = stop.cancelled(), if may_give_up => {
-                    until = Some(Instant::now() + GIVING_UP);
+                    until = Some(Instant::now() + CANCEL_TIMEOUT);
                     self.send("give-up", &json!({})).await;
                 }
-                () = at(until) => return None,
-                (question, given) = answered(&mut self.current) => {
+                () = wait_until(until) => return None,
+                (question, given) = next_answer(&mut self.current) => {
                     self.current = None;
                     self.answer(question, &given).await;
-                    self.put_next();
+                    self.ask_next();
                 }
             }
         }
@@ -86,52 +88,52 @@ impl<'a> Following<'a> {
             Told::Progress { report } => drop(self.progress.try_send(Json::from(&report))),
             Told::Asked { question, asked, anyway } => {
                 self.waiting.push_back((question, asked, anyway));
-                self.put_next();
+                self.ask_next();
             }
             Told::Over { question } => {
                 self.waiting.retain(|(number, ..)| *number != question);
                 if self.current.as_ref().is_some_and(|(number, _)| *number == question) {
                     self.current = None;
                 }
-                self.put_next();
+                self.ask_next();
             }
             Told::Waits { .. } => {
                 self.is_needed.store(true, Ordering::Release);
-                questions::tell(self.context, &told);
+                questions::report_event(self.context, &told);
             }
             told => {
                 if matches!(told, Told::AnsweredElsewhere { .. } | Told::Expired) {
-                    self.put_next();
+                    self.ask_next();
                 }
-                questions::tell(self.context, &told);
+                questions::report_event(self.context, &told);
             }
         }
     }
 
     /// Puts the next question, if none is being read: one person reads one at a time.
-    fn put_next(&mut self) {
+    fn ask_next(&mut self) {
         if self.current.is_none() {
             let next = self.waiting.pop_front();
             self.current = next.map(|(question, asked, anyway)| {
-                (question, questions::put(self.context, asked, anyway))
+                (question, questions::ask_person(self.context, asked, anyway))
             });
         }
         self.is_needed.store(self.current.is_some(), Ordering::Release);
     }
 
-    async fn answer(&self, question: u64, given: &Given) {
+    async fn answer(&self, question: u64, given: &UserDecision) {
         let mut body = json!({"question": question, "answer": given.word()});
         let with = match given {
-            Given::RunWith(arguments) => Some(("arguments", json!(arguments))),
-            Given::Reject(words) => Some(("words", json!(words))),
-            Given::Accept(Some(content)) => Some(("content", json!(content))),
-            Given::Run
-            | Given::Session
-            | Given::Always
-            | Given::Skip
-            | Given::Accept(None)
-            | Given::Decline
-            | Given::Cancel => None,
+            UserDecision::RunWith(arguments) => Some(("arguments", json!(arguments))),
+            UserDecision::Reject(words) => Some(("words", json!(words))),
+            UserDecision::Accept(Some(content)) => Some(("content", json!(content))),
+            UserDecision::Run
+            | UserDecision::Session
+            | UserDecision::Always
+            | UserDecision::Skip
+            | UserDecision::Accept(None)
+            | UserDecision::Decline
+            | UserDecision::Cancel => None,
         };
         if let (Some((name, value)), Some(members)) = (with, body.as_object_mut()) {
             members.insert(name.to_owned(), value);
@@ -142,20 +144,20 @@ impl<'a> Following<'a> {
 
     async fn send(&self, what: &str, body: &Value) {
         let call = self.call.as_deref().unwrap_or_default();
-        let path = format!("/api/v1/calls/{}/{what}", part(call));
+        let path = format!("/api/v1/calls/{}/{what}", encode_component(call));
         // Where it does not arrive, the stream of the call ends as well.
-        tokio::time::timeout(GIVING_UP, self.instance.tell(&path, body)).await.ok();
+        tokio::time::timeout(CANCEL_TIMEOUT, self.instance.post_json(&path, body)).await.ok();
     }
 }
 
-async fn answered(current: &mut Option<(u64, Putting)>) -> (u64, Given) {
+async fn next_answer(current: &mut Option<(u64, PendingQuestion)>) -> (u64, UserDecision) {
     match current {
         Some((question, putting)) => (*question, putting.await),
         None => std::future::pending().await,
     }
 }
 
-async fn at(time: Option<Instant>) {
+async fn wait_until(time: Option<Instant>) {
     match time {
         Some(time) => sleep_until(time).await,
         None => std::future::pending().await,

@@ -14,19 +14,19 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::context::Context;
-use crate::running::stream::{CallStream, Gone};
+use crate::context::CommandContext;
+use crate::running::stream::{CallStream, StreamLost};
 
 /// Whoever wants to be left alone by a running instance sets this.
-const LEFT_ALONE: &str = "SWITCHBOARD_NO_RUNNING";
+const IGNORE_VARIABLE: &str = "SWITCHBOARD_NO_RUNNING";
 /// As long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest answer that is read.
-const LONGEST: u64 = 64 << 20;
+const MAX_ANSWER_BYTES: u64 = 64 << 20;
 
 /// Where an instance is, as it wrote it down for others of the same user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Instance {
+pub(crate) struct RunningInstance {
     /// `127.0.0.1:8808`.
     address: String,
     /// What opens its API to whoever can read this file.
@@ -38,35 +38,36 @@ pub(crate) struct Instance {
 }
 
 /// The file of an instance; it is removed with this value.
-pub(crate) struct Written {
+pub(crate) struct InstanceFile {
     file: PathBuf,
     text: String,
 }
 
-impl Instance {
+impl RunningInstance {
     /// The instance at this address, with only the servers that are named, if any are.
     pub(crate) fn new(address: SocketAddr, key: &str, places: &Places, only: &[ServerId]) -> Self {
-        let (address, key) = (address.to_string(), key.to_owned());
+        let address = address.to_string();
+        let key = key.to_owned();
         Self { address, key, files: files(places), is_partial: !only.is_empty() }
     }
 
     /// Writes it down, readable for this user alone. Whatever cannot be written is not found.
-    pub(crate) fn write(&self, places: &Places) -> Option<Written> {
+    pub(crate) fn write(&self, places: &Places) -> Option<InstanceFile> {
         let file = file(places);
         let text = serde_json::to_string(self).ok()?;
         let part = file.with_extension("part");
-        switchboard_files::replace::create_folder(file.parent()?).ok()?;
-        private(&part, &text).ok()?;
+        switchboard_files::replace::create_private_folder(file.parent()?).ok()?;
+        write_private(&part, &text).ok()?;
         std::fs::rename(&part, &file).ok()?;
-        Some(Written { file, text })
+        Some(InstanceFile { file, text })
     }
 
     /// The instance that runs with the same files as this command, if one answers.
-    pub(crate) async fn find(context: &Context) -> Option<(Self, Vec<Value>)> {
+    pub(crate) async fn find(context: &CommandContext) -> Option<(Self, Vec<Value>)> {
         let shared = &context.shared;
         let own_wishes =
             shared.no_running || shared.no_record || shared.locked || !shared.root.is_empty();
-        if own_wishes || context.environment.variable(LEFT_ALONE).is_some() {
+        if own_wishes || context.environment.variable(IGNORE_VARIABLE).is_some() {
             return None;
         }
         let text = std::fs::read_to_string(file(&context.places)).ok()?;
@@ -81,17 +82,17 @@ impl Instance {
 
     /// What its API says; nothing if it does not answer well.
     pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> Option<T> {
-        let text = timeout(PATIENCE, self.exchange("GET", path, "")).await.ok()??;
+        let text = timeout(ANSWER_TIMEOUT, self.exchange("GET", path, "")).await.ok()??;
         serde_json::from_str(&text).ok()
     }
 
     /// Has it do something that needs no words; nothing if it does not answer well.
     pub(crate) async fn post(&self, path: &str) -> Option<Value> {
-        timeout(PATIENCE, self.tell(path, &json!({}))).await.ok()?
+        timeout(ANSWER_TIMEOUT, self.post_json(path, &json!({}))).await.ok()?
     }
 
     /// Tells it something, and waits for as long as that takes; nothing if it does not answer well.
-    pub(crate) async fn tell(&self, path: &str, body: &Value) -> Option<Value> {
+    pub(crate) async fn post_json(&self, path: &str, body: &Value) -> Option<Value> {
         let text = self.exchange("POST", path, &body.to_string()).await?;
         serde_json::from_str(&text).ok()
     }
@@ -105,7 +106,7 @@ impl Instance {
         &self,
         wanted: &WantedCall,
         limit_bytes: usize,
-    ) -> Result<Option<CallStream>, Gone> {
+    ) -> Result<Option<CallStream>, StreamLost> {
         let Ok(body) = serde_json::to_string(wanted) else { return Ok(None) };
         let Ok(mut stream) = TcpStream::connect(&self.address).await else { return Ok(None) };
         // Of an answer in HTTP/1.0 nothing but the end has to be found.
@@ -132,7 +133,7 @@ impl Instance {
         let request = self.request(method, &format!("{path} HTTP/1.1"), body);
         stream.write_all(request.as_bytes()).await.ok()?;
         let mut answer = Vec::new();
-        stream.take(LONGEST).read_to_end(&mut answer).await.ok()?;
+        stream.take(MAX_ANSWER_BYTES).read_to_end(&mut answer).await.ok()?;
         let answer = String::from_utf8(answer).ok()?;
         let (head, body) = answer.split_once("\r\n\r\n")?;
         let is_well = head.starts_with("HTTP/1.1 200 ");
@@ -140,7 +141,7 @@ impl Instance {
     }
 }
 
-impl Drop for Written {
+impl Drop for InstanceFile {
     fn drop(&mut self) {
         // Another instance may have written its own in place of it.
         let is_ours = std::fs::read_to_string(&self.file).is_ok_and(|text| text == self.text);
@@ -162,7 +163,7 @@ fn files(places: &Places) -> Vec<PathBuf> {
 }
 
 #[cfg(unix)]
-fn private(path: &std::path::Path, text: &str) -> std::io::Result<()> {
+fn write_private(path: &std::path::Path, text: &str) -> std::io::Result<()> {
     use std::io::Write as _;
     use std::os::unix::fs::OpenOptionsExt as _;
     // A file of another mode that was left there would keep it.

@@ -8,36 +8,36 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use switchboard_terminal::CliError;
 use switchboard_text::escape_line;
-use switchboard_text::percent::part;
-use switchboard_wire::list::Item;
+use switchboard_text::percent::encode_component;
+use switchboard_wire::list::ListedItem;
 
-use crate::args::OfServer;
-use crate::commands::tools::row::ToolRow;
-use crate::context::Context;
-use crate::running::instance::Instance;
+use crate::args::ServerArg;
+use crate::commands::tools::row::ToolListing;
+use crate::context::CommandContext;
+use crate::running::instance::RunningInstance;
 
 /// How often a server that is on its way up is looked at.
-const AGAIN: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A resource, a template or a prompt of the instance that runs.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Offered {
+pub(crate) struct InstanceItem {
     pub(crate) server: String,
     pub(crate) kind: String,
     key: String,
     definition: Box<RawValue>,
 }
 
-impl Offered {
+impl InstanceItem {
     /// Its definition, as the server sent it.
-    pub(crate) fn item(self) -> Item {
-        Item { key: self.key.into(), raw: self.definition }
+    pub(crate) fn item(self) -> ListedItem {
+        ListedItem { key: self.key.into(), raw: self.definition }
     }
 }
 
 /// Which tools are wanted.
 #[derive(Default)]
-pub(crate) struct Which<'a> {
+pub(crate) struct ToolSelection<'a> {
     pub(crate) words: Option<(&'a str, usize)>,
     /// Whether also what a rule forbids.
     pub(crate) all: bool,
@@ -45,49 +45,55 @@ pub(crate) struct Which<'a> {
 
 /// The tools of the instance that runs; nothing if there is none.
 pub(crate) async fn tools(
-    context: &Context,
-    of: &OfServer,
-    which: &Which<'_>,
-) -> Result<Option<Vec<ToolRow>>, CliError> {
-    let words = which.words.map(|(words, limit)| format!("&q={}&limit={limit}", part(words)));
+    context: &CommandContext,
+    of: &ServerArg,
+    which: &ToolSelection<'_>,
+) -> Result<Option<Vec<ToolListing>>, CliError> {
+    let words =
+        which.words.map(|(words, limit)| format!("&q={}&limit={limit}", encode_component(words)));
     let all = if which.all { "&all=true" } else { "" };
-    let path = format!("tools?{}{}{all}", server_of(of), words.unwrap_or_default());
+    let path = format!("tools?{}{}{all}", server_name(of), words.unwrap_or_default());
     ask(context, of, &path).await
 }
 
 /// One tool of the instance that runs; nothing if there is no instance, or no such tool, or
 /// something was found in it that only a host of our own can tell in words.
 pub(crate) async fn tool(
-    context: &Context,
+    context: &CommandContext,
     server: &str,
     name: &str,
-) -> Result<Option<ToolRow>, CliError> {
-    let of = OfServer { server: Some(server.to_owned()) };
-    let path = format!("tools/{}/{}", part(server), part(name));
-    let found: Option<ToolRow> = ask(context, &of, &path).await?;
+) -> Result<Option<ToolListing>, CliError> {
+    let of = ServerArg { server: Some(server.to_owned()) };
+    let path = format!("tools/{}/{}", encode_component(server), encode_component(name));
+    let found: Option<ToolListing> = ask(context, &of, &path).await?;
     Ok(found.filter(|row| row.found.is_none()))
 }
 
 /// Resources and templates, or prompts, of the instance that runs; nothing if there is none.
-pub(crate) async fn offered(
-    context: &Context,
-    of: &OfServer,
+pub(crate) async fn instance_items(
+    context: &CommandContext,
+    of: &ServerArg,
     what: &str,
-) -> Result<Option<Vec<Offered>>, CliError> {
-    ask(context, of, &format!("{what}?{}", server_of(of))).await
+) -> Result<Option<Vec<InstanceItem>>, CliError> {
+    ask(context, of, &format!("{what}?{}", server_name(of))).await
 }
 
-fn server_of(of: &OfServer) -> String {
-    of.server.as_deref().map(|server| format!("server={}", part(server))).unwrap_or_default()
+fn server_name(of: &ServerArg) -> String {
+    of.server
+        .as_deref()
+        .map(|server| format!("server={}", encode_component(server)))
+        .unwrap_or_default()
 }
 
 async fn ask<T: DeserializeOwned>(
-    context: &Context,
-    of: &OfServer,
+    context: &CommandContext,
+    of: &ServerArg,
     path: &str,
 ) -> Result<Option<T>, CliError> {
-    let Some((instance, servers)) = Instance::find(context).await else { return Ok(None) };
-    let Some(servers) = settled(context, &instance, of, servers).await else { return Ok(None) };
+    let Some((instance, servers)) = RunningInstance::find(context).await else { return Ok(None) };
+    let Some(servers) = wait_settled(context, &instance, of, servers).await else {
+        return Ok(None);
+    };
     let Some(found) = instance.get(&format!("/api/v1/catalog/{path}")).await else {
         return Ok(None);
     };
@@ -106,10 +112,10 @@ async fn ask<T: DeserializeOwned>(
 
 /// The servers once their first attempt is over; nothing if the one that is wanted is not ready:
 /// the usual way has the words for why.
-pub(super) async fn settled(
-    context: &Context,
-    instance: &Instance,
-    of: &OfServer,
+pub(super) async fn wait_settled(
+    context: &CommandContext,
+    instance: &RunningInstance,
+    of: &ServerArg,
     mut servers: Vec<Value>,
 ) -> Option<Vec<Value>> {
     let is_wanted = |row: &&Value| of.server.as_ref().is_none_or(|name| row["name"] == **name);
@@ -117,7 +123,7 @@ pub(super) async fn settled(
         if !servers.iter().filter(is_wanted).any(|row| row["state"] == "starting") {
             break;
         }
-        tokio::time::sleep(AGAIN).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         servers = instance.get("/api/v1/servers").await?;
     }
     let mut wanted = servers.iter().filter(is_wanted);
@@ -127,7 +133,7 @@ pub(super) async fn settled(
     Some(servers)
 }
 
-fn tell(context: &Context, servers: &[Value]) {
+fn tell(context: &CommandContext, servers: &[Value]) {
     for row in servers {
         let name = row["name"].as_str().unwrap_or_default();
         if row["state"] == "needs approval" {

@@ -4,34 +4,39 @@ use std::pin::Pin;
 
 use switchboard_console::Told;
 use switchboard_host::{Ask, AskKind, restore_ask};
-use switchboard_store::{AskMatter, Asked, AskedFor, Given, Matter};
+use switchboard_store::{AskMatter, AskedFor, Matter, QueuedQuestion, UserDecision};
 use switchboard_terminal::{
-    CallQuestion, CallResponse, EXPIRED, answered_elsewhere, has_person, present_ask,
+    CallQuestion, CallResponse, EXPIRED_LINE, answered_elsewhere, has_person, present_ask,
     question_title, reason_with_all, sampling_from_details, talk, tell_completed, tell_declined,
     tell_turned_down, waiting_line,
 };
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// A question at the terminal: it goes away with the future. What comes out is the answer; where
 /// nobody is there any more nothing ever does, and somebody else may answer.
-pub(crate) type Putting = Pin<Box<dyn Future<Output = Given> + Send>>;
+pub(crate) type PendingQuestion = Pin<Box<dyn Future<Output = UserDecision> + Send>>;
 
 /// Puts a question.
-pub(crate) fn put(context: &Context, asked: Asked, anyway: Option<String>) -> Putting {
+pub(crate) fn ask_person(
+    context: &CommandContext,
+    asked: QueuedQuestion,
+    anyway: Option<String>,
+) -> PendingQuestion {
     // The question needs the terminal for itself.
-    context.printer.stand_still();
+    context.printer.clear_bars();
     match asked.matter {
         Matter::Review(review) => {
             let why = reason_with_all(&review.why, anyway.as_deref(), &review.risk);
             let is_tool = review.is_tool();
             let title = question_title(&review.server, &review.target, is_tool);
-            let (arguments, problem) = (review.arguments, review.problem);
+            let arguments = review.arguments;
+            let problem = review.problem;
             let asked = CallQuestion { title, arguments, why, problem, is_tool };
             let stop = context.interrupts.token().clone();
             Box::pin(async move {
                 match asked.present().await {
-                    CallResponse::Answer(answer) => return Given::from(&answer),
+                    CallResponse::Answer(answer) => return UserDecision::from(&answer),
                     CallResponse::Left => stop.cancel(),
                     CallResponse::Gone => {}
                 }
@@ -39,14 +44,14 @@ pub(crate) fn put(context: &Context, asked: Asked, anyway: Option<String>) -> Pu
             })
         }
         Matter::Ask(ref matter) => {
-            let Some(ask) = ask_of(&asked, matter) else {
+            let Some(ask) = rebuild_ask(&asked, matter) else {
                 let why = "this program cannot put the question";
                 tell_turned_down(&context.printer, &matter.server, why);
-                return Box::pin(std::future::ready(Given::Cancel));
+                return Box::pin(std::future::ready(UserDecision::Cancel));
             };
             Box::pin(async move {
                 match present_ask(ask).await {
-                    Some(reply) => Given::from(&reply),
+                    Some(reply) => UserDecision::from(&reply),
                     None => std::future::pending().await,
                 }
             })
@@ -55,7 +60,7 @@ pub(crate) fn put(context: &Context, asked: Asked, anyway: Option<String>) -> Pu
 }
 
 /// Tells the person what happened beside the questions.
-pub(crate) fn tell(context: &Context, told: &Told) {
+pub(crate) fn report_event(context: &CommandContext, told: &Told) {
     let printer = &context.printer;
     match told {
         Told::Waits { id, matter } => printer.say(&waiting_line(id, matter)),
@@ -65,8 +70,8 @@ pub(crate) fn tell(context: &Context, told: &Told) {
         Told::AnsweredElsewhere { by, word } => {
             printer.say(&answered_elsewhere(by, word));
         }
-        Told::Expired if has_person() => talk(EXPIRED),
-        Told::Expired => printer.say(EXPIRED),
+        Told::Expired if has_person() => talk(EXPIRED_LINE),
+        Told::Expired => printer.say(EXPIRED_LINE),
         Told::Declined { server, message } => tell_declined(printer, server, message),
         Told::TurnedDown { server, why } => tell_turned_down(printer, server, why),
         Told::Completed { server } => tell_completed(printer, server),
@@ -81,7 +86,7 @@ pub(crate) fn tell(context: &Context, told: &Told) {
 }
 
 /// What a server asks, as it was; nothing if only a newer program can put it.
-fn ask_of(asked: &Asked, matter: &AskMatter) -> Option<Ask> {
+fn rebuild_ask(asked: &QueuedQuestion, matter: &AskMatter) -> Option<Ask> {
     let AskedFor::Consent { details, .. } = &matter.wanted else {
         return restore_ask(asked, matter).ok()?;
     };
@@ -123,11 +128,12 @@ mod tests {
             kind: AskKind::Sampling(wanted),
         };
         let matter = ask_matter(&ask);
-        let asked = Asked { matter, call: ask.call.clone(), reference: None, caller: None };
+        let asked =
+            QueuedQuestion { matter, call: ask.call.clone(), reference: None, caller: None };
         let text = serde_json::to_string(&asked).unwrap();
-        let read: Asked = serde_json::from_str(&text).unwrap();
+        let read: QueuedQuestion = serde_json::from_str(&text).unwrap();
         let Matter::Ask(matter) = &read.matter else { panic!("{read:?}") };
-        let again = ask_of(&read, matter).unwrap();
+        let again = rebuild_ask(&read, matter).unwrap();
         assert_eq!(format!("{again:?}"), format!("{ask:?}"));
     }
 }

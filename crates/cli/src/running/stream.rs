@@ -8,11 +8,11 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// Whoever says nothing for so long is not there: it says that it is, four times as often.
-const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(60);
 /// The longest head of an answer.
-const LONGEST_HEAD: usize = 16 << 10;
+const MAX_HEAD_BYTES: usize = 16 << 10;
 /// What a line has beside the result.
-const BESIDE: usize = 4 << 20;
+const MAX_LINE_OVERHEAD: usize = 4 << 20;
 
 /// What is told of one call. Whoever drops it gives the call up.
 pub(crate) struct CallStream<S = BufReader<TcpStream>> {
@@ -24,21 +24,24 @@ pub(crate) struct CallStream<S = BufReader<TcpStream>> {
 
 /// It took the call and does not say how that ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Gone;
+pub(crate) struct StreamLost;
 
 impl CallStream {
     /// Waits for the answer to a call with a result of at most so many bytes; nothing if it was
     /// refused.
-    pub(crate) async fn begin(stream: TcpStream, limit_bytes: usize) -> Result<Option<Self>, Gone> {
-        Self::of(BufReader::new(stream), limit_bytes).await
+    pub(crate) async fn begin(
+        stream: TcpStream,
+        limit_bytes: usize,
+    ) -> Result<Option<Self>, StreamLost> {
+        Self::open(BufReader::new(stream), limit_bytes).await
     }
 }
 
 impl<S: AsyncBufRead + Unpin> CallStream<S> {
-    async fn of(stream: S, limit_bytes: usize) -> Result<Option<Self>, Gone> {
+    async fn open(stream: S, limit_bytes: usize) -> Result<Option<Self>, StreamLost> {
         // The text of a result may double where its quotes are marked as such.
-        let longest_line = limit_bytes.saturating_mul(2).saturating_add(BESIDE);
-        let mut answer = Self { stream, line: Vec::new(), longest_line: LONGEST_HEAD };
+        let longest_line = limit_bytes.saturating_mul(2).saturating_add(MAX_LINE_OVERHEAD);
+        let mut answer = Self { stream, line: Vec::new(), longest_line: MAX_HEAD_BYTES };
         let status = answer.line().await?;
         let is_well = status.split(' ').nth(1) == Some("200");
         while !answer.line().await?.is_empty() {}
@@ -47,25 +50,25 @@ impl<S: AsyncBufRead + Unpin> CallStream<S> {
     }
 
     /// What comes next. Nothing is lost when the future is dropped before.
-    pub(crate) async fn next(&mut self) -> Result<Told, Gone> {
+    pub(crate) async fn next(&mut self) -> Result<Told, StreamLost> {
         let line = self.line().await?;
-        serde_json::from_str(&line).map_err(|_| Gone)
+        serde_json::from_str(&line).map_err(|_| StreamLost)
     }
 
-    async fn line(&mut self) -> Result<String, Gone> {
+    async fn line(&mut self) -> Result<String, StreamLost> {
         loop {
-            let chunk = timeout(SILENCE, self.stream.fill_buf()).await;
-            let chunk = chunk.map_err(|_| Gone)?.map_err(|_| Gone)?;
+            let chunk = timeout(SILENCE_TIMEOUT, self.stream.fill_buf()).await;
+            let chunk = chunk.map_err(|_| StreamLost)?.map_err(|_| StreamLost)?;
             let end = chunk.iter().position(|byte| *byte == b'\n');
             let taken = end.map_or(chunk.len(), |end| end + 1);
             if taken == 0 || self.line.len() + taken > self.longest_line {
-                return Err(Gone);
+                return Err(StreamLost);
             }
             self.line.extend(chunk.iter().take(taken));
             self.stream.consume(taken);
             if end.is_some() {
                 let line = std::mem::take(&mut self.line);
-                let line = String::from_utf8(line).map_err(|_| Gone)?;
+                let line = String::from_utf8(line).map_err(|_| StreamLost)?;
                 return Ok(line.trim_end_matches(['\r', '\n']).to_owned());
             }
         }
@@ -76,15 +79,15 @@ impl<S: AsyncBufRead + Unpin> CallStream<S> {
 mod tests {
     use super::*;
 
-    async fn read(answer: &str, limit_bytes: usize) -> Vec<Result<Option<Told>, Gone>> {
-        let begun = CallStream::of(answer.as_bytes(), limit_bytes).await;
+    async fn read(answer: &str, limit_bytes: usize) -> Vec<Result<Option<Told>, StreamLost>> {
+        let begun = CallStream::open(answer.as_bytes(), limit_bytes).await;
         let mut stream = match begun {
             Ok(Some(stream)) => stream,
             Ok(None) => return vec![Ok(None)],
             Err(gone) => return vec![Err(gone)],
         };
         let mut all = Vec::new();
-        while all.last() != Some(&Err(Gone)) {
+        while all.last() != Some(&Err(StreamLost)) {
             all.push(stream.next().await.map(Some));
         }
         all
@@ -95,20 +98,20 @@ mod tests {
         let head = "HTTP/1.0 200 OK\r\ncontent-type: application/jsonl\r\n\r\n";
         let alive = "{\"event\":\"alive\"}\n";
         let told = |told: Told| Ok(Some(told));
-        let long = "x".repeat(BESIDE + 20);
+        let long = "x".repeat(MAX_LINE_OVERHEAD + 20);
         for (answer, expected) in [
             (
                 format!("{head}{alive}{alive}"),
-                vec![told(Told::Alive), told(Told::Alive), Err(Gone)],
+                vec![told(Told::Alive), told(Told::Alive), Err(StreamLost)],
             ),
-            (format!("{head}{{\"event\":\"new\"}}\n"), vec![told(Told::Unknown), Err(Gone)]),
-            (format!("{head}{alive}{{\"event\":\"al"), vec![told(Told::Alive), Err(Gone)]),
-            (format!("{head}no json\n"), vec![Err(Gone)]),
-            (format!("{head}{{\"event\":\"{long}\"}}\n"), vec![Err(Gone)]),
+            (format!("{head}{{\"event\":\"new\"}}\n"), vec![told(Told::Unknown), Err(StreamLost)]),
+            (format!("{head}{alive}{{\"event\":\"al"), vec![told(Told::Alive), Err(StreamLost)]),
+            (format!("{head}no json\n"), vec![Err(StreamLost)]),
+            (format!("{head}{{\"event\":\"{long}\"}}\n"), vec![Err(StreamLost)]),
             ("HTTP/1.1 405 Method Not Allowed\r\nallow: GET\r\n\r\n".to_owned(), vec![Ok(None)]),
             ("HTTP/1.1 404 Not Found\r\n\r\n{}".to_owned(), vec![Ok(None)]),
-            ("HTTP/1.0 200 OK\r\n".to_owned(), vec![Err(Gone)]),
-            (String::new(), vec![Err(Gone)]),
+            ("HTTP/1.0 200 OK\r\n".to_owned(), vec![Err(StreamLost)]),
+            (String::new(), vec![Err(StreamLost)]),
         ] {
             assert_eq!(read(&answer, 10).await, expected, "{answer:.200}");
         }

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::running::started;
-use crate::serve_client::Serving;
+use crate::running::started_pids;
+use crate::serve_client::ServingGateway;
 use crate::serve_tokens::token;
 use crate::switchboard::{Switchboard, fixture};
 
@@ -31,17 +31,17 @@ fn nothing_of_a_project_runs_before_it_is_approved() {
     assert!(approved.stderr.contains("echo --trace "), "it does not say what runs: {approved:?}");
     assert!(!trace.exists(), "approving started the server");
     assert_eq!(switchboard.run(&call).expect(0).stdout, "a\n");
-    assert_eq!(started(&trace).len(), 1);
+    assert_eq!(started_pids(&trace).len(), 1);
 
     project(&switchboard, &["--tools", "1"]);
     switchboard.run(&call).expect(5);
-    assert_eq!(started(&trace).len(), 1, "a changed entry ran without approval");
+    assert_eq!(started_pids(&trace).len(), 1, "a changed entry ran without approval");
     switchboard.run(&["servers", "approve", "echo"]).expect(0);
     switchboard.run(&["call", "echo", "tool_0001", "query=a"]).expect(0);
-    assert_eq!(started(&trace).len(), 2);
+    assert_eq!(started_pids(&trace).len(), 2);
 
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         [
             "tool echo/echo: not_sent (not_approved)",
             "tool echo/echo: ok",
@@ -53,7 +53,8 @@ fn nothing_of_a_project_runs_before_it_is_approved() {
 
 #[test]
 fn an_approval_holds_for_one_project_only() {
-    let (mine, other) = (Switchboard::new(), Switchboard::new());
+    let mine = Switchboard::new();
+    let other = Switchboard::new();
     project(&mine, &[]);
     mine.run(&["servers", "approve", "echo"]).expect(0);
     let entry = std::fs::read_to_string(mine.path("switchboard.json")).unwrap();
@@ -61,9 +62,10 @@ fn an_approval_holds_for_one_project_only() {
     // The same home and the same entry, in another folder.
     let mut command = mine.command(&["call", "echo", "echo", "text=a"]);
     command.current_dir(elsewhere.parent().unwrap()).env("HOME", elsewhere.parent().unwrap());
-    let ran = crate::running::Running::start(&mut command).finish_within(crate::running::PATIENCE);
+    let ran = crate::running::RunningProcess::start(&mut command)
+        .finish_within(crate::running::TEST_TIMEOUT);
     assert_eq!(ran.code, 5, "{ran:?}");
-    assert_eq!(started(&mine.path("trace")), [0_u32; 0]);
+    assert_eq!(started_pids(&mine.path("trace")), [0_u32; 0]);
 }
 
 #[test]
@@ -89,7 +91,7 @@ fn a_client_that_calls_what_waits_for_approval_is_told_so_if_it_may_see_it() {
             "nobodys",
         ),
     ] {
-        let serving = Serving::start(&switchboard, options);
+        let serving = ServingGateway::start(&switchboard, options);
         serving.wait_for_tool(Some(&few), if options.len() == 1 { "here__echo" } else { "echo" });
         let call = |token: &str| {
             let call = json!({"name": name, "arguments": {"text": "a"}});

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::switchboard::{Switchboard, fixture, text_of};
+use crate::switchboard::{Switchboard, fixture, result_text};
 
 #[test]
 fn arguments_are_words_json_files_or_one_object() {
@@ -23,7 +23,7 @@ fn arguments_are_words_json_files_or_one_object() {
     for (words, input, expected) in cases {
         let words = [&["call", "echo"], words, &["--json"]].concat();
         let called = switchboard.run_with_input(&words, input).expect(0).json();
-        assert_eq!(text_of(&called), expected, "{words:?}");
+        assert_eq!(result_text(&called), expected, "{words:?}");
     }
 }
 
@@ -49,7 +49,7 @@ fn arguments_that_cannot_be_read_or_do_not_fit_are_named() {
     }
     // What never was a call is no part of the record.
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         [
             "tool echo/echo: not_sent (bad_arguments)",
             "tool echo/slow: not_sent (bad_arguments)",

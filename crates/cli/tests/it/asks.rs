@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 #[cfg(target_os = "linux")]
-use crate::running::{PATIENCE, started};
-use crate::switchboard::{Switchboard, fixture, text_of};
+use crate::running::{TEST_TIMEOUT, started_pids};
+use crate::switchboard::{Switchboard, fixture, result_text};
 use crate::testenv;
 
 const FORM: [&str; 3] = ["call", "everything", "trigger-elicitation-request"];
@@ -36,7 +36,7 @@ const FILLED_IN: [(&str, &str); 14] = [
 #[test]
 fn a_form_of_a_real_server_is_filled_in_at_the_terminal() {
     let switchboard = everything();
-    let ran = switchboard.typed(&FORM, &FILLED_IN).expect(0);
+    let ran = switchboard.run_typed(&FORM, &FILLED_IN).expect(0);
     assert!(
         ran.stdout
             .contains("Server everything asks you, for trigger-elicitation-request (call 1):"),
@@ -62,7 +62,7 @@ fn a_form_of_a_real_server_is_filled_in_at_the_terminal() {
             "legacyTitledEnum": "pet-3",
         }})
     );
-    assert_eq!(switchboard.recorded(), ["tool everything/trigger-elicitation-request: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool everything/trigger-elicitation-request: ok"]);
 }
 
 #[cfg(target_os = "linux")]
@@ -75,11 +75,11 @@ fn a_form_can_be_declined_and_left() {
         (vec![(name, "\u{1b}")], "User cancelled"),
         (vec![(name, "Ada\r"), ("Agree to the terms", "\u{3}")], "User cancelled"),
     ] {
-        let ran = switchboard.typed(&FORM, &answers).expect(0);
+        let ran = switchboard.run_typed(&FORM, &answers).expect(0);
         assert!(ran.stdout.contains(action), "{action}: {ran:?}");
     }
     let expected = ["tool everything/trigger-elicitation-request: ok"; 3];
-    assert_eq!(switchboard.recorded(), expected);
+    assert_eq!(switchboard.recorded_calls(), expected);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn el_03_without_a_person_a_form_is_declined_and_the_call_has_one_outcome() {
                     provide inputs for the following fields:\nhint: nobody can be asked here; run \
                     it at a terminal or with `--wait-for-review`\n";
     assert_eq!(ran.stderr, expected);
-    assert_eq!(switchboard.recorded(), ["tool everything/trigger-elicitation-request: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool everything/trigger-elicitation-request: ok"]);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn el_01_a_question_for_a_secret_is_turned_down_in_both_eras() {
     for era in ["legacy", "modern"] {
         let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo", "--era", era])}));
         let words = ["echo", "ask", "question=Please enter your password"];
-        assert_eq!(text_of(&switchboard.call(&words, 0)), "no answer: decline", "{era}");
+        assert_eq!(result_text(&switchboard.call(&words, 0)), "no answer: decline", "{era}");
         let ran = switchboard.run(&[&["call"], &words[..]].concat()).expect(0);
         let expected = "warning: what server `echo` asked was turned down: it asks for a secret \
                         (`password`) in a form, which no server may\n";
@@ -115,10 +115,10 @@ fn a_question_is_answered_in_both_eras() {
         let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo", "--era", era])}));
         let words = ["call", "echo", "ask", "question=Which colour?"];
         let answers = [("| Which colour?", "green\r"), ("Send it?", "y\r")];
-        let ran = switchboard.typed(&words, &answers).expect(0);
+        let ran = switchboard.run_typed(&words, &answers).expect(0);
         assert!(ran.stdout.contains(heading), "{era}: {ran:?}");
         assert!(ran.stdout.ends_with("green\r\n"), "{era}: {ran:?}");
-        assert_eq!(switchboard.recorded(), ["tool echo/ask: ok"], "{era}");
+        assert_eq!(switchboard.recorded_calls(), ["tool echo/ask: ok"], "{era}");
     }
 }
 
@@ -139,11 +139,11 @@ fn a_server_may_ask_in_the_middle_of_a_conversation() {
         switchboard.write("script.json", SCRIPT);
         let model = ["--model", "scripted:script.json", "--allow", "echo/*"];
         let run = [&["run"], &model[..], &["hello"]].concat();
-        let ran = switchboard.typed(&run, &answers).expect(0);
+        let ran = switchboard.run_typed(&run, &answers).expect(0);
         assert!(ran.stdout.contains("It is green."), "{era}: {ran:?}");
-        let ran = switchboard.typed(&[&["chat"], &model[..]].concat(), &chat).expect(0);
+        let ran = switchboard.run_typed(&[&["chat"], &model[..]].concat(), &chat).expect(0);
         assert!(ran.stdout.contains("It is green."), "{era}: {ran:?}");
-        assert_eq!(switchboard.recorded(), ["tool echo/ask: ok"; 2], "{era}");
+        assert_eq!(switchboard.recorded_calls(), ["tool echo/ask: ok"; 2], "{era}");
     }
 }
 
@@ -157,17 +157,17 @@ fn a_form_goes_away_with_its_server_and_leaves_the_terminal_as_it_was() {
     let call = ["call", "echo", "ask", "question=Which colour?"];
     let terminal = switchboard.in_terminal_then(&call, "echo \"code $?\"; stty -a");
     terminal.wait_for("| Which colour?");
-    let pid = started(&trace)[0].to_string();
+    let pid = started_pids(&trace)[0].to_string();
     let killed = std::process::Command::new("kill").args(["-9", &pid]).status().unwrap();
     assert!(killed.success());
-    let ran = terminal.finish_within(PATIENCE);
+    let ran = terminal.finish_within(TEST_TIMEOUT);
     assert!(!ran.stdout.contains("code 0"), "{ran:?}");
     let modes: Vec<&str> = ran.stdout.split_whitespace().collect();
     for mode in ["icanon", "echo", "isig"] {
         assert!(modes.contains(&mode), "no `{mode}`: {ran:?}");
     }
     assert!(ran.stdout.contains("> \r\n(the server no longer asks)\r\n"), "{ran:?}");
-    assert_eq!(switchboard.recorded(), ["tool echo/ask: unknown (may_have_executed)"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool echo/ask: unknown (may_have_executed)"]);
 }
 
 #[cfg(target_os = "linux")]
@@ -175,7 +175,8 @@ fn a_form_goes_away_with_its_server_and_leaves_the_terminal_as_it_was() {
 fn el_02_an_address_is_opened_without_a_shell_and_only_after_a_yes() {
     use std::os::unix::fs::PermissionsExt as _;
     let switchboard = everything();
-    let (opener, opened) = (switchboard.write("bin/xdg-open", ""), switchboard.path("opened"));
+    let opener = switchboard.write("bin/xdg-open", "");
+    let opened = switchboard.path("opened");
     let script = format!("#!/bin/sh\nprintf '%s|' \"$@\" > '{}'\n", opened.display());
     std::fs::write(&opener, script).unwrap();
     std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -186,7 +187,7 @@ fn el_02_an_address_is_opened_without_a_shell_and_only_after_a_yes() {
         terminal.wait_for("Open it in your browser? [y/N]");
         assert!(!opened.exists(), "it was opened before anybody agreed");
         terminal.say(answer);
-        let ran = terminal.finish_within(PATIENCE).expect(0);
+        let ran = terminal.finish_within(TEST_TIMEOUT).expect(0);
         assert!(ran.stdout.contains(&format!("\r\n  {url}\r\n")), "{ran:?}");
         assert!(ran.stdout.contains("The domain is \u{1b}[1mevil.tld\u{1b}[0m."), "{ran:?}");
         assert!(ran.stdout.contains("but belongs to evil.tld"), "{ran:?}");
@@ -210,5 +211,5 @@ fn servers_are_told_of_the_folders_in_the_settings_and_of_no_others() {
     switchboard.run(&["pins", "approve", "everything"]).expect(0);
     let listed = switchboard.call(&["everything", "get-roots-list"], 0);
     let expected = format!("1. my notes\n   URI: file://{}", folder.replace(' ', "%20"));
-    assert!(text_of(&listed).contains(&expected), "{listed}");
+    assert!(result_text(&listed).contains(&expected), "{listed}");
 }

@@ -4,7 +4,7 @@
 use serde_json::json;
 use switchboard_testkit::ModelVendor;
 
-use crate::scripted::{last_session, profile, scripted, steps, task};
+use crate::scripted::{last_session, profile, scripted_home, steps, task};
 use crate::switchboard::{Switchboard, fixture};
 use crate::talking::{Form, KEY, KEY_VARIABLE, Setup};
 use crate::terminal::{CTRL_D, Terminal};
@@ -21,7 +21,7 @@ fn leave(mut terminal: Terminal) {
 #[test]
 fn an_answer_is_shown_as_it_comes_without_its_markup() {
     let text = "This is **very bold** and *leaning*.\n\n## Heading\n\n- item one\n- item two\n";
-    let switchboard = scripted(&json!({}), &json!([{"text": text, "chunk": 3}]));
+    let switchboard = scripted_home(&json!({}), &json!([{"text": text, "chunk": 3}]));
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
     terminal.wait_for("main (");
     terminal.wait_for("/help shows what you can type.");
@@ -37,7 +37,7 @@ fn an_answer_is_shown_as_it_comes_without_its_markup() {
 #[test]
 fn the_commands_show_what_there_is() {
     let config = json!({"mcpServers": {"echo": fixture(&["echo"])}});
-    let switchboard = scripted(&config, &json!([{"text": "Never asked."}]));
+    let switchboard = scripted_home(&config, &json!([{"text": "Never asked."}]));
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
     for (typed, shown) in [
         ("/help", vec!["/tools [WORDS]", "/SERVER:PROMPT [KEY=VALUE]", "/export [FILE]", "/quit"]),
@@ -61,7 +61,7 @@ fn the_commands_show_what_there_is() {
 #[test]
 fn a_conversation_is_named_shown_and_written_out_from_within() {
     let turns = json!([{"text": "It is **fine**."}]);
-    let switchboard = scripted(&json!({}), &turns);
+    let switchboard = scripted_home(&json!({}), &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
     terminal.line("How is it?");
     terminal.wait_for("It is fine.");
@@ -114,7 +114,7 @@ fn what_was_taken_back_is_unknown_to_the_model() {
         {"expect": ["first"], "text": "Heard the one.", "or": {"text": "A fresh start."}},
         {"text": "I still know the earlier one."},
     ]);
-    let switchboard = scripted(&json!({}), &turns);
+    let switchboard = scripted_home(&json!({}), &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
     terminal.line("first");
     terminal.wait_for("Heard the one.");
@@ -129,7 +129,7 @@ fn what_was_taken_back_is_unknown_to_the_model() {
 
 #[test]
 fn without_a_turn_nothing_is_taken_back() {
-    let switchboard = scripted(&json!({}), &json!([{"text": "Here I am."}]));
+    let switchboard = scripted_home(&json!({}), &json!([{"text": "Here I am."}]));
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
     terminal.line("/undo");
     let shown = terminal.wait_for("there is nothing to take back");
@@ -147,7 +147,7 @@ fn a_whole_turn_is_taken_back_even_if_words_were_added_while_it_ran() {
             "or": {"text": "A fresh start."}},
         {"expect": ["and more"], "text": "Both are done."},
     ]);
-    let switchboard = scripted(&config, &turns);
+    let switchboard = scripted_home(&config, &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat", "--allow", "echo"]);
     terminal.line("slowly");
     terminal.wait_for("→ echo/slow");
@@ -175,7 +175,7 @@ fn a_question_that_failed_is_asked_again() {
     terminal.line("/retry");
     terminal.wait_for("Now it works.");
     leave(terminal);
-    assert_eq!(talk.told(), [["Does it?"], ["Does it?"]]);
+    assert_eq!(talk.newest_messages(), [["Does it?"], ["Does it?"]]);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn prompts_and_resources_of_a_server_are_told_to_the_model() {
             "text": "Read it."},
         {"expect": ["really@echo:no"], "text": "No mention."},
     ]);
-    let switchboard = scripted(&config, &turns);
+    let switchboard = scripted_home(&config, &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
     terminal.line("/echo:greet name=\"Ada Lovelace\"");
     terminal.wait_for("\nHello, Ada Lovelace.");
@@ -201,7 +201,7 @@ fn prompts_and_resources_of_a_server_are_told_to_the_model() {
     terminal.line("/echo:greet");
     terminal.wait_for("error: ");
     leave(terminal);
-    let recorded = switchboard.recorded();
+    let recorded = switchboard.recorded_calls();
     assert_eq!(recorded[..2], ["prompt echo/greet: ok", "resource echo/test://static-text: ok"]);
 }
 
@@ -210,7 +210,7 @@ fn lines_from_a_pipe_are_a_conversation_too() {
     let turns = json!([
         {"expect": ["one\ntwo"], "text": "Both lines."}, {"expect": ["three"], "text": "The end."},
     ]);
-    let switchboard = scripted(&json!({}), &turns);
+    let switchboard = scripted_home(&json!({}), &turns);
     let ran = switchboard.run_with_input(&["chat"], "one\\\ntwo\n\nthree\n").expect(0);
     assert_eq!(ran.stdout, "Both lines.\nThe end.\n", "{ran:?}");
     let refused = switchboard.run(&["chat", "--json"]).expect(2);
@@ -229,7 +229,7 @@ fn nothing_that_a_model_or_a_server_says_controls_the_terminal() {
         ]},
         {"text": format!("`{text}`\n\n```\n{text}\n```\n| a |\n|---|\n| {text} |\n\nThat was all.")},
     ]);
-    let switchboard = scripted(&config, &turns);
+    let switchboard = scripted_home(&config, &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat", "--allow", "bad"]);
     terminal.line("Do your worst");
     terminal.wait_for("✓ bad/escape");
@@ -252,7 +252,7 @@ fn a_conversation_that_is_open_here_cannot_go_on_elsewhere() {
         {"text": "One."}, {"expect": ["from here"], "text": "Two."},
         {"expect": ["after all"], "text": "Three."},
     ]);
-    let switchboard = scripted(&json!({}), &turns);
+    let switchboard = scripted_home(&json!({}), &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
     terminal.line("begin");
     terminal.wait_for("One.");

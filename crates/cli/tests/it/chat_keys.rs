@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::scripted::{last_session, results, scripted, steps};
+use crate::scripted::{last_session, results, scripted_home, steps};
 use crate::switchboard::fixture;
 use crate::terminal::{CTRL_C, CTRL_D, Terminal, UP};
 
@@ -15,7 +15,7 @@ fn slow_answer() -> serde_json::Value {
 #[test]
 fn a_line_goes_on_after_a_backslash() {
     let turns = json!([{"expect": ["one\ntwo"], "text": "Both lines came."}]);
-    let switchboard = scripted(&json!({}), &turns);
+    let switchboard = scripted_home(&json!({}), &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
     terminal.line("one\\\rtwo");
     terminal.wait_for("Both lines came.");
@@ -31,7 +31,7 @@ fn tab_completes_commands_prompts_and_resources() {
         {"expect": ["Hello, Ada."], "text": "Greeted."},
         {"expect": ["@echo:test://static-text", "The text of a resource."], "text": "Read it."},
     ]);
-    let switchboard = scripted(&config, &turns);
+    let switchboard = scripted_home(&config, &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
     terminal.line("/he\t");
     terminal.wait_for("take the last turn back");
@@ -46,7 +46,7 @@ fn tab_completes_commands_prompts_and_resources() {
 #[test]
 fn what_was_typed_is_remembered_in_the_next_run_unless_nothing_is_kept() {
     let turns = json!([{"expect": ["remember me"], "text": "I do."}]);
-    let switchboard = scripted(&json!({}), &turns);
+    let switchboard = scripted_home(&json!({}), &turns);
     let ask = |flags: &[&str], typed: &str, shown: &str| {
         let mut terminal = Terminal::open(&switchboard, &[&["chat"], flags].concat());
         terminal.line(typed);
@@ -64,7 +64,7 @@ fn what_was_typed_is_remembered_in_the_next_run_unless_nothing_is_kept() {
 #[test]
 fn ctrl_c_stops_an_answer_and_the_next_question_is_answered() {
     let turns = json!([slow_answer(), {"expect": ["next"], "text": "Here I am again."}]);
-    let switchboard = scripted(&json!({}), &turns);
+    let switchboard = scripted_home(&json!({}), &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
     terminal.line("Tell me");
     terminal.wait_for("It begins");
@@ -95,7 +95,7 @@ fn ctrl_c_gives_a_call_up_and_the_model_learns_of_it() {
         ]},
         {"expect": ["go on"], "text": "As you wish."},
     ]);
-    let switchboard = scripted(&config, &turns);
+    let switchboard = scripted_home(&config, &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat", "--allow", "echo"]);
     terminal.line("Take your time");
     terminal.wait_for("→ echo/slow");
@@ -105,7 +105,7 @@ fn ctrl_c_gives_a_call_up_and_the_model_learns_of_it() {
     terminal.wait_for("As you wish.");
     terminal.line("/quit");
     assert_eq!(terminal.finish().0, 0);
-    assert_eq!(switchboard.recorded(), ["tool echo/slow: cancelled (by_caller)"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool echo/slow: cancelled (by_caller)"]);
     let told = results(&switchboard, &last_session(&switchboard));
     assert_eq!(told.len(), 1);
     assert!(told[0].starts_with("Given up before it ended: "), "{told:?}");
@@ -115,7 +115,7 @@ fn ctrl_c_gives_a_call_up_and_the_model_learns_of_it() {
 fn whoever_presses_ctrl_c_on_and_on_gets_out() {
     let config = json!({"mcpServers": {"echo": fixture(&["echo"])}});
     let turns = json!([{"calls": [{"name": "echo__slow", "arguments": {"ms": 60000}}]}]);
-    let switchboard = scripted(&config, &turns);
+    let switchboard = scripted_home(&config, &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat", "--allow", "echo"]);
     terminal.line("Take your time");
     terminal.wait_for("→ echo/slow");
@@ -125,12 +125,12 @@ fn whoever_presses_ctrl_c_on_and_on_gets_out() {
     }
     let (code, shown) = terminal.finish();
     assert!(code == 0 || code == 130, "{code}: {shown}");
-    assert_eq!(switchboard.recorded(), ["tool echo/slow: cancelled (by_caller)"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool echo/slow: cancelled (by_caller)"]);
 }
 
 #[test]
 fn the_end_of_the_input_ends_the_conversation() {
-    let switchboard = scripted(&json!({}), &json!([{"text": "Hello."}]));
+    let switchboard = scripted_home(&json!({}), &json!([{"text": "Hello."}]));
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
     terminal.line("Hi");
     terminal.wait_for("Hello.");
@@ -149,7 +149,7 @@ fn words_typed_while_a_tool_runs_reach_the_model_after_the_result() {
         {"calls": [{"name": "echo__slow", "arguments": {"ms": 1500}}]},
         {"expect": ["in a hurry"], "text": "I hurry."},
     ]);
-    let switchboard = scripted(&config, &turns);
+    let switchboard = scripted_home(&config, &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat", "--allow", "echo"]);
     terminal.line("Take your time");
     terminal.wait_for("→ echo/slow");
@@ -171,7 +171,7 @@ fn commands_typed_while_a_tool_runs_are_commands_and_the_model_never_reads_them(
         {"calls": [{"name": "echo__slow", "arguments": {"ms": 3000}}]},
         {"text": "I am done."},
     ]);
-    let switchboard = scripted(&config, &turns);
+    let switchboard = scripted_home(&config, &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat", "--allow", "echo"]);
     terminal.line("Take your time");
     terminal.wait_for("→ echo/slow");

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::scripted::{last_session, results, scripted};
+use crate::scripted::{last_session, results, scripted_home};
 use crate::switchboard::{Switchboard, fixture};
 use crate::terminal::{CTRL_C, ESCAPE, Terminal};
 
@@ -26,7 +26,7 @@ fn write(expect: &[&str], keys: &[&str]) -> Value {
     json!({"expect": expect, "calls": keys.iter().map(call).collect::<Vec<_>>()})
 }
 
-fn written(switchboard: &Switchboard) -> Vec<String> {
+fn written_lines(switchboard: &Switchboard) -> Vec<String> {
     let journal = std::fs::read_to_string(switchboard.path("journal")).unwrap_or_default();
     let lines = journal.lines().filter_map(|line| line.strip_prefix("write "));
     lines.map(str::to_owned).collect()
@@ -65,9 +65,9 @@ fn running_skipping_and_telling_reach_the_model() {
     terminal.say("use d instead\r");
     terminal.wait_for("Understood.");
     quit(terminal);
-    assert_eq!(written(&switchboard), ["a"]);
+    assert_eq!(written_lines(&switchboard), ["a"]);
     let rejected = "tool notes/write: rejected (person)";
-    assert_eq!(switchboard.recorded(), ["tool notes/write: ok", rejected, rejected]);
+    assert_eq!(switchboard.recorded_calls(), ["tool notes/write: ok", rejected, rejected]);
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn what_is_always_allowed_is_written_down_and_not_asked_again() {
     quit(terminal);
     let config: Value = serde_json::from_str(&switchboard.config_text()).unwrap();
     assert_eq!(config["mcpServers"]["notes"]["autoApprove"], json!(["write"]));
-    assert_eq!(written(&switchboard), ["a", "b"]);
+    assert_eq!(written_lines(&switchboard), ["a", "b"]);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn edited_arguments_run_are_recorded_and_told_to_the_model() {
     terminal.say("r");
     terminal.wait_for("I see.");
     quit(terminal);
-    assert_eq!(written(&switchboard), ["b"]);
+    assert_eq!(written_lines(&switchboard), ["b"]);
     let newest = switchboard.json(&["calls", "--limit", "1"]);
     let shown = switchboard.json(&["calls", "show", newest[0]["id"].as_str().unwrap()]);
     let arguments = [&shown["arguments"], &shown["sent_arguments"]];
@@ -172,7 +172,7 @@ fn an_edit_that_cannot_be_sent_is_asked_about_again() {
         terminal.wait_for(shown);
     }
     quit(terminal);
-    assert_eq!(written(&switchboard), ["c"]);
+    assert_eq!(written_lines(&switchboard), ["c"]);
 }
 
 #[test]
@@ -193,8 +193,8 @@ fn whoever_leaves_the_menu_stops_the_step() {
         terminal.line("what now");
         terminal.wait_for("Nothing ran.");
         quit(terminal);
-        assert_eq!(written(&switchboard), Vec::<String>::new());
-        assert_eq!(switchboard.recorded(), ["tool notes/write: cancelled (by_caller)"]);
+        assert_eq!(written_lines(&switchboard), Vec::<String>::new());
+        assert_eq!(switchboard.recorded_calls(), ["tool notes/write: cancelled (by_caller)"]);
     }
 }
 
@@ -214,7 +214,7 @@ fn leaving_the_menu_stops_calls_that_run_beside_it_too() {
         let shown = terminal.wait_for("Nothing ran.");
         assert!(!shown.contains(MENU), "{shown}");
         quit(terminal);
-        assert_eq!(switchboard.recorded(), ["tool notes/write: cancelled (by_caller)"; 3]);
+        assert_eq!(switchboard.recorded_calls(), ["tool notes/write: cancelled (by_caller)"; 3]);
     }
 }
 
@@ -236,7 +236,7 @@ fn a_rejection_leaves_out_the_rest_of_the_message() {
     let shown = terminal.wait_for("I see.");
     assert!(!shown.contains("\"key\": \"c\""), "{shown}");
     quit(terminal);
-    assert_eq!(written(&switchboard), ["a"]);
+    assert_eq!(written_lines(&switchboard), ["a"]);
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn after_three_mistakes_the_person_says_whether_to_go_on() {
         ("n", json!({"text": "Never said."}), "stopped there"),
         ("", json!({"text": "Never said."}), "stopped there"),
     ] {
-        let switchboard = scripted(&json!({}), &three_mistakes(&then));
+        let switchboard = scripted_home(&json!({}), &three_mistakes(&then));
         let mut terminal = Terminal::open(&switchboard, &["chat"]);
         terminal.line("Try");
         terminal.wait_for("the model made 3 mistakes in a row");
@@ -290,7 +290,7 @@ fn after_three_mistakes_the_person_says_whether_to_go_on() {
 
 #[test]
 fn ctrl_c_at_the_question_whether_to_go_on_stops_the_step() {
-    let switchboard = scripted(&json!({}), &three_mistakes(&json!({"text": "Never said."})));
+    let switchboard = scripted_home(&json!({}), &three_mistakes(&json!({"text": "Never said."})));
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
     terminal.line("Try");
     terminal.wait_for("or say what to do: ");
@@ -314,7 +314,7 @@ fn so_many_calls_run_without_a_question_and_no_more() {
     terminal.wait_for("or say what to do: ");
     terminal.say("n\n");
     quit(terminal);
-    assert_eq!(written(&switchboard), ["a", "b"]);
+    assert_eq!(written_lines(&switchboard), ["a", "b"]);
 }
 
 #[test]
@@ -332,5 +332,5 @@ fn keys_pressed_while_the_model_thinks_are_no_answer_to_the_menu() {
     terminal.say("s");
     terminal.wait_for("As you like.");
     quit(terminal);
-    assert_eq!(written(&switchboard), Vec::<String>::new());
+    assert_eq!(written_lines(&switchboard), Vec::<String>::new());
 }

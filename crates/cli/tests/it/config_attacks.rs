@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::running::{PATIENCE, Running, started};
+use crate::running::{RunningProcess, TEST_TIMEOUT, started_pids};
 use crate::switchboard::{Switchboard, fixture};
 
-fn traced(switchboard: &Switchboard) -> Value {
+fn traced_server(switchboard: &Switchboard) -> Value {
     fixture(&["echo", "--trace", &switchboard.text_path("trace")])
 }
 
@@ -14,13 +14,13 @@ fn project(switchboard: &Switchboard, entry: &Value) {
 }
 
 fn starts(switchboard: &Switchboard) -> usize {
-    started(&switchboard.path("trace")).len()
+    started_pids(&switchboard.path("trace")).len()
 }
 
 #[test]
 fn cf_01_a_repository_starts_nothing_however_it_is_looked_at() {
     let switchboard = Switchboard::new();
-    let entry = traced(&switchboard);
+    let entry = traced_server(&switchboard);
     project(&switchboard, &entry);
     let others = json!({"mcpServers": {"other": entry}}).to_string();
     for name in [".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json", "mcp.json"] {
@@ -40,7 +40,7 @@ fn cf_01_a_repository_starts_nothing_however_it_is_looked_at() {
     for words in all {
         let mut command = switchboard.command(words);
         command.env("CI", "true");
-        Running::start(&mut command).finish_within(PATIENCE);
+        RunningProcess::start(&mut command).finish_within(TEST_TIMEOUT);
         assert_eq!(starts(&switchboard), 0, "{words:?} started a server");
     }
     assert_eq!(switchboard.status("it")[0], "needs approval");
@@ -49,7 +49,7 @@ fn cf_01_a_repository_starts_nothing_however_it_is_looked_at() {
     // A person who sits at the terminal gets no server either.
     #[cfg(target_os = "linux")]
     {
-        switchboard.in_terminal(&["tools"]).finish_within(PATIENCE);
+        switchboard.in_terminal(&["tools"]).finish_within(TEST_TIMEOUT);
         assert_eq!(starts(&switchboard), 0);
     }
 }
@@ -57,7 +57,7 @@ fn cf_01_a_repository_starts_nothing_however_it_is_looked_at() {
 #[test]
 fn cf_02_any_change_of_an_approved_entry_voids_the_approval_and_is_shown() {
     let switchboard = Switchboard::new();
-    let mut first = traced(&switchboard);
+    let mut first = traced_server(&switchboard);
     first["env"] = json!({"MODE": "one"});
     let remote = json!({"url": "http://127.0.0.1:9/a", "headers": {"X-Mode": "one"}});
     let changed = |entry: &Value, key: &str, value: Value| {
@@ -105,7 +105,7 @@ fn cf_02_any_change_of_an_approved_entry_voids_the_approval_and_is_shown() {
 #[test]
 fn cf_03_a_repository_cannot_approve_its_own_servers() {
     let switchboard = Switchboard::new();
-    let mut entry = traced(&switchboard);
+    let mut entry = traced_server(&switchboard);
     entry["approved"] = json!(true);
     entry["dangerous"] = json!(["eval"]);
     let file = switchboard.path("switchboard.json");
@@ -150,7 +150,7 @@ fn cf_03_a_repository_cannot_allow_its_own_tools_or_take_reviews_away() {
     // What a person answered here counts, in the same file.
     #[cfg(target_os = "linux")]
     {
-        switchboard.typed(&review, &[("[a] always", "a")]).expect(0);
+        switchboard.run_typed(&review, &[("[a] always", "a")]).expect(0);
         switchboard.run(&review).expect(0);
         switchboard.run(&["call", "it", "add", "a=1", "b=2", "--review"]).expect(5);
     }
@@ -164,7 +164,7 @@ fn cf_04_a_dotenv_file_moves_neither_configuration_nor_state() {
     for name in [".env", ".env.local", ".envrc"] {
         switchboard.write(name, &lines);
     }
-    let config = json!({"mcpServers": {"evil": traced(&switchboard)}}).to_string();
+    let config = json!({"mcpServers": {"evil": traced_server(&switchboard)}}).to_string();
     switchboard.write("evil/config.json", &config);
     switchboard.write("evil/switchboard/config.json", &config);
     switchboard.write("evil/.config/switchboard/config.json", &config);
@@ -173,7 +173,7 @@ fn cf_04_a_dotenv_file_moves_neither_configuration_nor_state() {
         .env_remove("SWITCHBOARD_HOME")
         .env_remove("XDG_CONFIG_HOME")
         .env_remove("XDG_STATE_HOME");
-    let ran = Running::start(&mut command).finish_within(PATIENCE).expect(0);
+    let ran = RunningProcess::start(&mut command).finish_within(TEST_TIMEOUT).expect(0);
     assert!(!ran.stdout.contains("evil"), "{ran:?}");
     assert_eq!(starts(&switchboard), 0);
 }
@@ -183,10 +183,10 @@ fn cf_05_a_file_that_appears_while_we_run_waits_for_approval() {
     let switchboard = Switchboard::new();
     let watching = switchboard.start(&["servers", "list", "--watch"]);
     watching.wait_for("builtin\tready");
-    project(&switchboard, &traced(&switchboard));
+    project(&switchboard, &traced_server(&switchboard));
     watching.wait_for("it\tneeds approval");
     watching.interrupt();
-    watching.finish_within(PATIENCE).expect(0);
+    watching.finish_within(TEST_TIMEOUT).expect(0);
     assert_eq!(starts(&switchboard), 0);
 }
 
@@ -210,7 +210,7 @@ fn cf_06_a_long_command_is_shown_whole_with_what_is_dangerous_about_it() {
 #[test]
 fn cf_07_an_approval_is_for_the_real_file_whatever_the_path_to_it_is() {
     let switchboard = Switchboard::new();
-    let entry = traced(&switchboard);
+    let entry = traced_server(&switchboard);
     project(&switchboard, &entry);
     switchboard.run(&["servers", "approve", "it"]).expect(0);
     let link = switchboard.folder().join("link");
@@ -219,7 +219,9 @@ fn cf_07_an_approval_is_for_the_real_file_whatever_the_path_to_it_is() {
     std::fs::create_dir(&other).unwrap();
     let approved_in = |folder: &std::path::Path| {
         let mut command = switchboard.command(&["servers", "show", "it", "--json"]);
-        let ran = Running::start(command.current_dir(folder)).finish_within(PATIENCE).expect(0);
+        let ran = RunningProcess::start(command.current_dir(folder))
+            .finish_within(TEST_TIMEOUT)
+            .expect(0);
         ran.json()["approved"].clone()
     };
     assert_eq!(approved_in(&link), true);
@@ -279,7 +281,7 @@ fn cf_09_a_file_that_can_be_read_in_two_ways_is_refused_with_a_reason() {
 fn cf_11_what_belongs_to_an_entry_is_approved_with_it_and_no_shell_reads_it() {
     let switchboard = Switchboard::new();
     let canary = switchboard.text_path("canary");
-    let mut entry = traced(&switchboard);
+    let mut entry = traced_server(&switchboard);
     entry["headersHelper"] = json!(format!("touch {canary}"));
     entry["envFile"] = json!("vars");
     switchboard.write("vars", &format!("A=$(touch {canary})\nB=`touch {canary}`\n"));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::console_apps;
 use crate::console_person::{Person, client_call};
-use crate::scripted::scripted;
+use crate::scripted::scripted_home;
 use crate::serve_client::until;
 use crate::switchboard::{Switchboard, fixture};
 use crate::told_server;
@@ -24,7 +24,7 @@ fn whole(arguments: &[&str]) -> (Switchboard, Person) {
         "broken": {"command": "/nowhere/at-all"},
         "off": {"command": "x", "disabled": true},
     }});
-    let switchboard = scripted(&config, &turns);
+    let switchboard = scripted_home(&config, &turns);
     switchboard.write_policy(
         "user",
         &json!({"rules": [{"effect": "allow", "target": "apps/*", "name": "n"}]}),
@@ -96,9 +96,9 @@ fn whatever_can_be_looked_at_is_as_described() {
         let path = format!("/api/v1/{path}");
         let reply = person.get(&path);
         assert_eq!(reply.status, 200, "{path} {reply:?}");
-        seen.extend(person.described().path_of("GET", &path));
+        seen.extend(person.api_description().matching_path("GET", &path));
     }
-    let paths = person.described().document["paths"].as_object().unwrap().iter();
+    let paths = person.api_description().document["paths"].as_object().unwrap().iter();
     let all = paths.filter(|(_, methods)| methods.get("get").is_some());
     let all: BTreeSet<String> = all.map(|(path, _)| path.clone()).collect();
     assert_eq!(all.difference(&seen).collect::<Vec<_>>(), Vec::<&String>::new());
@@ -182,7 +182,7 @@ fn whatever_is_told_is_as_described() {
     let mut next = |events: &mut crate::serve_client::Events, path: &str, last: &str| loop {
         let line = events.line_with("data: ").unwrap();
         let data = line.strip_prefix("data: ").unwrap();
-        person.described().check_event(path, data);
+        person.api_description().check_event(path, data);
         let value: Value = serde_json::from_str(data).unwrap();
         let event = value["event"].as_str().unwrap().to_owned();
         told.insert(event.clone());

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::console_person::{Person, path_of};
+use crate::console_person::{Person, link_path};
 use crate::serve_client::{Request, until};
 use crate::switchboard::Switchboard;
 use crate::told_server;
@@ -81,7 +81,7 @@ fn the_page_of_an_app_is_given_once_under_another_name_with_rules_of_its_own() {
     let src = opened.json()["src"].as_str().unwrap().to_owned();
     assert!(src.starts_with(&format!("http://localhost:{port}/frame/")), "{src}");
     let fetched = |host: &str| {
-        let request = Request::new("GET", &path_of(&src)).with("Host", &format!("{host}:{port}"));
+        let request = Request::new("GET", &link_path(&src)).with("Host", &format!("{host}:{port}"));
         person
             .serving
             .send(&request.with("Sec-Fetch-Site", "cross-site").with("Sec-Fetch-Mode", "navigate"))
@@ -100,7 +100,7 @@ fn the_page_of_an_app_is_given_once_under_another_name_with_rules_of_its_own() {
     assert_eq!(frame.header("x-frame-options"), None);
     assert_eq!(fetched("localhost").status, 404, "it is given once");
     let again = person.act("tools/apps/show/app", &json!({})).json();
-    let path = path_of(again["src"].as_str().unwrap());
+    let path = link_path(again["src"].as_str().unwrap());
     assert_eq!(person.get(&path).status, 404, "not where the cookie is");
 }
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::console_person::{Person, path_of};
-use crate::serve_client::{Request, Serving, message, until};
+use crate::console_person::{Person, link_path};
+use crate::serve_client::{Request, ServingGateway, message, until};
 use crate::switchboard::{Switchboard, fixture};
 
 const TEXT: &str = "<img src=x onerror=alert(1)>\"'><script>alert(2)</script>";
@@ -113,7 +113,7 @@ fn open_places() -> Vec<Request> {
     ]
 }
 
-fn traced() -> (Switchboard, Person) {
+fn traced_console() -> (Switchboard, Person) {
     let switchboard = Switchboard::new();
     let trace = switchboard.text_path("trace");
     switchboard.configure(&json!({"one": fixture(&["echo", "--trace", &trace])}));
@@ -127,7 +127,7 @@ fn calls_that_arrived(switchboard: &Switchboard) -> usize {
     heard.lines().filter(|line| line.contains("tools/call")).count()
 }
 
-fn signed(person: &Person, request: Request) -> Request {
+fn with_session(person: &Person, request: Request) -> Request {
     let cookie = person.request("GET", "/").text(1);
     let cookie = cookie.lines().find_map(|line| line.strip_prefix("Cookie: ")).unwrap().to_owned();
     request.with("Cookie", &cookie).with("X-Switchboard-Token", &person.token)
@@ -135,9 +135,9 @@ fn signed(person: &Person, request: Request) -> Request {
 
 #[test]
 fn lb_01_the_console_is_refused_under_another_host_everywhere() {
-    let (switchboard, person) = traced();
+    let (switchboard, person) = traced_console();
     for request in every_place().into_iter().chain(open_places()) {
-        let request = signed(&person, request).with("Host", "evil.example");
+        let request = with_session(&person, request).with("Host", "evil.example");
         assert_eq!(person.serving.send(&request).status, 403, "{}", request.text(1));
     }
     assert_eq!(calls_that_arrived(&switchboard), 0);
@@ -145,15 +145,15 @@ fn lb_01_the_console_is_refused_under_another_host_everywhere() {
 
 #[test]
 fn lb_02_a_page_of_another_origin_gets_nothing_from_the_console() {
-    let (switchboard, person) = traced();
+    let (switchboard, person) = traced_console();
     // Another port of this machine is another page, too.
     for origin in ["https://evil.example", "null", "http://127.0.0.1:1", "http://localhost:8808"] {
         for request in every_place().into_iter().chain(open_places()) {
-            let request = signed(&person, request).with("Origin", origin);
+            let request = with_session(&person, request).with("Origin", origin);
             assert_eq!(person.serving.send(&request).status, 403, "{}", request.text(1));
         }
     }
-    let fetched = signed(&person, Request::new("GET", "/api/v1/calls"));
+    let fetched = with_session(&person, Request::new("GET", "/api/v1/calls"));
     let fetched = fetched.with("Sec-Fetch-Site", "same-site").with("Sec-Fetch-Mode", "no-cors");
     assert_eq!(person.serving.send(&fetched).status, 403);
     assert_eq!(calls_that_arrived(&switchboard), 0);
@@ -163,8 +163,8 @@ fn lb_02_a_page_of_another_origin_gets_nothing_from_the_console() {
 fn lb_03_without_a_session_everything_is_closed_and_no_token_in_an_address_opens_it() {
     let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
     let known = crate::serve_tokens::token(&switchboard, &["known"]);
-    let serving = Serving::start(&switchboard, &["--require-token"]);
-    let key = path_of(&serving.console_link()).replace("/?key=", "");
+    let serving = ServingGateway::start(&switchboard, &["--require-token"]);
+    let key = link_path(&serving.console_link()).replace("/?key=", "");
     for request in every_place() {
         let reply = serving.send(&request);
         assert_eq!(reply.status, 401, "{}", request.text(1));
@@ -193,23 +193,23 @@ fn the_cookie_of_the_console_does_not_open_the_gateway() {
     crate::serve_tokens::token(&switchboard, &["known"]);
     let person = Person::at(&switchboard, &["--require-token"]);
     let ping = message(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
-    assert_eq!(person.serving.send(&signed(&person, ping)).status, 401);
+    assert_eq!(person.serving.send(&with_session(&person, ping)).status, 401);
 }
 
 #[test]
 fn lb_05_what_any_page_can_post_has_no_effect_on_the_console() {
-    let (switchboard, person) = traced();
+    let (switchboard, person) = traced_console();
     let call = Request::new("POST", "/api/v1/tools/one/write/call")
         .body(&json!({"arguments": {"key": "x"}}));
     for kind in
         ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
     {
-        let request = signed(&person, call.clone().with("Content-Type", kind));
+        let request = with_session(&person, call.clone().with("Content-Type", kind));
         assert_eq!(person.serving.send(&request).status, 415, "{kind}");
     }
-    assert_eq!(person.serving.send(&signed(&person, call.clone())).status, 415);
+    assert_eq!(person.serving.send(&with_session(&person, call.clone())).status, 415);
     let json = call.with("Content-Type", "application/json");
-    let bare = signed(&person, json).without("X-Switchboard-Token");
+    let bare = with_session(&person, json).without("X-Switchboard-Token");
     for request in [bare.clone(), bare.with("X-Switchboard-Token", "another")] {
         assert_eq!(person.serving.send(&request).status, 403, "{}", request.text(1));
     }
@@ -251,7 +251,7 @@ fn lb_06_what_servers_and_callers_say_is_text_wherever_it_is_shown() {
 
 #[test]
 fn lb_08_nobody_puts_a_frame_around_the_console() {
-    let (_switchboard, person) = traced();
+    let (_switchboard, person) = traced_console();
     for path in ["/", "/servers", "/assets/style.css", "/api/v1/overview", "/servers/none"] {
         let reply = person.get(path);
         let policy = reply.header("content-security-policy").unwrap();
@@ -264,9 +264,9 @@ fn lb_08_nobody_puts_a_frame_around_the_console() {
 
 #[test]
 fn lb_09_hosts_that_only_look_like_ours_do_not_open_the_console() {
-    let (_switchboard, person) = traced();
+    let (_switchboard, person) = traced_console();
     let local = format!("127.0.0.1:{}", person.serving.port);
-    let page = signed(&person, Request::new("GET", "/"));
+    let page = with_session(&person, Request::new("GET", "/"));
     for request in [
         page.clone().with("Host", &format!("{local}.evil.example")),
         page.clone().with("Host", "localhost."),
@@ -283,8 +283,8 @@ fn lb_09_hosts_that_only_look_like_ours_do_not_open_the_console() {
 
 #[test]
 fn lb_10_a_stream_of_events_needs_more_than_a_cookie() {
-    let (_switchboard, person) = traced();
-    let stream = signed(&person, Request::new("GET", "/api/v1/events"));
+    let (_switchboard, person) = traced_console();
+    let stream = with_session(&person, Request::new("GET", "/api/v1/events"));
     let cookie_only = stream.clone().without("X-Switchboard-Token");
     assert_eq!(person.serving.send(&cookie_only).status, 403);
     let foreign = stream.clone().with("Origin", "https://evil.example");
@@ -296,7 +296,7 @@ fn lb_10_a_stream_of_events_needs_more_than_a_cookie() {
 
 #[test]
 fn every_route_of_the_api_is_among_those_that_are_attacked() {
-    let (_switchboard, person) = traced();
+    let (_switchboard, person) = traced_console();
     let document = person.ask("openapi.json");
     let attacked: Vec<String> = every_place().iter().map(|request| request.text(1)).collect();
     let paths: &Value = &document["paths"];
@@ -305,7 +305,8 @@ fn every_route_of_the_api_is_among_those_that_are_attacked() {
             let parts: Vec<&str> = path.split('/').collect();
             let is_it = |text: &String| {
                 let mut words = text.split(' ');
-                let (verb, at) = (words.next().unwrap(), words.next().unwrap());
+                let verb = words.next().unwrap();
+                let at = words.next().unwrap();
                 let at: Vec<&str> = at.split('/').collect();
                 verb.eq_ignore_ascii_case(method)
                     && at.len() == parts.len()

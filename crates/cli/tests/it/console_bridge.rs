@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::console_apps;
 use crate::console_browser::browse;
-use crate::scripted::scripted;
-use crate::serve_client::Serving;
+use crate::scripted::scripted_home;
+use crate::serve_client::ServingGateway;
 use crate::told_server;
 
 /// An app that does one thing of the extension for each of its buttons, and notes what comes of it.
@@ -71,8 +71,8 @@ fn says(method: &str, params: &Value) -> Result<Value, String> {
 fn an_app_fills_the_screen_logs_speaks_with_consent_and_is_told_of_its_end() {
     let turns = json!([{"expect": ["Sum the rows up."], "text": "I have understood."}]);
     let servers = json!({"mcpServers": {"apps": {"url": told_server::start_whole(says)}}});
-    let switchboard = scripted(&servers, &turns);
-    let serving = Serving::start(&switchboard, &[]);
+    let switchboard = scripted_home(&servers, &turns);
+    let serving = ServingGateway::start(&switchboard, &[]);
     serving.wait_for_tool(None, "apps__show");
     let seen = browse(&serving, "console_bridge", &[]);
     let context = "{\n  \"rows\": 3\n}";

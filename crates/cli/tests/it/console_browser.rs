@@ -7,22 +7,22 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::console_apps;
-use crate::running::Running;
-use crate::scripted::scripted;
-use crate::serve_client::Serving;
+use crate::running::RunningProcess;
+use crate::scripted::scripted_home;
+use crate::serve_client::ServingGateway;
 use crate::switchboard::{Switchboard, fixture};
-use crate::testenv::{NODE, everything, installed};
+use crate::testenv::{NODE, everything, installed_path};
 use crate::told_server;
 
 /// A browser needs long where other tests run beside it.
 const BROWSING: Duration = Duration::from_secs(240);
 
 /// What a story saw at the console of `serving`; without what no story should see.
-pub(crate) fn browse(serving: &Serving, story: &str, wanted: &[&str]) -> Value {
+pub(crate) fn browse(serving: &ServingGateway, story: &str, wanted: &[&str]) -> Value {
     let script = format!("{}/../testkit/clients/{story}.mjs", env!("CARGO_MANIFEST_DIR"));
-    let mut command = Command::new(installed(NODE));
-    command.arg(script).arg(installed("browser/node_modules")).arg(serving.console_link());
-    let mut running = Running::start(command.args(wanted));
+    let mut command = Command::new(installed_path(NODE));
+    command.arg(script).arg(installed_path("browser/node_modules")).arg(serving.console_link());
+    let mut running = RunningProcess::start(command.args(wanted));
     running.close_input();
     let mut seen: Value = running.finish_within(BROWSING).expect(0).json();
     assert!(seen["failed"].is_null(), "{}\n{seen}", seen["failed"].as_str().unwrap_or_default());
@@ -70,7 +70,7 @@ fn somebody_looks_adds_tries_approves_and_finds_it_again() {
         "apps": {"url": told_server::start_whole(says)},
         "broken": {"command": "no-such-program-anywhere"},
     }));
-    let serving = Serving::start(&switchboard, &["--review", "ask"]);
+    let serving = ServingGateway::start(&switchboard, &["--review", "ask"]);
     serving.wait_for_tool(None, "echo__add");
     serving.wait_for_tool(None, "drifting__add");
     let mut entry = fixture(&["echo"]);
@@ -130,7 +130,8 @@ fn mortal(switchboard: &Switchboard, process: &str, gate: &str) -> String {
 #[test]
 fn what_waits_for_somebody_is_answered_in_the_page_and_a_dead_server_is_started_again() {
     let switchboard = Switchboard::new();
-    let (process, gate) = (switchboard.text_path("process"), switchboard.text_path("gate"));
+    let process = switchboard.text_path("process");
+    let gate = switchboard.text_path("gate");
     switchboard.write("gate", "");
     let echo = fixture(&["echo"]);
     switchboard.configure(&json!({
@@ -138,7 +139,7 @@ fn what_waits_for_somebody_is_answered_in_the_page_and_a_dead_server_is_started_
         "everything": everything(),
         "mortal": {"command": mortal(&switchboard, &process, &gate)},
     }));
-    let serving = Serving::start(&switchboard, &["--review", "ask"]);
+    let serving = ServingGateway::start(&switchboard, &["--review", "ask"]);
     serving.wait_for_tool(None, "echo__add");
     serving.wait_for_tool(None, "mortal__add");
     serving.wait_for_tool(None, "everything__trigger-elicitation-request");
@@ -180,8 +181,8 @@ fn somebody_talks_with_a_model_in_the_page_and_its_call_waits_there() {
         {"calls": [{"name": "echo__echo", "arguments": {"text": "wanted"}}]},
         {"expect": ["wanted"], "text": "It said so."},
     ]);
-    let switchboard = scripted(&json!({"mcpServers": {"echo": fixture(&["echo"])}}), &turns);
-    let serving = Serving::start(&switchboard, &[]);
+    let switchboard = scripted_home(&json!({"mcpServers": {"echo": fixture(&["echo"])}}), &turns);
+    let serving = ServingGateway::start(&switchboard, &[]);
     serving.wait_for_tool(None, "echo__add");
     let seen = browse(&serving, "console_talk", &[]);
     let expected = json!({
@@ -200,7 +201,7 @@ fn somebody_talks_with_a_model_in_the_page_and_its_call_waits_there() {
 fn much_that_happens_leaves_a_page_usable_in_place_and_up_to_date() {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
     switchboard.write_policy("user", &json!({"rules": [{"effect": "allow", "target": "echo/*"}]}));
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     serving.wait_for_tool(None, "echo__echo");
     let seen = browse(&serving, "console_flood", &["echo__echo", "1000", "1500"]);
     // Whoever falls behind is told that something was missed.

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::console_browser::browse;
-use crate::serve_client::Serving;
+use crate::serve_client::ServingGateway;
 use crate::switchboard::{Switchboard, fixture};
 use crate::told_server;
 
@@ -40,8 +40,8 @@ fn says(method: &str, params: &Value) -> Result<Value, String> {
     }
 }
 
-fn serve(switchboard: &Switchboard) -> Serving {
-    let serving = Serving::start(switchboard, &["--review", "ask"]);
+fn serve(switchboard: &Switchboard) -> ServingGateway {
+    let serving = ServingGateway::start(switchboard, &["--review", "ask"]);
     serving.wait_for_tool(None, "echo__add");
     serving
 }
@@ -63,7 +63,8 @@ fn rs_02_rs_05_rs_08_ux_02_ux_04_ux_08_lb_06_lb_07_what_others_say_is_text_and_f
         "visits": [],
     });
     assert_eq!(browse(&serving, "console_attacks", &["text"]), expected);
-    let read = switchboard.recorded().iter().filter(|call| call.starts_with("resource ")).count();
+    let read =
+        switchboard.recorded_calls().iter().filter(|call| call.starts_with("resource ")).count();
     assert_eq!(read, 0, "a link in a result is followed by nobody");
 }
 

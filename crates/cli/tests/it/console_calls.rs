@@ -5,7 +5,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use crate::console_person::{Person, client_call};
-use crate::running::{PATIENCE, poll};
+use crate::running::{TEST_TIMEOUT, poll};
 use crate::serve_client::until;
 use crate::switchboard::{Switchboard, fixture};
 use crate::testenv;
@@ -122,7 +122,7 @@ fn a_form_of_a_real_server_is_filled_in_on_the_page() {
     let switchboard = Switchboard::with(&json!({"everything": testenv::everything()}));
     let person = Person::at(&switchboard, &[]);
     let is_ready = || (person.ask("servers/everything")["state"] == "ready").then_some(());
-    poll(PATIENCE, is_ready).expect("the server starts");
+    poll(TEST_TIMEOUT, is_ready).expect("the server starts");
     let call = person.action("tools/everything/trigger-elicitation-request/call", &json!({}));
     let site = *person.serving;
     let calling = thread::spawn(move || site.send(&call));

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 /// The served document, with schemas that refuse whatever they do not name.
-pub(crate) struct Described {
+pub(crate) struct ApiDescription {
     pub(crate) document: Value,
 }
 
-impl Described {
+impl ApiDescription {
     pub(crate) fn new(mut document: Value) -> Self {
-        let shared = shared(&document);
+        let shared = shared_schemas(&document);
         let schemas = document["components"]["schemas"].as_object_mut().unwrap();
         for (name, schema) in schemas {
             let within = if shared.contains(name) { Within::Another } else { Within::Nothing };
@@ -21,7 +21,7 @@ impl Described {
     }
 
     /// The path of the document that a request is to; none if it is not of the API.
-    pub(crate) fn path_of(&self, verb: &str, path: &str) -> Option<String> {
+    pub(crate) fn matching_path(&self, verb: &str, path: &str) -> Option<String> {
         let plain = path.split('?').next().unwrap_or(path);
         let parts: Vec<&str> = plain.split('/').collect();
         let paths = self.document["paths"].as_object().unwrap().iter();
@@ -37,7 +37,7 @@ impl Described {
 
     /// Holds an answer against what is said of it.
     pub(crate) fn check(&self, verb: &str, path: &str, status: u16, kind: &str, body: &str) {
-        let Some(template) = self.path_of(verb, path) else { return };
+        let Some(template) = self.matching_path(verb, path) else { return };
         let answers = &self.document["paths"][&template][verb.to_lowercase()]["responses"];
         let place = format!("{verb} {path} ({status})");
         if status != 200 {
@@ -58,7 +58,7 @@ impl Described {
 
     /// Holds the data of an event against what is said of it.
     pub(crate) fn check_event(&self, path: &str, data: &str) {
-        let template = self.path_of("GET", path).unwrap();
+        let template = self.matching_path("GET", path).unwrap();
         let content = &self.document["paths"][&template]["get"]["responses"]["200"]["content"];
         let frame = &content["text/event-stream"]["x-item-schema"]["properties"];
         self.fits(path, &frame["data"]["contentSchema"], data);
@@ -104,7 +104,7 @@ fn close(schema: &mut Value, within: Within) {
 }
 
 /// Schemas whose members stand beside others in one object.
-fn shared(document: &Value) -> BTreeSet<String> {
+fn shared_schemas(document: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open = vec![document];
     while let Some(value) = open.pop() {
@@ -134,7 +134,7 @@ fn a_member_that_is_not_described_is_noticed_and_a_missing_one_too() {
     });
     let of = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
     let path = |schema: Value| json!({"get": {"responses": {"200": {"content": {"application/json": {"schema": schema}}}}}});
-    let described = Described::new(json!({
+    let described = ApiDescription::new(json!({
         "paths": {"/row": path(of("Row")), "/either": path(of("Either"))},
         "components": {"schemas": schemas},
     }));

@@ -4,8 +4,8 @@ use std::thread;
 
 use serde_json::json;
 
-use crate::console_person::{Person, between, client_call, path_of, sign_in};
-use crate::serve_client::{Request, Serving, until};
+use crate::console_person::{Person, between, client_call, link_path, sign_in};
+use crate::serve_client::{Request, ServingGateway, until};
 use crate::switchboard::{Switchboard, fixture};
 
 fn echo() -> Switchboard {
@@ -19,11 +19,11 @@ fn ready(person: &Person, server: &str) {
 #[test]
 fn a_link_signs_one_browser_in_once_and_a_new_one_comes_in_the_terminal() {
     let switchboard = echo();
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     let stranger = serving.send(&Request::new("GET", "/"));
     assert_eq!(stranger.status, 401);
     assert!(stranger.body.contains("Sign in") && !stranger.body.contains("echo"));
-    let link = path_of(&serving.console_link());
+    let link = link_path(&serving.console_link());
     let ahead = Request::new("GET", &link).with("Sec-Purpose", "prefetch;prerender");
     assert_eq!(serving.send(&ahead).status, 204, "a browser that looks ahead does not use it up");
     let cookie = sign_in(&serving, &link);
@@ -35,7 +35,7 @@ fn a_link_signs_one_browser_in_once_and_a_new_one_comes_in_the_terminal() {
         .with("Origin", &format!("http://127.0.0.1:{}", serving.port));
     let told = serving.send(&asked);
     assert!(told.status == 200 && !told.body.contains("key="), "{told:?}");
-    let second = path_of(&serving.console_links(2)[1]);
+    let second = link_path(&serving.console_links(2)[1]);
     assert_ne!(second, link);
     sign_in(&serving, &second);
 }
@@ -223,7 +223,7 @@ fn what_happens_is_told_and_goes_on_after_a_break() {
 #[test]
 fn assets_are_fetched_again_only_when_they_differ() {
     let switchboard = echo();
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     for (name, kind) in [
         ("style.css", "text/css; charset=utf-8"),
         ("script.js", "text/javascript; charset=utf-8"),
@@ -242,7 +242,7 @@ fn assets_are_fetched_again_only_when_they_differ() {
 #[test]
 fn there_is_no_console_where_it_is_not_wanted_or_would_be_open_to_others() {
     let switchboard = echo();
-    let without = Serving::start(&switchboard, &["--no-console"]);
+    let without = ServingGateway::start(&switchboard, &["--no-console"]);
     assert_eq!(without.send(&Request::new("GET", "/")).status, 404);
     crate::serve_tokens::token(&switchboard, &["one"]);
     let everywhere = switchboard.start(&["serve", "--json", "--listen", "0.0.0.0:0"]);

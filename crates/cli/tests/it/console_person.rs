@@ -4,23 +4,23 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
-use crate::console_described::Described;
-use crate::serve_client::{Events, Reply, Request, Serving, Site, tool_call};
+use crate::console_described::ApiDescription;
+use crate::serve_client::{Events, Reply, Request, ServingGateway, Site, tool_call};
 use crate::switchboard::Switchboard;
 
 /// A console with somebody who has signed in.
 pub(crate) struct Person {
-    pub(crate) serving: Serving,
+    pub(crate) serving: ServingGateway,
     cookie: String,
     pub(crate) token: String,
-    described: OnceLock<Described>,
+    described: OnceLock<ApiDescription>,
 }
 
 impl Person {
     /// Starts `serve` with these arguments and signs in by its link.
     pub(crate) fn at(switchboard: &Switchboard, arguments: &[&str]) -> Self {
-        let serving = Serving::start(switchboard, arguments);
-        let cookie = sign_in(&serving, &path_of(&serving.console_link()));
+        let serving = ServingGateway::start(switchboard, arguments);
+        let cookie = sign_in(&serving, &link_path(&serving.console_link()));
         let page = serving.send(&Request::new("GET", "/").with("Cookie", &cookie));
         assert_eq!(page.status, 200, "{page:?}");
         let token = between(&page.body, r#"<meta name="token" content=""#, "\"").to_owned();
@@ -33,10 +33,10 @@ impl Person {
     }
 
     /// What the API says of itself.
-    pub(crate) fn described(&self) -> &Described {
+    pub(crate) fn api_description(&self) -> &ApiDescription {
         self.described.get_or_init(|| {
             let request = self.request("GET", "/api/v1/openapi.json");
-            Described::new(self.serving.send(&request).json())
+            ApiDescription::new(self.serving.send(&request).json())
         })
     }
 
@@ -44,7 +44,7 @@ impl Person {
         let reply = self.serving.send(&self.request("GET", path));
         if path.starts_with("/api/v1") && reply.status != 401 {
             let kind = reply.header("content-type").unwrap_or_default();
-            self.described().check("GET", path, reply.status, kind, &reply.body);
+            self.api_description().check("GET", path, reply.status, kind, &reply.body);
         }
         reply
     }
@@ -67,7 +67,7 @@ impl Person {
 
     pub(crate) fn act(&self, path: &str, body: &Value) -> Reply {
         // First: whoever is signed out is told nothing.
-        let described = self.described();
+        let described = self.api_description();
         let reply = self.serving.send(&self.action(path, body));
         let kind = reply.header("content-type").unwrap_or_default();
         let path = format!("/api/v1/{path}");
@@ -115,7 +115,7 @@ pub(crate) fn sign_in(site: &Site, path: &str) -> String {
 }
 
 /// The path and the query of a link.
-pub(crate) fn path_of(link: &str) -> String {
+pub(crate) fn link_path(link: &str) -> String {
     let (_, rest) = link.split_once("://").unwrap();
     rest.split_once('/').map(|(_, path)| format!("/{path}")).unwrap()
 }

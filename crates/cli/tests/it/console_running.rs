@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::console_person::Person;
-use crate::serve_client::{Request, Serving, until};
+use crate::serve_client::{Request, ServingGateway, until};
 use crate::switchboard::{Switchboard, fixture};
 
 fn pids(switchboard: &Switchboard) -> Vec<String> {
@@ -68,7 +68,7 @@ fn a_server_is_restarted_where_it_runs() {
 fn the_key_is_for_this_user_alone_and_opens_nothing_for_a_page() {
     use std::os::unix::fs::PermissionsExt as _;
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     let file = switchboard.folder().join("own/state/running/serve.json");
     until(|| file.exists());
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);

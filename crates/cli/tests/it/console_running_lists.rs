@@ -6,7 +6,7 @@ use crate::console_person::Person;
 use crate::serve_client::until;
 use crate::switchboard::{Switchboard, fixture};
 
-fn started(switchboard: &Switchboard) -> usize {
+fn start_count(switchboard: &Switchboard) -> usize {
     let traced = std::fs::read_to_string(switchboard.path("trace")).unwrap_or_default();
     traced.lines().filter(|line| line.contains("initialize")).count()
 }
@@ -42,19 +42,20 @@ fn tools_resources_and_prompts_are_listed_without_starting_anything_again() {
     let person = Person::at(&switchboard, &[]);
     until(|| person.ask("servers/echo")["state"] == "ready");
     until(|| person.ask("servers/broken")["state"] != "starting");
-    let before = started(&switchboard);
+    let before = start_count(&switchboard);
     for ((words, alone), whole) in commands.iter().zip(&alone).zip(&alone_json) {
         let beside = switchboard.run(words).expect(0);
         assert_eq!(beside.stdout, alone.stdout, "{words:?}");
-        let (one, other) = (plain(switchboard.json(words)), plain(whole.clone()));
+        let one = plain(switchboard.json(words));
+        let other = plain(whole.clone());
         assert_eq!(one, other, "{words:?}");
     }
     let told = switchboard.run(&["tools"]).expect(0).stderr;
     assert!(told.contains("server `broken` is not ready"), "{told}");
-    assert_eq!(started(&switchboard), before, "nothing is started a second time");
+    assert_eq!(start_count(&switchboard), before, "nothing is started a second time");
     let unknown = switchboard.run(&["tools", "show", "echo", "ad"]).expect(2);
     assert!(unknown.stderr.contains("server `echo` lists no tool `ad`"), "{unknown:?}");
-    let own = started(&switchboard);
+    let own = start_count(&switchboard);
     switchboard.run(&["tools", "--no-running"]).expect(0);
-    assert!(started(&switchboard) > own, "whoever wants their own has their own");
+    assert!(start_count(&switchboard) > own, "whoever wants their own has their own");
 }

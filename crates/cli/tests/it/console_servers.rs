@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use switchboard_testkit::OauthFixture;
 
 use crate::console_person::Person;
-use crate::login_person::{home_of, status, visit};
+use crate::login_person::{home_with_login, status, visit};
 use crate::serve_client::until;
 use crate::switchboard::{Switchboard, fixture};
 
@@ -120,14 +120,14 @@ fn a_project_s_server_runs_when_the_entry_that_was_shown_is_approved() {
 #[test]
 fn a_login_is_begun_here_and_ended_by_the_browser_that_comes_back() {
     let oauth = OauthFixture::start(&[]);
-    let switchboard = home_of(&oauth);
+    let switchboard = home_with_login(&oauth);
     let person = Person::at(&switchboard, &[]);
     until(|| state(&person, "guarded") == "needs login");
     assert!(person.get("/servers/guarded").body.contains("This server wants a login"));
     let begun = person.act("servers/guarded/login", &json!({}));
     assert_eq!(begun.status, 200, "{begun:?}");
     let url = begun.json()["url"].as_str().unwrap().to_owned();
-    assert_eq!(oauth.seen()["authorizations"], json!([]), "nobody goes there by itself");
+    assert_eq!(oauth.observations()["authorizations"], json!([]), "nobody goes there by itself");
     let callback = oauth.agree(&url);
     let expected = format!("http://127.0.0.1:{}/callback?", person.serving.port);
     assert!(callback.starts_with(&expected), "{callback}");

@@ -3,19 +3,19 @@
 use serde_json::{Value, json};
 
 use crate::console_person::Person;
-use crate::scripted::scripted;
+use crate::scripted::scripted_home;
 use crate::serve_client::until;
 use crate::switchboard::{Switchboard, fixture};
 
 fn talk(turns: &Value) -> (Switchboard, Person) {
     let config = json!({"mcpServers": {"echo": fixture(&["echo"])}});
-    let switchboard = scripted(&config, turns);
+    let switchboard = scripted_home(&config, turns);
     let person = Person::at(&switchboard, &[]);
     until(|| person.ask("servers/echo")["state"] == "ready");
     (switchboard, person)
 }
 
-fn said(person: &Person, session: &str) -> Vec<(String, String)> {
+fn session_turns(person: &Person, session: &str) -> Vec<(String, String)> {
     let shown = person.ask(&format!("sessions/{session}"));
     let turns = shown["turns"].as_array().unwrap();
     let text = |turn: &Value, key: &str| turn[key].as_str().unwrap_or_default().to_owned();
@@ -50,7 +50,7 @@ fn somebody_says_something_and_the_answer_is_heard_as_it_comes_and_kept() {
         ("model", "Still here."),
     ];
     let expected = expected.map(|(who, text)| (who.to_owned(), text.to_owned()));
-    assert_eq!(said(&person, &session), expected);
+    assert_eq!(session_turns(&person, &session), expected);
     let page = person.get(&format!("/sessions/{session}")).body;
     assert!(page.contains("data-say=") && page.contains("Still here."), "{page}");
     assert_eq!(say(" "), 422);
@@ -72,7 +72,9 @@ fn a_call_of_the_model_waits_for_the_person_at_the_pages_whatever_clients_may_do
     let path = format!("reviews/{}/answer", review["id"].as_str().unwrap());
     let given = json!({"digest": review["digest"], "answer": "run"});
     assert_eq!(person.act(&path, &given).status, 200);
-    until(|| said(&person, &session).last().is_some_and(|(_, text)| text == "It said so."));
+    until(|| {
+        session_turns(&person, &session).last().is_some_and(|(_, text)| text == "It said so.")
+    });
     let calls = person.ask("calls?caller=model:main");
     assert_eq!(
         (&calls["calls"][0]["face"], &calls["calls"][0]["state"]),
@@ -95,12 +97,12 @@ fn lg_02_secrets_of_a_conversation_are_on_no_page() {
     let config = json!({
         "mcpServers": {"echo": fixture(&["echo"])}, "settings": {"autoApprove": true},
     });
-    let switchboard = scripted(&config, &json!([{"calls": [call]}, {"text": token}]));
+    let switchboard = scripted_home(&config, &json!([{"calls": [call]}, {"text": token}]));
     switchboard.run(&["run", "--allow", "echo/echo", &format!("My token is {token}.")]).expect(0);
     let person = Person::at(&switchboard, &[]);
     let listed = person.ask("sessions");
     let session = listed[0]["id"].as_str().unwrap().to_owned();
-    let said = said(&person, &session);
+    let said = session_turns(&person, &session);
     assert_eq!(said.iter().filter(|(_, text)| text.contains("[redacted]")).count(), 3, "{said:?}");
     for page in ["/sessions".to_owned(), format!("/sessions/{session}")] {
         assert!(!person.get(&page).body.contains(&token), "{page}");

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::console_browser::browse;
 use crate::console_person::Person;
 use crate::hook_scripts::saying;
-use crate::serve_client::{Serving, until};
+use crate::serve_client::{ServingGateway, until};
 use crate::switchboard::{Switchboard, fixture};
 
 /// A secret that nobody should see.
@@ -14,7 +14,7 @@ fn token() -> String {
 }
 
 /// A server, a hook before its calls and one after them.
-fn hooked() -> Switchboard {
+fn home_with_hooks() -> Switchboard {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
     let answer = json!({"permission": "allow", "user_message": format!("saw {}", token())});
     switchboard.script("own/before.sh", &saying(&answer));
@@ -52,7 +52,7 @@ fn in_order(text: &str, parts: &[&str]) {
 
 #[test]
 fn a_thousand_reports_and_two_hooks_are_kept_in_order_and_shown_by_every_face() {
-    let switchboard = hooked();
+    let switchboard = home_with_hooks();
     let person = Person::at(&switchboard, &[]);
     until(|| person.ask("servers/echo")["state"] == "ready");
     let body = json!({"arguments": thousand(), "watch": "w"});
@@ -77,7 +77,8 @@ fn a_thousand_reports_and_two_hooks_are_kept_in_order_and_shown_by_every_face() 
     let reports: Vec<&Value> = steps.iter().filter(|step| step["what"] == "progress").collect();
     assert_eq!(shown["progress_reports"], 1_000);
     assert!((12..=22).contains(&reports.len()), "{}", reports.len());
-    let (first, last) = (reports[0], reports[reports.len() - 1]);
+    let first = reports[0];
+    let last = reports[reports.len() - 1];
     assert_eq!((&first["progress"], &last["progress"]), (&json!(1), &json!(1_000)));
     assert_eq!(first["message"], "row \u{202e}[redacted] 1");
     assert_eq!(shown["verdict_by"], "a person typed it");
@@ -157,10 +158,10 @@ fn what_a_server_asks_and_says_is_among_the_steps() {
 
 #[test]
 fn the_page_of_a_call_shows_its_steps_in_a_browser() {
-    let switchboard = hooked();
+    let switchboard = home_with_hooks();
     let arguments = thousand().to_string();
     switchboard.run(&["call", "echo", "slow", "--json-args", &arguments]).expect(0);
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     let mut seen = browse(&serving, "console_timeline", &["1"]);
     let reports = seen["reports"].take();
     assert!(reports.as_str().unwrap().ends_with(" of 1000 reports"), "{reports}");

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::running::{assert_gone, started, wait_for_text};
+use crate::running::{assert_gone, started_pids, wait_for_text};
 use crate::switchboard::{Switchboard, fixture};
 
 #[test]
 fn a_killed_switchboard_leaves_no_process_and_its_call_becomes_unknown() {
     let switchboard = Switchboard::new();
-    let (journal, trace) = (switchboard.text_path("journal"), switchboard.text_path("trace"));
+    let journal = switchboard.text_path("journal");
+    let trace = switchboard.text_path("trace");
     // The server has a child in a session of its own, which a group signal does not reach.
     let fault = if cfg!(target_os = "linux") { "grandchild-setsid" } else { "grandchild" };
     let arguments = ["flaky", "--fault", fault, "--journal", &journal, "--trace", &trace];
@@ -19,7 +20,7 @@ fn a_killed_switchboard_leaves_no_process_and_its_call_becomes_unknown() {
     wait_for_text(trace.as_ref(), "tools/call");
     let told = wait_for_text(journal.as_ref(), "\n");
     let grandchild = told.lines().next().and_then(|line| line.strip_prefix("grandchild "));
-    let mut processes = started(trace.as_ref());
+    let mut processes = started_pids(trace.as_ref());
     processes.push(grandchild.unwrap().parse().unwrap());
     assert_eq!(processes.len(), 2);
     calling.kill();
@@ -30,7 +31,7 @@ fn a_killed_switchboard_leaves_no_process_and_its_call_becomes_unknown() {
     let next = switchboard.run(&["call", "other", "echo", "text=next"]).expect(0);
     assert!(next.stderr.contains("may have run"), "{next:?}");
     let recorded = ["tool echo/slow: unknown (host_crash)", "tool other/echo: ok"];
-    assert_eq!(switchboard.recorded(), recorded);
+    assert_eq!(switchboard.recorded_calls(), recorded);
     let unknown = switchboard.json(&["calls", "--outcome", "unknown"]);
     assert_eq!(unknown.as_array().map(Vec::len), Some(1));
     let once = switchboard.run(&["call", "other", "echo", "text=after"]).expect(0);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::running::started;
+use crate::running::started_pids;
 use crate::switchboard::{Switchboard, fixture};
 
 /// A script that says that it ran and then is a server.
@@ -154,7 +154,7 @@ fn ex_07_variables_that_load_code_are_agreed_to_by_name() {
         entry["dangerous"] = json!(["env:OTHER", "eval"]);
         switchboard.configure(&json!({"it": entry}));
         switchboard.run(&["call", "it", "echo", "text=a"]).expect(5);
-        assert_eq!(started(&switchboard.path("trace")).len(), 0, "{name}");
+        assert_eq!(started_pids(&switchboard.path("trace")).len(), 0, "{name}");
 
         entry["dangerous"] = json!([format!("env:{name}")]);
         switchboard.configure(&json!({"it": entry}));

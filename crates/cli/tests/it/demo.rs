@@ -17,7 +17,7 @@ fn the_demo_runs_to_its_end_without_a_terminal() {
     }
     assert!(!ran.stdout.contains('\u{1b}'), "{ran:?}");
     // It leaves nothing behind: no call in the record, no conversation.
-    assert_eq!(switchboard.recorded(), Vec::<String>::new());
+    assert_eq!(switchboard.recorded_calls(), Vec::<String>::new());
     assert_eq!(switchboard.json(&["sessions"]), serde_json::json!([]));
 }
 
@@ -43,18 +43,18 @@ mod at_a_terminal {
     use std::time::Duration;
 
     use super::{END, NOT_LOOKED, NOT_READ};
-    use crate::running::{PATIENCE, Ran, Running};
+    use crate::running::{Ran, RunningProcess, TEST_TIMEOUT};
     use crate::switchboard::Switchboard;
 
     /// Answers the questions about these tools with these keys.
-    fn answered(answers: &[(&str, &str)]) -> Ran {
+    fn run_with_answers(answers: &[(&str, &str)]) -> Ran {
         let switchboard = Switchboard::new();
         let mut terminal = switchboard.in_terminal(&["demo"]);
         for (question, key) in answers {
             terminal.wait_for_after(question, "[e] edit the arguments");
             terminal.say(key);
         }
-        terminal.finish_within(PATIENCE)
+        terminal.finish_within(TEST_TIMEOUT)
     }
 
     const LIST: &str = "Run files_list on builtin?";
@@ -67,7 +67,7 @@ mod at_a_terminal {
             (&[(LIST, "s")], NOT_LOOKED),
             (&[(LIST, "r"), (READ, "s")], NOT_READ),
         ] {
-            let ran = answered(answers).expect(0);
+            let ran = run_with_answers(answers).expect(0);
             // Lines are filled to the width of the terminal, so words may be apart.
             let words = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(words.contains(said), "{answers:?}: {ran:?}");
@@ -85,7 +85,7 @@ mod at_a_terminal {
     }
 
     /// The program itself, below the one that gives it a terminal.
-    fn program(terminal: &Running) -> u32 {
+    fn program(terminal: &RunningProcess) -> u32 {
         let mut open = vec![terminal.pid()];
         while let Some(pid) = open.pop() {
             let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::running::started;
+use crate::running::started_pids;
 use crate::switchboard::Switchboard;
 
 /// Writes a file below the home folder.
@@ -109,7 +109,7 @@ fn what_is_installed_is_shown_taken_once_and_runs() {
 
     assert!(!switchboard.path("trace").exists(), "importing started a server");
     assert_eq!(switchboard.run(&["call", "echo", "echo", "text=a"]).expect(0).stdout, "a\n");
-    assert_eq!(started(&switchboard.path("trace")).len(), 1);
+    assert_eq!(started_pids(&switchboard.path("trace")).len(), 1);
     let call = switchboard.call(&["shell", "echo", "text=a"], 5);
     assert_eq!([&call["outcome"], &call["reason"]], ["not_sent", "not_approved"]);
 
@@ -125,7 +125,7 @@ fn a_person_is_shown_everything_and_asked() {
         let mut asked = switchboard.in_terminal(&["import"]);
         asked.wait_for("[y/N]");
         asked.say(said);
-        let ran = asked.finish_within(crate::running::PATIENCE);
+        let ran = asked.finish_within(crate::running::TEST_TIMEOUT);
         assert!(ran.stdout.contains("`near` runs: "), "{ran:?}");
         assert_eq!(switchboard.config_text().matches("near\": {").count(), taken, "{ran:?}");
     }
@@ -234,7 +234,7 @@ fn a_product_is_led_to_the_gateway_and_back() {
     let mut command = std::process::Command::new(entry["command"].as_str().unwrap());
     command.args(["serve", "--stdio"]);
     switchboard.surround(&mut command);
-    let mut running = crate::running::Running::start(&mut command);
+    let mut running = crate::running::RunningProcess::start(&mut command);
     running.say(
         &(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
             "protocolVersion": "2025-06-18", "capabilities": {},
@@ -245,7 +245,7 @@ fn a_product_is_led_to_the_gateway_and_back() {
     );
     running.wait_for("\"serverInfo\"");
     running.close_input();
-    running.finish_within(crate::running::PATIENCE).expect(0);
+    running.finish_within(crate::running::TEST_TIMEOUT).expect(0);
 
     // Nobody takes us for a server of somebody else.
     let plan = switchboard.json(&["import", "--dry-run"]);

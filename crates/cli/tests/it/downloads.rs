@@ -26,7 +26,7 @@ fn check_refused(switchboard: &Switchboard, files: &[&str]) {
     }
 }
 
-fn left(folder: &std::path::Path) -> Vec<String> {
+fn remaining_files(folder: &std::path::Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
@@ -39,7 +39,7 @@ fn fs_01_nothing_is_written_outside_the_roots() {
     let files = ["../../.ssh/authorized_keys", "../.ssh/authorized_keys", "a/../../outside"];
     check_refused(&switchboard, &files);
     check_refused(&switchboard, &[absolute.to_str().unwrap(), "/tmp/switchboard-outside"]);
-    assert_eq!(left(&switchboard.folder().join(".ssh")), [""; 0]);
+    assert_eq!(remaining_files(&switchboard.folder().join(".ssh")), [""; 0]);
     assert!(!absolute.exists());
     // The same place as a root is fine.
     let root = switchboard.folder().to_str().unwrap().to_owned();
@@ -82,7 +82,7 @@ fn fs_02_names_that_programs_run_or_trust_are_protected_inside_the_roots_too() {
     let words = ["resources", "read", "echo", TEXT, "--root", &root, "--output", &own];
     switchboard.run(&words).expect(5);
     assert!(!std::path::Path::new(&own).exists());
-    assert_eq!(left(&switchboard.path(".git/hooks")), [""; 0]);
+    assert_eq!(remaining_files(&switchboard.path(".git/hooks")), [""; 0]);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn fs_03_links_inside_the_roots_are_not_followed() {
     check_refused(&switchboard, &["folder/x", "file", "dangling"]);
     let force = ["resources", "read", "echo", TEXT, "--force", "--output", "file"];
     switchboard.run(&force).expect(5);
-    assert_eq!(left(&outside), ["there"]);
+    assert_eq!(remaining_files(&outside), ["there"]);
     assert_eq!(std::fs::read_to_string(outside.join("there")).unwrap(), "before");
 }
 
@@ -107,7 +107,7 @@ fn fs_04_a_folder_whose_name_begins_like_the_root_is_outside() {
     let evil = switchboard.folder().join("work_evil");
     std::fs::create_dir(&evil).unwrap();
     check_refused(&switchboard, &[evil.join("x").to_str().unwrap(), "../work_evil/x"]);
-    assert_eq!(left(&evil), [""; 0]);
+    assert_eq!(remaining_files(&evil), [""; 0]);
 }
 
 #[test]
@@ -120,12 +120,16 @@ fn fs_05_a_name_of_the_servers_is_never_a_path() {
     {
         switchboard.run(&["resources", "read", "told", uri, "--download"]).expect(0);
     }
-    let names = left(&switchboard.path("."));
+    let names = remaining_files(&switchboard.path("."));
     assert_eq!(names.len(), 5, "{names:?}");
     let plain = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
     assert!(names.iter().all(|name| name.len() < 80 && name.chars().all(plain)), "{names:?}");
     assert!(names.iter().all(|name| !name.starts_with('.')), "{names:?}");
-    assert_eq!(left(switchboard.folder()).len(), 2, "something was written beside the folder");
+    assert_eq!(
+        remaining_files(switchboard.folder()).len(),
+        2,
+        "something was written beside the folder"
+    );
 }
 
 #[test]
@@ -140,7 +144,7 @@ fn fs_06_a_file_that_is_there_stays_and_a_new_one_is_private() {
     let force = ["resources", "read", "echo", TEXT, "--force", "--output", "there"];
     switchboard.run(&force).expect(0);
     assert_ne!(std::fs::read_to_string(switchboard.path("there")).unwrap(), "before");
-    let mut names = left(&switchboard.path("."));
+    let mut names = remaining_files(&switchboard.path("."));
     names.sort();
     assert_eq!(names, ["new", "there"]);
 }
@@ -182,7 +186,7 @@ fn fs_08_a_path_in_disguise_is_refused() {
             "a\tb",
         ],
     );
-    assert_eq!(left(&switchboard.path(".")), [""; 0]);
+    assert_eq!(remaining_files(&switchboard.path(".")), [""; 0]);
 }
 
 #[test]
@@ -204,10 +208,10 @@ fn fs_10_what_is_too_long_or_not_what_it_claims_leaves_nothing_behind() {
     let read = |uri: &str| switchboard.run(&["resources", "read", "told", uri, "--output", "file"]);
     assert_eq!(read("told://wrong").code, 6);
     assert_eq!(read("told://long").code, 6);
-    assert_eq!(left(&switchboard.path(".")), [""; 0]);
+    assert_eq!(remaining_files(&switchboard.path(".")), [""; 0]);
     assert_eq!(read("told://fine").code, 0);
     assert_eq!(std::fs::read(switchboard.path("file")).unwrap(), [0, 0, 0]);
-    let recorded = switchboard.recorded();
+    let recorded = switchboard.recorded_calls();
     assert_eq!(recorded.len(), 3, "{recorded:?}");
     assert!(recorded[1].contains("invalid_output"), "{recorded:?}");
 }

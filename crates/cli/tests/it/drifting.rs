@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use crate::switchboard::{Switchboard, fixture};
 
 /// A server that changes its mind: what it offers is laid over by a file.
-pub(crate) struct Drifting {
+pub(crate) struct DriftingServer {
     pub(crate) switchboard: Switchboard,
 }
 
-impl Drifting {
+impl DriftingServer {
     pub(crate) fn new() -> Self {
         Self::with(&json!({}))
     }
@@ -30,8 +30,8 @@ impl Drifting {
     }
 
     pub(crate) fn entry(&self) -> Value {
-        let (overlay, trace) =
-            (self.switchboard.text_path("overlay"), self.switchboard.text_path("trace"));
+        let overlay = self.switchboard.text_path("overlay");
+        let trace = self.switchboard.text_path("trace");
         fixture(&["echo", "--overlay", &overlay, "--trace", &trace])
     }
 
@@ -41,7 +41,7 @@ impl Drifting {
     }
 
     /// How many calls have reached the server.
-    pub(crate) fn reached(&self) -> usize {
+    pub(crate) fn calls_reached(&self) -> usize {
         let trace = std::fs::read_to_string(self.switchboard.path("trace")).unwrap_or_default();
         trace.lines().filter(|line| line.contains(r#"method\":\"tools/call"#)).count()
     }
@@ -56,6 +56,6 @@ impl Drifting {
 pub(crate) const OTHER: &str = "Answers with the text. Now in capitals as well.";
 
 /// Its tool with this description.
-pub(crate) fn described(description: &str) -> Value {
+pub(crate) fn tool_with_description(description: &str) -> Value {
     json!({"tools": [{"name": "echo", "description": description}]})
 }

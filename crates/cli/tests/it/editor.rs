@@ -4,8 +4,10 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 
-use crate::editor_client::{Client, Served, allowed, direct, echo, success, with_client};
-use crate::running::{PATIENCE, poll};
+use crate::editor_client::{
+    Client, ServedGrpc, direct, echo, home_with_rules, success, with_client,
+};
+use crate::running::{TEST_TIMEOUT, poll};
 use crate::switchboard::{Switchboard, fixture};
 
 fn names(items: &Value) -> Vec<&str> {
@@ -14,7 +16,7 @@ fn names(items: &Value) -> Vec<&str> {
 
 #[test]
 fn an_editor_lists_what_servers_offer() {
-    let switchboard = allowed();
+    let switchboard = home_with_rules();
     let (served, mut client) = with_client(&switchboard);
     let listed = client.ask("ListOfferings", json!({"server_identifier": "echo"}));
     let offered = &listed["servers"][0];
@@ -66,16 +68,17 @@ fn a_list_of_resources_that_cannot_be_had_says_why() {
     });
     let config = json!({"mcpServers": servers, "settings": {"firstUse": "ask"}});
     switchboard.write_config(&config.to_string());
-    let served = Served::start(&switchboard, &[]);
+    let served = ServedGrpc::start(&switchboard, &[]);
     let mut client = Client::new(&served);
     let mut list = |server: &str| client.ask("ListResources", json!({"server": server}));
     let error = |told: &Value| told["error"]["error"].as_str().unwrap_or_default().to_owned();
     assert_eq!(error(&list("none")), "there is no server `none`");
     assert_eq!(error(&list("off")), "server `off` is not ready (disabled)");
-    let broken = poll(PATIENCE, || Some(error(&list("broken"))).filter(|why| why.contains("): ")));
+    let broken =
+        poll(TEST_TIMEOUT, || Some(error(&list("broken"))).filter(|why| why.contains("): ")));
     let broken = broken.expect("it does not come up");
     assert!(broken.contains("no-such-program-anywhere"), "{broken}");
-    let held = poll(PATIENCE, || Some(list("new")["rejected"].take()).filter(Value::is_object));
+    let held = poll(TEST_TIMEOUT, || Some(list("new")["rejected"].take()).filter(Value::is_object));
     let reason = held.expect("it is held")["reason"].as_str().unwrap().to_owned();
     assert!(
         reason.starts_with("nothing of server `new` is used until a person agrees"),
@@ -87,7 +90,7 @@ fn a_list_of_resources_that_cannot_be_had_says_why() {
 
 #[test]
 fn a_tool_is_called_in_every_form() {
-    let switchboard = allowed();
+    let switchboard = home_with_rules();
     let (served, mut client) = with_client(&switchboard);
     let mut call = direct("echo", "echo", &json!({"text": "hey"}));
     call["tool_call_id"] = json!("call_1");
@@ -139,7 +142,7 @@ fn a_tool_is_called_in_every_form() {
 
 #[test]
 fn a_call_in_the_editors_own_envelope_is_unpacked_and_packed() {
-    let switchboard = allowed();
+    let switchboard = home_with_rules();
     let (_served, mut client) = with_client(&switchboard);
     let envelope = |tool: &str, params: &str, given: Value| json!({"tool": format!("CLIENT_SIDE_TOOL_V2_{tool}"), "tool_call_id": "c", params: given});
     let params = json!({"server": "echo", "tool_name": "echo", "tool_args": {"text": "a"}});
@@ -184,7 +187,7 @@ fn what_a_rule_denies_is_denied() {
 
 #[test]
 fn large_output_goes_to_a_file() {
-    let switchboard = allowed();
+    let switchboard = home_with_rules();
     let (_served, mut client) = with_client(&switchboard);
     let mut call = direct("echo", "big", &json!({"bytes": 5_000}));
     call["file_output_threshold_bytes"] = json!(4_999);
@@ -207,7 +210,7 @@ fn large_output_goes_to_a_file() {
 
 #[test]
 fn a_resource_is_read_and_written_inside_the_roots_alone() {
-    let switchboard = allowed();
+    let switchboard = home_with_rules();
     let (_served, mut client) = with_client(&switchboard);
     let read = |uri: &str, path: Option<&str>| {
         let mut request = json!({"server": "echo", "uri": uri});
@@ -241,7 +244,7 @@ fn a_resource_is_read_and_written_inside_the_roots_alone() {
 
 #[test]
 fn servers_are_added_started_afresh_and_removed() {
-    let switchboard = allowed();
+    let switchboard = home_with_rules();
     let (_served, mut client) = with_client(&switchboard);
     let create = |name: &str, config: Value| json!({"server_identifier": name, "config": config});
     let told = client.ask("CreateClient", create("two", fixture(&["echo"])));
@@ -277,11 +280,11 @@ fn servers_are_added_started_afresh_and_removed() {
 
 #[test]
 fn known_servers_are_those_of_the_file() {
-    let switchboard = allowed();
+    let switchboard = home_with_rules();
     let known = json!([{"name": "Notes", "description": "Keeps notes.", "icon": "",
         "endpoint": "https://notes.example/mcp", "featured": true, "domains": ["notes.example"]}]);
     switchboard.write("known.json", &known.to_string());
-    let served = Served::start(&switchboard, &["--known-servers", "known.json"]);
+    let served = ServedGrpc::start(&switchboard, &["--known-servers", "known.json"]);
     let mut client = Client::new(&served);
     let expected = json!({"servers": [{"domains": ["notes.example"], "info": {
         "name": "Notes", "description": "Keeps notes.",
@@ -301,7 +304,7 @@ fn a_guest_needs_a_token_and_sees_what_it_is_given() {
     let switchboard = echo(&[("allow", "echo/echo"), ("allow", "echo/ask")]);
     let given = token(&switchboard, "ci", &["echo/echo", "echo/write"]);
     let other = token(&switchboard, "other", &[]);
-    let served = Served::on_port(&switchboard);
+    let served = ServedGrpc::on_port(&switchboard);
     let mut nobody = Client::new(&served);
     assert_eq!(nobody.code("ListServers", json!({})), "UNAUTHENTICATED");
     let mut stranger = Client::with_token(&served, "sb_unknown");
@@ -350,7 +353,7 @@ fn a_guest_needs_a_token_and_sees_what_it_is_given() {
 
 #[test]
 fn a_request_that_is_given_up_gives_its_call_up() {
-    let switchboard = allowed();
+    let switchboard = home_with_rules();
     let (_served, mut client) = with_client(&switchboard);
     let (stream, _) = client.listen();
     let mut call = direct("echo", "slow", &json!({"ms": 30_000, "steps": 1_000}));
@@ -365,12 +368,12 @@ fn a_request_that_is_given_up_gives_its_call_up() {
     call["timeout_ms"] = json!(200);
     let told = client.ask("CallTool", call);
     assert_eq!(told["outcome"], "cancelled");
-    assert_eq!(switchboard.recorded().len(), 2);
+    assert_eq!(switchboard.recorded_calls().len(), 2);
 }
 
 #[test]
 fn calls_finish_when_it_is_told_to_end_and_the_socket_is_gone() {
-    let switchboard = allowed();
+    let switchboard = home_with_rules();
     let (served, mut client) = with_client(&switchboard);
     let socket = served.socket().to_owned();
     assert_eq!(std::fs::metadata(&socket).unwrap().permissions().mode() & 0o777, 0o600);
@@ -383,14 +386,14 @@ fn calls_finish_when_it_is_told_to_end_and_the_socket_is_gone() {
     served.running.signal("TERM");
     assert_eq!(client.end(stream), json!("ended"));
     assert_eq!(client.end(calling)["result"], success("slept 2000 ms"));
-    assert_eq!(served.running.finish_within(PATIENCE).code, 0);
+    assert_eq!(served.running.finish_within(TEST_TIMEOUT).code, 0);
     assert!(!socket.exists());
-    assert_eq!(switchboard.recorded(), ["tool echo/slow: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool echo/slow: ok"]);
 }
 
 #[test]
 fn the_index_on_disk_follows_the_catalog() {
-    let switchboard = allowed();
+    let switchboard = home_with_rules();
     let (_served, mut client) = with_client(&switchboard);
     let told = client.ask("GetDescriptors", json!({}));
     let described = told["mcp_descriptors"].as_array().unwrap();
@@ -400,14 +403,14 @@ fn the_index_on_disk_follows_the_catalog() {
     let path = std::path::PathBuf::from(tool["definition_path"].as_str().unwrap());
     let folder = std::path::PathBuf::from(described["folder_path"].as_str().unwrap());
     let there = |path: &std::path::Path| path.exists().then_some(());
-    poll(PATIENCE, || there(&path)).expect("the tool has a file");
+    poll(TEST_TIMEOUT, || there(&path)).expect("the tool has a file");
     let file: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
     assert_eq!([&file["name"], &file["arguments"]["type"]], ["add", "object"]);
     for name in ["prompts/greet.json", "SERVER_METADATA.json"] {
-        poll(PATIENCE, || there(&folder.join(name))).expect(name);
+        poll(TEST_TIMEOUT, || there(&folder.join(name))).expect(name);
     }
     let resources = || std::fs::read_dir(folder.join("resources")).map_or(0, Iterator::count);
-    poll(PATIENCE, || (resources() == 3).then_some(())).expect("the resources have files");
+    poll(TEST_TIMEOUT, || (resources() == 3).then_some(())).expect("the resources have files");
     let grown = folder.join("tools/grown_1.json");
     assert!(!grown.exists());
     client.ask("CallTool", direct("echo", "grow", &json!({})));
@@ -416,7 +419,7 @@ fn the_index_on_disk_follows_the_catalog() {
         switchboard.run(&["pins", "approve", "echo"]);
         there(&grown)
     };
-    poll(PATIENCE, approved).expect("a new tool has a file");
+    poll(TEST_TIMEOUT, approved).expect("a new tool has a file");
     client.ask("DeleteClient", json!({"server_identifier": "echo"}));
-    poll(PATIENCE, || (!folder.exists()).then_some(())).expect("its folder goes with a server");
+    poll(TEST_TIMEOUT, || (!folder.exists()).then_some(())).expect("its folder goes with a server");
 }

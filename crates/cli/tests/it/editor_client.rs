@@ -6,18 +6,18 @@ use std::process::Command;
 use serde_json::{Value, json};
 use switchboard_testkit::Home;
 
-use crate::running::{PATIENCE, Ran, Running};
+use crate::running::{Ran, RunningProcess, TEST_TIMEOUT};
 use crate::switchboard::{Switchboard, fixture};
-use crate::testenv::installed;
+use crate::testenv::installed_path;
 
 /// A running service; it is killed when the value is dropped.
-pub(crate) struct Served {
-    pub(crate) running: Running,
+pub(crate) struct ServedGrpc {
+    pub(crate) running: RunningProcess,
     /// Where it listens.
     pub(crate) place: String,
 }
 
-impl Served {
+impl ServedGrpc {
     /// Starts it on its usual socket, and waits until it listens.
     pub(crate) fn start(switchboard: &Switchboard, arguments: &[&str]) -> Self {
         Self::with(switchboard, &[&["--grpc"], arguments].concat())
@@ -42,32 +42,32 @@ impl Served {
 
     pub(crate) fn stop(self) -> Ran {
         self.running.signal("TERM");
-        self.running.finish_within(PATIENCE)
+        self.running.finish_within(TEST_TIMEOUT)
     }
 }
 
 /// A client; it is ended when the value is dropped.
 pub(crate) struct Client {
-    running: Running,
+    running: RunningProcess,
     next: u64,
     _generated: Home,
 }
 
 impl Client {
-    pub(crate) fn new(served: &Served) -> Self {
+    pub(crate) fn new(served: &ServedGrpc) -> Self {
         Self::with_token(served, "")
     }
 
-    pub(crate) fn with_token(served: &Served, token: &str) -> Self {
+    pub(crate) fn with_token(served: &ServedGrpc, token: &str) -> Self {
         let generated = Home::new();
         let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-        let mut command = Command::new(installed("grpc/bin/python"));
+        let mut command = Command::new(installed_path("grpc/bin/python"));
         command
             .arg(tests.join("editor_client.py"))
             .arg(tests.join("../../../proto"))
             .arg(generated.path())
             .args([&served.place, token]);
-        Self { running: Running::start(&mut command), next: 1, _generated: generated }
+        Self { running: RunningProcess::start(&mut command), next: 1, _generated: generated }
     }
 
     /// Makes a request, and gives its number.
@@ -136,7 +136,7 @@ impl Client {
 
     /// How many events of a kind a stream has had so far.
     pub(crate) fn count(&self, stream: u64, kind: &str) -> usize {
-        let heard = self.running.heard();
+        let heard = self.running.output_text();
         let told = heard.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         told.filter(|told| told["id"] == stream && told["event"].get(kind).is_some()).count()
     }
@@ -158,7 +158,7 @@ impl Client {
     /// Waits until a server's tools are listed.
     pub(crate) fn wait_for(&mut self, server: &str) {
         let start = std::time::Instant::now();
-        while start.elapsed() < PATIENCE {
+        while start.elapsed() < TEST_TIMEOUT {
             let listed = self.ask("ListOfferings", json!({"server_identifier": server}));
             if listed["servers"][0]["tools"][0]["name"].is_string() {
                 return;
@@ -182,13 +182,13 @@ pub(crate) fn echo(rules: &[(&str, &str)]) -> Switchboard {
 }
 
 /// The same, and all of them may.
-pub(crate) fn allowed() -> Switchboard {
+pub(crate) fn home_with_rules() -> Switchboard {
     echo(&[("allow", "echo/*")])
 }
 
 /// A service with a client to which `echo` is there.
-pub(crate) fn with_client(switchboard: &Switchboard) -> (Served, Client) {
-    let served = Served::start(switchboard, &[]);
+pub(crate) fn with_client(switchboard: &Switchboard) -> (ServedGrpc, Client) {
+    let served = ServedGrpc::start(switchboard, &[]);
     let mut client = Client::new(&served);
     client.wait_for("echo");
     (served, client)

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::editor_client::{allowed, direct, echo, success, with_client};
-use crate::running::PATIENCE;
+use crate::editor_client::{direct, echo, home_with_rules, success, with_client};
+use crate::running::TEST_TIMEOUT;
 use crate::switchboard::{Switchboard, fixture};
 
 #[test]
@@ -48,7 +48,7 @@ fn a_person_on_the_stream_decides_about_a_call() {
     }
     let expected = ["ok", "rejected (person)", "rejected (person)"];
     let expected = expected.map(|how| format!("tool echo/echo: {how}"));
-    assert_eq!(switchboard.recorded(), expected);
+    assert_eq!(switchboard.recorded_calls(), expected);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn the_first_answer_of_any_face_counts_and_the_stream_hears_of_other_faces() {
     let answer = json!({"id": review["id"], "digest": review["digest"],
         "result": "MCP_TOOL_REVIEW_RESULT_TYPE_RUN"});
     assert_eq!(client.ask("AnswerReview", answer), json!({}));
-    assert_eq!(other.finish_within(PATIENCE).expect(0).stdout, "a\n");
+    assert_eq!(other.finish_within(TEST_TIMEOUT).expect(0).stdout, "a\n");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn what_a_server_asks_is_answered_on_the_stream() {
 
 #[test]
 fn what_is_asked_under_a_lease_goes_to_its_stream_alone() {
-    let switchboard = allowed();
+    let switchboard = home_with_rules();
     let (_served, mut client) = with_client(&switchboard);
     let mut call = direct("echo", "ask", &json!({"question": "Which one?"}));
     call["use_lease_elicitation"] = json!(true);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::running::{PATIENCE, Running, poll};
+use crate::running::{RunningProcess, TEST_TIMEOUT, poll};
 use crate::switchboard::Switchboard;
 
 #[test]
@@ -27,7 +27,7 @@ fn a_server_does_not_pass_for_the_owner_of_its_host() {
         "#
     );
     let script = switchboard.write("client.pl", &client);
-    let told = || poll(PATIENCE, || std::fs::read_to_string(switchboard.path("told")).ok());
+    let told = || poll(TEST_TIMEOUT, || std::fs::read_to_string(switchboard.path("told")).ok());
     let program = switchboard_testkit::binary();
     let line = format!("perl '{}' &\nexec '{}' echo\n", script.display(), program.display());
     let command = switchboard.script("work/server.sh", &line);
@@ -40,6 +40,6 @@ fn a_server_does_not_pass_for_the_owner_of_its_host() {
     std::fs::remove_file(switchboard.path("told")).unwrap();
     let mut command = std::process::Command::new("perl");
     command.arg(&script).current_dir(switchboard.path("."));
-    Running::start(&mut command).finish_within(PATIENCE).expect(0);
+    RunningProcess::start(&mut command).finish_within(TEST_TIMEOUT).expect(0);
     assert_eq!(told().as_deref(), Some("9"));
 }

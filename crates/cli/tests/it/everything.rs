@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::remote_server::RemoteServer;
-use crate::switchboard::{Switchboard, text_of};
+use crate::switchboard::{Switchboard, result_text};
 use crate::testenv;
 
 const TOOLS: [&str; 15] = [
@@ -34,7 +34,7 @@ fn everything_lists_its_tools_and_calls_give_their_results() {
     let echoed = switchboard.run(&["call", "everything", "echo", "message=grüß dich"]).expect(0);
     assert_eq!([echoed.stdout, echoed.stderr], ["Echo: grüß dich\n", ""]);
     let sum = switchboard.call(&["everything", "get-sum", "a=2", "b=40"], 0);
-    assert_eq!(text_of(&sum), "The sum of 2 and 40 is 42.");
+    assert_eq!(result_text(&sum), "The sum of 2 and 40 is 42.");
     let weather =
         switchboard.call(&["everything", "get-structured-content", "location=Chicago"], 0);
     assert_eq!(
@@ -53,7 +53,7 @@ fn everything_lists_its_tools_and_calls_give_their_results() {
     assert!(unknown.stderr.contains("did you mean `get-sum`?"), "{unknown:?}");
 
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         [
             "tool everything/echo: ok",
             "tool everything/get-sum: ok",
@@ -109,7 +109,7 @@ fn everything_offers_resources_templates_and_prompts() {
     assert_eq!(prompt.expect(0).stdout, "user: What's weather in Paris?\n");
 
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         [
             "resource everything/demo://resource/dynamic/text/7: ok",
             "resource everything/demo://resource/dynamic/blob/3: ok",
@@ -123,7 +123,7 @@ fn everything_offers_resources_templates_and_prompts() {
 fn a_terminal_shows_how_far_a_long_call_is() {
     let switchboard = Switchboard::with(&json!({"everything": testenv::everything()}));
     let words = ["call", "everything", "trigger-long-running-operation", "duration=1", "steps=2"];
-    let ran = switchboard.in_terminal(&words).finish_within(crate::running::PATIENCE).expect(0);
+    let ran = switchboard.in_terminal(&words).finish_within(crate::running::TEST_TIMEOUT).expect(0);
     assert!(ran.stdout.contains("50%"), "{ran:?}");
     assert!(
         ran.stdout
@@ -134,24 +134,25 @@ fn a_terminal_shows_how_far_a_long_call_is() {
 
 #[test]
 fn everything_answers_over_streamable_http_and_over_sse() {
-    let (http, sse) = (RemoteServer::everything("streamableHttp"), RemoteServer::everything("sse"));
+    let http = RemoteServer::everything("streamableHttp");
+    let sse = RemoteServer::everything("sse");
     let switchboard =
         Switchboard::with(&json!({"http": {"url": http.url}, "sse": {"url": sse.url}}));
     for server in ["http", "sse"] {
         assert_eq!(switchboard.status(server), ["ready", "2025-11-25"], "{server}");
         assert_eq!(switchboard.tools(server), TOOLS, "{server}");
         let echoed = switchboard.call(&[server, "echo", "message=far away"], 0);
-        assert_eq!(text_of(&echoed), "Echo: far away", "{server}");
+        assert_eq!(result_text(&echoed), "Echo: far away", "{server}");
         let long = ["duration=0.4", "steps=2"];
         let long = [&[server, "trigger-long-running-operation"], &long[..]].concat();
         assert_eq!(
-            text_of(&switchboard.call(&long, 0)),
+            result_text(&switchboard.call(&long, 0)),
             "Long running operation completed. Duration: 0.4 seconds, Steps: 2.",
             "{server}"
         );
     }
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         [
             "tool http/echo: ok",
             "tool http/trigger-long-running-operation: ok",

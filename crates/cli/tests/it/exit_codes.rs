@@ -30,7 +30,7 @@ fn the_exit_code_says_how_a_call_ended() {
         let ended = switchboard.call(words, code);
         assert_eq!(ended["outcome"], outcome, "{words:?}: {ended}");
     }
-    let recorded: Vec<String> = switchboard.recorded();
+    let recorded: Vec<String> = switchboard.recorded_calls();
     assert_eq!(recorded.len(), cases.len(), "{recorded:?}");
     let nobody = switchboard.run(&["call", "ecco", "echo"]).expect(2);
     assert!(nobody.stderr.contains("did you mean `echo`?"), "{nobody:?}");

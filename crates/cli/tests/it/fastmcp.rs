@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::remote_server::RemoteServer;
-use crate::switchboard::{Switchboard, text_of};
+use crate::switchboard::{Switchboard, result_text};
 use crate::testenv;
 
 #[test]
@@ -32,7 +32,7 @@ fn check(entry: &Value, revision: &str) {
     let sum = switchboard.call(&["sample", "add", "a=2", "b=40"], 0);
     assert_eq!(sum["result"]["structuredContent"], json!({"result": 42}), "{sum}");
     let failed = switchboard.call(&["sample", "fail", "reason=the moon is full"], 1);
-    assert!(text_of(&failed).contains("the moon is full"), "{failed}");
+    assert!(result_text(&failed).contains("the moon is full"), "{failed}");
     let read = switchboard.run(&["resources", "read", "sample", "sample://greeting"]).expect(0);
     assert!(read.stdout.ends_with("Hello from FastMCP\n"), "{read:?}");
     let prompt = switchboard.run(&["prompts", "get", "sample", "summarize", "text=a b"]).expect(0);
@@ -41,7 +41,7 @@ fn check(entry: &Value, revision: &str) {
     assert!(wrong.stderr.contains("`/b` must be an integer"), "{wrong:?}");
 
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         [
             "tool sample/add: ok",
             "tool sample/fail: tool_error",

@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::json;
 
-use crate::switchboard::{Switchboard, text_of};
+use crate::switchboard::{Switchboard, result_text};
 use crate::testenv;
 
 const PAGE: &str = "<html><head><title>Birds</title></head><body><main><h1>Cranes</h1>\
@@ -56,7 +56,7 @@ fn fetch_brings_a_page_and_tells_why_it_does_not_bring_another() {
     }
     assert!(!simplified.contains("<p>"), "{simplified}");
     let raw = switchboard.call(&["fetch", "fetch", &page, "raw=true"], 0);
-    assert!(text_of(&raw).contains(PAGE), "{raw}");
+    assert!(result_text(&raw).contains(PAGE), "{raw}");
 
     for (server, path, why) in [
         ("fetch", "private", "autonomous fetching of this page is not allowed"),
@@ -64,13 +64,13 @@ fn fetch_brings_a_page_and_tells_why_it_does_not_bring_another() {
         ("careful", "page", "not a public address"),
     ] {
         let failed = switchboard.call(&[server, "fetch", &format!("url={origin}/{path}")], 1);
-        assert!(text_of(&failed).contains(why), "no `{why}` in {failed}");
+        assert!(result_text(&failed).contains(why), "no `{why}` in {failed}");
     }
     let wrong = switchboard.run(&["call", "fetch", "fetch", &page, "max_length=0"]).expect(2);
     assert!(wrong.stderr.contains("`/max_length`"), "{wrong:?}");
 
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         [
             "tool fetch/fetch: ok",
             "tool fetch/fetch: ok",

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::switchboard::{Switchboard, text_of};
+use crate::switchboard::{Switchboard, result_text};
 use crate::testenv;
 
 const TOOLS: [&str; 14] = [
@@ -34,7 +34,7 @@ fn filesystem_writes_and_reads_files_of_its_folder_only() {
 
     let path = format!("path={}", switchboard.text_path("files/note.txt"));
     let written = switchboard.call(&["files", "write_file", &path, "content=two\nlines"], 0);
-    assert!(text_of(&written).starts_with("Successfully wrote to "), "{written}");
+    assert!(result_text(&written).starts_with("Successfully wrote to "), "{written}");
     assert_eq!(std::fs::read_to_string(folder.join("note.txt")).unwrap(), "two\nlines");
     let read = switchboard.call(&["files", "read_text_file", &path], 0);
     assert_eq!(read["result"]["structuredContent"], json!({"content": "two\nlines"}));
@@ -50,7 +50,7 @@ fn filesystem_writes_and_reads_files_of_its_folder_only() {
     assert!(unknown.stderr.contains("did you mean `write_file`"), "{unknown:?}");
 
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         [
             "tool files/write_file: ok",
             "tool files/read_text_file: ok",

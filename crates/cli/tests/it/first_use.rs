@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::console_person::Person;
-use crate::running::{PATIENCE, poll};
+use crate::running::{TEST_TIMEOUT, poll};
 use crate::serve_client::until;
 use crate::switchboard::{Switchboard, fixture};
 use crate::terminal::{CTRL_C, Terminal};
@@ -244,7 +244,7 @@ fn the_gateway_pins_what_is_new_and_says_so() {
     // It is told once somebody has looked for what is in it, which may be after its tools are there.
     let told =
         || Some(person.ask("overview")["pinned_unseen"].clone()).filter(|all| *all != json!([]));
-    let unseen = poll(PATIENCE, told).expect("it is told");
+    let unseen = poll(TEST_TIMEOUT, told).expect("it is told");
     assert_eq!(unseen[0]["server"], "srv");
     assert!(unseen[0]["findings"][0].as_str().unwrap().starts_with("`add` ("), "{unseen}");
     let page = person.get("/").body;
@@ -260,7 +260,7 @@ fn a_server_that_is_added_in_the_console_waits_for_its_person() {
     let entry = json!({"name": "srv", "entry": fixture(&["echo"])});
     assert_eq!(person.act("servers", &entry).status, 200);
     let held = || person.ask("overview")["held"].as_array().unwrap().first().cloned();
-    let shown = poll(PATIENCE, held).expect("it is held");
+    let shown = poll(TEST_TIMEOUT, held).expect("it is held");
     assert_eq!((&shown["server"], &shown["whole"]), (&json!("srv"), &json!("first use")));
     assert!(shown["new"]["how"].as_str().unwrap().ends_with("echo"), "{shown}");
     for path in ["/", "/servers/srv", "/reviews"] {
@@ -268,12 +268,12 @@ fn a_server_that_is_added_in_the_console_waits_for_its_person() {
         assert!(page.contains("Use it as it is") && page.contains("is new"), "{path}: {page}");
     }
     // Nobody else decides in place of the person, also not after a restart.
-    switchboard.run(&["call", "srv", "echo", "text=hey", "--config", &config_of(&switchboard)]);
+    switchboard.run(&["call", "srv", "echo", "text=hey", "--config", &config_text(&switchboard)]);
     assert_eq!(states(&switchboard), ["first use"]);
     drop(person);
     let person = Person::at(&switchboard, &[]);
     let shown =
-        poll(PATIENCE, || person.ask("overview")["held"].as_array().unwrap().first().cloned());
+        poll(TEST_TIMEOUT, || person.ask("overview")["held"].as_array().unwrap().first().cloned());
     let definitions: Vec<Value> = shown.unwrap()["definitions"]
         .as_array()
         .unwrap()
@@ -287,6 +287,6 @@ fn a_server_that_is_added_in_the_console_waits_for_its_person() {
     assert_eq!(states(&switchboard), ["approved"]);
 }
 
-fn config_of(switchboard: &Switchboard) -> String {
+fn config_text(switchboard: &Switchboard) -> String {
     switchboard.folder().join("own/config.json").to_str().unwrap().to_owned()
 }

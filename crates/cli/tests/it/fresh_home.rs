@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::switchboard::{Switchboard, text_of};
+use crate::switchboard::{Switchboard, result_text};
 
 #[test]
 fn with_nothing_configured_the_built_in_server_works() {
@@ -20,12 +20,12 @@ fn with_nothing_configured_the_built_in_server_works() {
     assert_eq!([echoed.stdout, echoed.stderr], ["hello\nhello\n", ""]);
     switchboard.write("note.txt", "written here\n");
     let read = switchboard.call(&["builtin", "files_read", "path=note.txt"], 0);
-    assert!(text_of(&read).contains("written here"), "{read}");
+    assert!(result_text(&read).contains("written here"), "{read}");
     let outside = switchboard.call(&["builtin", "files_read", "path=../own/state"], 1);
     assert_eq!(outside["outcome"], "tool_error", "{outside}");
 
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         [
             "tool builtin/echo: ok",
             "tool builtin/files_read: ok",
@@ -55,7 +55,7 @@ fn a_call_can_be_looked_at_later_and_left_unrecorded() {
     assert_eq!(recorded["recorded"], true);
     let unrecorded = switchboard.call(&["builtin", "echo", "text=forgotten", "--no-record"], 0);
     assert_eq!([&unrecorded["recorded"], &unrecorded["id"]], [&json!(false), &Value::Null]);
-    assert_eq!(switchboard.recorded(), ["tool builtin/echo: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool builtin/echo: ok"]);
 
     let id = recorded["id"].as_str().unwrap();
     let shown = switchboard.json(&["calls", "show", id]);
@@ -102,7 +102,7 @@ fn a_fraction_of_a_second_is_kept_and_a_time_too_far_away_is_said_to_be_that() {
     assert!(iso.ends_with("T21:00:59.5+05:30"), "{today}");
     for time in ["9999-12-31 23:59:59", "9999-12-31T23:59:59Z", "-009999-01-01 00:00"] {
         let refused = convert(time, 1);
-        assert!(text_of(&refused).contains("is too far away"), "{refused}");
+        assert!(result_text(&refused).contains("is too far away"), "{refused}");
     }
     let now = switchboard.call(&["builtin", "time_now", "timezone=UTC"], 0);
     let iso = now["result"]["structuredContent"]["iso"].as_str().unwrap();

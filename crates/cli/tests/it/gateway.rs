@@ -5,7 +5,7 @@ use std::cell::Cell;
 use serde_json::{Value, json};
 
 use crate::http_client::{Reply, send};
-use crate::running::{PATIENCE, Running, poll};
+use crate::running::{RunningProcess, TEST_TIMEOUT, poll};
 use crate::switchboard::Switchboard;
 
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -14,7 +14,7 @@ pub(crate) const NEWEST_LEGACY: &str = "2025-11-25";
 /// A gateway that listens; it ends with the value.
 pub(crate) struct Gateway {
     pub(crate) url: String,
-    pub(crate) running: Running,
+    pub(crate) running: RunningProcess,
 }
 
 impl Gateway {
@@ -39,7 +39,7 @@ impl Gateway {
     pub(crate) fn wait_for_tool(&self, tool: &str) {
         let client = self.modern();
         let has = || client.names("tools").iter().any(|name| name == tool).then_some(());
-        assert!(poll(PATIENCE, has).is_some(), "no `{tool}` in {:?}", client.names("tools"));
+        assert!(poll(TEST_TIMEOUT, has).is_some(), "no `{tool}` in {:?}", client.names("tools"));
     }
 
     pub(crate) fn modern(&self) -> Modern<'_> {
@@ -208,7 +208,7 @@ pub(crate) fn names(answer: &Value, kind: &str) -> Vec<String> {
 }
 
 /// The text of the first content item of an answer to a call.
-pub(crate) fn said(answer: &Value) -> &str {
+pub(crate) fn answer_text(answer: &Value) -> &str {
     let text = answer["result"]["content"][0]["text"].as_str();
     text.unwrap_or_else(|| panic!("no text in {answer}"))
 }

@@ -8,7 +8,7 @@ use switchboard_core::{Caller, Item, OutcomeKind};
 use switchboard_host::{CallError, Host, Options};
 
 use crate::generated::{echo, shop};
-use crate::given::{given, offering};
+use crate::given::{offering, server_entry};
 use crate::switchboard::{Switchboard, fixture};
 
 /// Fails unless the module that is compiled into this test is the one that is written now.
@@ -91,7 +91,7 @@ async fn host(switchboard: &Switchboard) -> Host {
     let home = switchboard.folder();
     let places = Places {
         user: Some(home.join("own/config.json")),
-        ..Places::bare(home.join("own/embedded"))
+        ..Places::without_files(home.join("own/embedded"))
     };
     let environment = Environment {
         variables: std::env::vars().filter(|(name, _)| name == "PATH").collect(),
@@ -99,7 +99,7 @@ async fn host(switchboard: &Switchboard) -> Host {
         current_dir: PathBuf::from(home),
     };
     let host = Host::start(Options::new(places, environment)).unwrap();
-    host.settled(None).await;
+    host.wait_settled(None).await;
     host
 }
 
@@ -114,7 +114,7 @@ async fn generated_functions_call_a_real_server() {
     let switchboard = with_echo();
     let host = host(&switchboard).await;
     let caller = Caller::person();
-    let sum = echo::add(&host, &caller, &echo::AddArguments { a: 19.0, b: 23.0 }).await;
+    let sum = echo::add(&host, &caller, &echo::AddArgs { a: 19.0, b: 23.0 }).await;
     assert_eq!(sum, Ok(echo::AddOutput { sum: 42.0 }));
     let said = echo::echo(&host, &caller, &echo::EchoArguments { text: "näh".to_owned() }).await;
     assert_eq!(said.unwrap().items, [Item::Text("näh".to_owned())]);
@@ -180,7 +180,7 @@ async fn generated_types_say_what_the_schemas_say() {
 async fn a_program_is_held_against_the_rules_unless_a_person_asked() {
     let host = host(&with_echo()).await;
     let program = Caller::program("nightly");
-    let refused = echo::add(&host, &program, &echo::AddArguments { a: 1.0, b: 1.0 }).await;
+    let refused = echo::add(&host, &program, &echo::AddArgs { a: 1.0, b: 1.0 }).await;
     let Err(CallError::Ended { target, outcome }) = refused else { panic!("{refused:?}") };
     assert_eq!((target.as_str(), outcome.kind), ("echo/add", OutcomeKind::Denied));
     assert!(outcome.hint.is_some_and(|hint| hint.contains("autoApprove")));
@@ -202,7 +202,7 @@ fn only_the_named_tools_are_generated_into_the_named_file() {
 fn what_is_not_there_cannot_be_generated() {
     let switchboard = with_echo();
     let gone = json!({"command": "/nowhere/server"});
-    let entry = given(&switchboard, "shop", &offers());
+    let entry = server_entry(&switchboard, "shop", &offers());
     switchboard.configure(&json!({"echo": fixture(&["echo"]), "shop": entry, "gone": gone}));
     for (words, code, said) in [
         (&["generate", "rust", "eco"][..], 2, "did you mean `echo`?"),

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::switchboard::{Switchboard, text_of};
+use crate::switchboard::{Switchboard, result_text};
 use crate::testenv;
 
 const TOOLS: [&str; 12] = [
@@ -47,13 +47,13 @@ fn git_tells_the_state_and_the_history_of_its_repository() {
     assert!(status.contains("On branch trunk") && status.contains("b.txt"), "{status}");
     let log = switchboard.call(&["git", "git_log", &path, "max_count=1"], 0);
     for part in ["Author: Ada", "Message: First words"] {
-        assert!(text_of(&log).contains(part), "no `{part}` in {log}");
+        assert!(result_text(&log).contains(part), "no `{part}` in {log}");
     }
     let outside = switchboard.run(&["call", "git", "git_log", "repo_path=/"]).expect(1);
     assert!(outside.stdout.contains("outside the allowed repository"), "{outside:?}");
 
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         ["tool git/git_status: ok", "tool git/git_log: ok", "tool git/git_log: tool_error"]
     );
 }

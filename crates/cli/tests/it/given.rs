@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::switchboard::{Switchboard, fixture};
 
 /// The entry of a server that offers what `offers` says; the file bears the server's name.
-pub(crate) fn given(switchboard: &Switchboard, server: &str, offers: &Value) -> Value {
+pub(crate) fn server_entry(switchboard: &Switchboard, server: &str, offers: &Value) -> Value {
     let file = format!("offers-{}.json", server.len());
     let path = switchboard.write(&file, &offers.to_string());
     let journal = switchboard.text_path("journal");
@@ -15,7 +15,7 @@ pub(crate) fn given(switchboard: &Switchboard, server: &str, offers: &Value) -> 
 /// A home in which one server offers this.
 pub(crate) fn offering(server: &str, offers: &Value) -> Switchboard {
     let switchboard = Switchboard::new();
-    let entry = given(&switchboard, server, offers);
+    let entry = server_entry(&switchboard, server, offers);
     switchboard.configure(&json!({ server: entry }));
     switchboard
 }
@@ -27,7 +27,7 @@ pub(crate) fn tool(name: &str, description: &str, properties: Value) -> Value {
 }
 
 /// What the scanner holds or asks about, as `kind name: state` in one line each.
-pub(crate) fn found(switchboard: &Switchboard) -> Vec<String> {
+pub(crate) fn scan_findings(switchboard: &Switchboard) -> Vec<String> {
     let listed = switchboard.json(&["tools", "list", "--held"]);
     let line = |one: &Value| {
         let [kind, name, severity] =

@@ -63,7 +63,7 @@ impl Switchboard {
     }
 
     /// What the tool that leaves a trace has done.
-    pub(crate) fn written(&self) -> String {
+    pub(crate) fn trace_text(&self) -> String {
         std::fs::read_to_string(self.path("journal")).unwrap_or_default()
     }
 

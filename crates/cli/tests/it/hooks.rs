@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::hook_scripts::{before, echo, permitting, saying};
 use crate::policy_team::digest;
-use crate::running::{PATIENCE, assert_gone, poll, wait_for_text};
-use crate::switchboard::{Switchboard, fixture, text_of};
+use crate::running::{TEST_TIMEOUT, assert_gone, poll, wait_for_text};
+use crate::switchboard::{Switchboard, fixture, result_text};
 
 #[test]
 fn a_hook_gets_exactly_the_json_of_the_protocol() {
@@ -65,7 +65,7 @@ fn hooks_are_asked_level_by_level_and_the_record_names_each() {
     );
     let newest = switchboard.newest();
     assert_eq!(newest["verdict_by"], "a person typed it");
-    let told = hooks_of(&newest);
+    let told = hook_steps(&newest);
     let levels = ["enterprise", "project", "project", "user"];
     let expected: Vec<String> =
         levels.iter().map(|level| format!("{level} beforeMCPExecution allow")).collect();
@@ -73,7 +73,7 @@ fn hooks_are_asked_level_by_level_and_the_record_names_each() {
 }
 
 /// The hooks among the steps of a call: whose, when and what each said.
-fn hooks_of(call: &Value) -> Vec<String> {
+fn hook_steps(call: &Value) -> Vec<String> {
     let steps = call["steps"].as_array().unwrap().iter().filter(|step| step["what"] == "hook");
     let word = |step: &Value, name: &str| step[name].as_str().unwrap_or_default().to_owned();
     let told =
@@ -98,7 +98,7 @@ fn a_team_has_hooks_between_those_of_the_organisation_and_the_project() {
     }
     switchboard.write_call().expect(0);
     assert_eq!(switchboard.lines("order"), ["system", "team", "own"]);
-    let told = hooks_of(&switchboard.newest());
+    let told = hook_steps(&switchboard.newest());
     assert_eq!(told[1], "team beforeMCPExecution allow");
 }
 
@@ -123,14 +123,14 @@ fn a_hook_that_asks_sends_the_call_to_a_person_even_if_policy_allows_it() {
     switchboard.user_hook(&saying(&json!({"permission": "ask", "user_message": "on Sundays?"})));
     let refused = switchboard.write_call().expect(5).json();
     assert_eq!([&refused["outcome"], &refused["reason"]], ["denied", "unanswered"]);
-    assert_eq!(switchboard.written(), "");
+    assert_eq!(switchboard.trace_text(), "");
     let calling = switchboard.start(&["call", "echo", "write", "key=a", "--wait-for-review"]);
     let waits = || switchboard.json(&["review"]).get(0).cloned();
-    let entry = poll(PATIENCE, waits).expect("something waits");
+    let entry = poll(TEST_TIMEOUT, waits).expect("something waits");
     assert_eq!(entry["why"], "hook `./hook.sh` (user) wants a person to agree: on Sundays?");
     switchboard.run(&["review", "answer", entry["id"].as_str().unwrap(), "run"]).expect(0);
-    calling.finish_within(PATIENCE).expect(0);
-    assert_eq!(switchboard.written().lines().count(), 1);
+    calling.finish_within(TEST_TIMEOUT).expect(0);
+    assert_eq!(switchboard.trace_text().lines().count(), 1);
 }
 
 #[test]
@@ -141,11 +141,11 @@ fn arguments_that_a_person_puts_in_place_are_seen_by_the_hooks() {
     for (text, code) in [("evil", 5), ("good", 0)] {
         let calling = switchboard.start(&["call", "echo", "echo", "text=a", "--wait-for-review"]);
         let waits = || switchboard.json(&["review"]).get(0).cloned();
-        let entry = poll(PATIENCE, waits).expect("something waits");
+        let entry = poll(TEST_TIMEOUT, waits).expect("something waits");
         let arguments = json!({ "text": text }).to_string();
         let id = entry["id"].as_str().unwrap();
         switchboard.run(&["review", "answer", id, "run", "--json-args", &arguments]).expect(0);
-        calling.finish_within(PATIENCE).expect(code);
+        calling.finish_within(TEST_TIMEOUT).expect(code);
     }
 }
 
@@ -206,7 +206,7 @@ fn a_hook_after_a_call_gets_the_result_and_cannot_lose_it() {
         let hooks = json!({"afterMCPExecution": [{"command": "./after.sh"}]});
         switchboard.hooks("own/hooks.json", &json!({"version": version, "hooks": hooks}));
         let called = switchboard.call(&["echo", "echo", "text=a"], 0);
-        assert_eq!(text_of(&called), "a");
+        assert_eq!(result_text(&called), "a");
         let text = std::fs::read_to_string(switchboard.folder().join("own/after.json")).unwrap();
         let input: Value = serde_json::from_str(&text).unwrap();
         let result: Value = serde_json::from_str(input["result_json"].as_str().unwrap()).unwrap();
@@ -214,7 +214,7 @@ fn a_hook_after_a_call_gets_the_result_and_cannot_lose_it() {
         assert_eq!(input["tool_input"], r#"{"text":"a"}"#);
         let is_whole = input["duration"].is_u64();
         assert_eq!(is_whole, version == json!(1), "{input}");
-        let told = hooks_of(&switchboard.newest());
+        let told = hook_steps(&switchboard.newest());
         let [told] = told.as_slice() else { panic!("{told:?}") };
         let word = if script.contains("exit") { "error ended with exit status" } else { "told" };
         assert!(told.starts_with(&format!("user afterMCPExecution {word}")), "{told}");
@@ -347,7 +347,7 @@ fn list_and_test_show_every_hook() {
     assert!(said[2].starts_with("./missing.sh: error (there is no program"), "{said:?}");
     let said = switchboard.json(&["hooks", "test"]);
     assert_eq!(shown(&said[1]), "./ask.sh: not asked: its matcher does not fit");
-    assert_eq!(switchboard.written(), "", "a tool was called");
+    assert_eq!(switchboard.trace_text(), "", "a tool was called");
     let text = switchboard.run(&["hooks"]).expect(0).stdout;
     assert!(text.contains("./missing.sh") && text.contains("go on"), "{text}");
 }
@@ -366,7 +366,7 @@ fn a_call_that_is_given_up_takes_its_hook_with_it() {
     calling.interrupt();
     calling.finish_within(Duration::from_secs(10)).expect(130);
     assert_gone(pid.trim().parse().unwrap(), Duration::from_secs(5));
-    assert_eq!(switchboard.written(), "");
+    assert_eq!(switchboard.trace_text(), "");
 }
 
 #[test]
@@ -397,5 +397,5 @@ fn a_teams_hooks_run_in_their_folder_after_the_organisations_while_their_digest_
     configure(&digest("something else"));
     let broken = switchboard.write_call().expect(5).json();
     assert_eq!(broken["reason"], "hook_error", "{broken}");
-    assert_eq!(switchboard.written(), "");
+    assert_eq!(switchboard.trace_text(), "");
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::hook_scripts::{before, echo, permitting};
-use crate::running::{PATIENCE, Running};
+use crate::running::{RunningProcess, TEST_TIMEOUT};
 use crate::switchboard::Switchboard;
 
 /// What somebody does to approved hooks.
@@ -63,12 +63,14 @@ fn hooks_of_the_repositorys_root_count_in_every_folder_of_it() {
         std::fs::create_dir_all(&inner).unwrap();
         let call = |code: i32| {
             let mut command = switchboard.command(&["call", "echo", "write", "key=a"]);
-            Running::start(command.current_dir(&inner)).finish_within(PATIENCE).expect(code)
+            RunningProcess::start(command.current_dir(&inner))
+                .finish_within(TEST_TIMEOUT)
+                .expect(code)
         };
         let told = call(0);
         assert!(told.stderr.contains("the project's hooks have not been approved"), "{told:?}");
         switchboard.run(&["hooks", "approve"]).expect(0);
-        let written = switchboard.written();
+        let written = switchboard.trace_text();
         call(5);
         // A project's file further in does not take them away.
         switchboard.write("a/switchboard.json", "{}");
@@ -76,7 +78,7 @@ fn hooks_of_the_repositorys_root_count_in_every_folder_of_it() {
         // Nor does whoever removes them.
         std::fs::remove_file(switchboard.folder().join(file)).unwrap();
         call(5);
-        assert_eq!(switchboard.written(), written, "{file}");
+        assert_eq!(switchboard.trace_text(), written, "{file}");
     }
 }
 
@@ -124,7 +126,7 @@ fn approved_hooks_that_were_changed_do_not_run_and_nothing_else_does() {
         assert_eq!(refused["reason"], "hook_error", "{what}: {refused}");
         let hint = refused["hint"].as_str().unwrap();
         assert!(hint.contains("`switchboard hooks revoke`"), "{what}: {hint}");
-        assert_eq!((ran(&switchboard), switchboard.written().as_str()), (0, ""), "{what}");
+        assert_eq!((ran(&switchboard), switchboard.trace_text().as_str()), (0, ""), "{what}");
         switchboard.run(&["doctor"]).expect(4);
         switchboard.run(&["hooks", "revoke"]).expect(0);
         switchboard.write_call().expect(0);
@@ -134,13 +136,13 @@ fn approved_hooks_that_were_changed_do_not_run_and_nothing_else_does() {
 
 #[test]
 fn an_approval_holds_for_one_project_only() {
-    let (mine, other) =
-        (project("work/.switchboard/hooks.json"), project("work/.switchboard/hooks.json"));
+    let mine = project("work/.switchboard/hooks.json");
+    let other = project("work/.switchboard/hooks.json");
     mine.run(&["hooks", "approve"]).expect(0);
     let mut command = mine.command(&["call", "echo", "write", "key=a"]);
     command.current_dir(other.folder().join("work")).env("HOME", other.folder());
-    let called = Running::start(&mut command);
-    called.finish_within(PATIENCE).expect(0);
+    let called = RunningProcess::start(&mut command);
+    called.finish_within(TEST_TIMEOUT).expect(0);
     assert_eq!((ran(&mine), ran(&other)), (0, 0));
 }
 

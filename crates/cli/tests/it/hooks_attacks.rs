@@ -3,21 +3,21 @@
 use serde_json::{Value, json};
 
 use crate::hook_scripts::{before, echo, permitting, saying};
-use crate::running::{PATIENCE, poll};
-use crate::switchboard::{Switchboard, fixture, text_of};
+use crate::running::{TEST_TIMEOUT, poll};
+use crate::switchboard::{Switchboard, fixture, result_text};
 
 /// Short where a script does not end by itself, and long enough for a busy machine otherwise.
-fn limit_of(script: &str) -> u64 {
+fn script_limit(script: &str) -> u64 {
     if script.contains("sleep") { 3 } else { 60 }
 }
 
 /// Fails unless the call is denied for this reason, with these words, and did not run.
-fn denied(switchboard: &Switchboard, reason: &str, words: &str) {
+fn assert_denied(switchboard: &Switchboard, reason: &str, words: &str) {
     let outcome = switchboard.write_call().expect(5).json();
     assert_eq!([&outcome["outcome"], &outcome["reason"]], ["denied", reason], "{outcome}");
     let message = outcome["message"].as_str().unwrap();
     assert!(message.contains(words), "no `{words}` in {outcome}");
-    assert_eq!(switchboard.written(), "", "the tool ran");
+    assert_eq!(switchboard.trace_text(), "", "the tool ran");
     let shown = switchboard.newest();
     assert_eq!([&shown["verdict"], &shown["reason"]], ["deny", reason], "{shown}");
 }
@@ -54,9 +54,9 @@ fn hk_01_a_hook_that_does_not_work_denies_the_call() {
     ] {
         let switchboard = echo();
         switchboard.script("own/hook.sh", &script);
-        let hook = json!({"command": "./hook.sh", "timeout": limit_of(&script)});
+        let hook = json!({"command": "./hook.sh", "timeout": script_limit(&script)});
         switchboard.hooks("own/hooks.json", &before(&[hook]));
-        denied(&switchboard, "hook_error", words);
+        assert_denied(&switchboard, "hook_error", words);
     }
 }
 
@@ -73,7 +73,7 @@ fn hk_01_a_program_that_is_missing_or_not_executable_denies_the_call() {
         let switchboard = echo();
         std::fs::write(switchboard.folder().join("own/plain.txt"), "#!/bin/sh\n").unwrap();
         switchboard.hooks("own/hooks.json", &before(&[json!({"command": command})]));
-        denied(&switchboard, "hook_error", words);
+        assert_denied(&switchboard, "hook_error", words);
     }
 }
 
@@ -86,7 +86,7 @@ fn hk_01_a_hook_that_cannot_be_asked_here_denies_the_call() {
     ] {
         let switchboard = echo();
         switchboard.hooks("own/hooks.json", &before(&[hook]));
-        denied(&switchboard, "hook_error", "could not be asked");
+        assert_denied(&switchboard, "hook_error", "could not be asked");
     }
 }
 
@@ -110,7 +110,7 @@ fn hk_01_a_file_that_cannot_be_read_denies_every_call() {
             let folder = switchboard.folder().join(level);
             std::fs::create_dir_all(&folder).unwrap();
             std::fs::write(folder.join("hooks.json"), text).unwrap();
-            denied(&switchboard, "hook_error", words);
+            assert_denied(&switchboard, "hook_error", words);
             let doctor = switchboard.run(&["doctor"]).expect(4).stdout;
             assert!(doctor.contains("no call may run"), "{doctor}");
         }
@@ -124,12 +124,12 @@ fn hk_01_a_file_that_is_a_link_to_nowhere_denies_every_call() {
         let link = switchboard.folder().join(link);
         std::os::unix::fs::symlink("/nowhere/at/all", &link).unwrap();
         if place == "hooks.json" {
-            denied(&switchboard, "hook_error", "leads nowhere");
+            assert_denied(&switchboard, "hook_error", "leads nowhere");
         } else {
             // The rules are there as well.
             let refused = switchboard.write_call().expect(3);
             assert!(refused.stderr.contains("leads nowhere"), "{refused:?}");
-            assert_eq!(switchboard.written(), "");
+            assert_eq!(switchboard.trace_text(), "");
         }
     }
 }
@@ -142,7 +142,8 @@ fn answering(status: u16, body: &str) -> (String, std::thread::JoinHandle<()>) {
     let answer = format!("HTTP/1.1 {status} So\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     let serving = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        let (mut request, mut chunk) = (Vec::new(), [0; 4096]);
+        let mut request = Vec::new();
+        let mut chunk = [0; 4096];
         while !request.ends_with(b"}") {
             let length = stream.read(&mut chunk).unwrap();
             assert_ne!(length, 0, "the request ended early");
@@ -173,7 +174,7 @@ fn hk_02_a_no_of_an_address_counts_whatever_its_status_is() {
         let called = switchboard.write_call();
         let outcome = called.json();
         assert_eq!(outcome["reason"], reason, "{status}: {called:?}");
-        assert_eq!(switchboard.written().is_empty(), !reason.is_null(), "{status}");
+        assert_eq!(switchboard.trace_text().is_empty(), !reason.is_null(), "{status}");
         serving.join().unwrap();
     }
 }
@@ -194,7 +195,7 @@ fn hk_01_only_a_failure_that_the_file_forgives_lets_the_call_run() {
     ] {
         let switchboard = echo();
         switchboard.script("own/hook.sh", script);
-        let limit = limit_of(script);
+        let limit = script_limit(script);
         let hook = json!({"command": "./hook.sh", "timeout": limit, "failClosed": false});
         let file = json!({"version": version, "hooks": {"beforeMCPExecution": [hook]}});
         switchboard.hooks("own/hooks.json", &file);
@@ -220,9 +221,9 @@ fn hk_02_a_no_wins_over_every_yes() {
     ] {
         let switchboard = echo();
         switchboard.script("own/hook.sh", &script);
-        let hook = json!({"command": "./hook.sh", "timeout": limit_of(&script)});
+        let hook = json!({"command": "./hook.sh", "timeout": script_limit(&script)});
         switchboard.hooks("own/hooks.json", &before(&[hook]));
-        denied(&switchboard, "hook", words);
+        assert_denied(&switchboard, "hook", words);
     }
 }
 
@@ -236,7 +237,7 @@ fn hk_02_an_answer_that_can_be_read_both_ways_is_a_no() {
     ] {
         let switchboard = echo();
         switchboard.user_hook(&format!("echo '{answer}'"));
-        denied(&switchboard, "hook_error", "hook `./hook.sh` (user)");
+        assert_denied(&switchboard, "hook_error", "hook `./hook.sh` (user)");
     }
 }
 
@@ -250,7 +251,11 @@ fn hk_02_one_no_among_many_hooks_is_enough() {
         }
         let hooks: Vec<Value> = (0..3).map(|at| json!({"command": format!("./{at}.sh")})).collect();
         switchboard.hooks("own/hooks.json", &before(&hooks));
-        denied(&switchboard, "hook", &format!("hook `./{denying}.sh` (user) does not allow it"));
+        assert_denied(
+            &switchboard,
+            "hook",
+            &format!("hook `./{denying}.sh` (user) does not allow it"),
+        );
     }
 }
 
@@ -266,7 +271,7 @@ fn hk_07_arguments_of_a_hook_are_called_and_both_versions_are_recorded() {
     let switchboard =
         rewriting(&json!({"permission": "allow", "updated_input": {"text": "harmless"}}));
     let called = switchboard.call(&["echo", "echo", "text=original"], 0);
-    assert_eq!(text_of(&called), "harmless");
+    assert_eq!(result_text(&called), "harmless");
     let shown = switchboard.newest();
     assert_eq!(shown["arguments"], json!({"text": "original"}));
     assert_eq!(shown["sent_arguments"], json!({"text": "harmless"}));
@@ -294,13 +299,13 @@ fn hk_07_a_person_is_asked_again_about_the_arguments_of_a_hook() {
         let mut seen = Vec::new();
         for answer in ["run", second] {
             let waits = || switchboard.json(&["review"]).get(0).cloned();
-            let entry = poll(PATIENCE, waits).expect("something waits");
+            let entry = poll(TEST_TIMEOUT, waits).expect("something waits");
             seen.push(entry["arguments"].clone());
             let id = entry["id"].as_str().unwrap();
             switchboard.run(&["review", "answer", id, answer]).expect(0);
         }
         assert_eq!(seen, [r#"{"text":"mine"}"#, r#"{"text":"other"}"#]);
-        calling.finish_within(PATIENCE).expect(code);
+        calling.finish_within(TEST_TIMEOUT).expect(code);
     }
     let shown = switchboard.newest();
     assert_eq!(shown["outcome"], "rejected");

@@ -7,19 +7,19 @@ use serde_json::{Value, json};
 use crate::gateway::modern_params;
 use crate::hook_scripts::{before, echo};
 use crate::policy_team::digest;
-use crate::running::{PATIENCE, Running, poll};
-use crate::serve_stdio::{ask, listed};
+use crate::running::{RunningProcess, TEST_TIMEOUT, poll};
+use crate::serve_stdio::{ask, wait_listed};
 use crate::switchboard::Switchboard;
 
 struct Client {
-    running: Running,
+    running: RunningProcess,
     last: u64,
 }
 
 impl Client {
-    fn of(switchboard: &Switchboard) -> Self {
+    fn new(switchboard: &Switchboard) -> Self {
         let mut running = switchboard.start(&["serve", "--stdio"]);
-        listed(&mut running, &modern_params(&json!({}), &json!({})), "echo__write");
+        wait_listed(&mut running, &modern_params(&json!({}), &json!({})), "echo__write");
         Self { running, last: 5_000 }
     }
 
@@ -33,7 +33,7 @@ impl Client {
 
     fn wait_for(&mut self, words: &str) {
         let mut last = String::new();
-        let found = poll(PATIENCE, || {
+        let found = poll(TEST_TIMEOUT, || {
             last = self.call();
             last.contains(words).then_some(())
         });
@@ -48,7 +48,7 @@ fn denying(words: &str) -> Value {
 #[test]
 fn hooks_that_are_written_later_count_and_half_a_file_changes_nothing() {
     let switchboard = echo();
-    let mut client = Client::of(&switchboard);
+    let mut client = Client::new(&switchboard);
     assert!(!client.call().contains("does not allow it"));
     switchboard.hooks("own/hooks.json", &denying("closed today"));
     client.wait_for("closed today");
@@ -63,7 +63,7 @@ fn hooks_that_are_written_later_count_and_half_a_file_changes_nothing() {
     client.wait_for("closed tomorrow");
     std::fs::remove_file(switchboard.folder().join("own/hooks.json")).unwrap();
     let mut last = String::new();
-    let open = poll(PATIENCE, || {
+    let open = poll(TEST_TIMEOUT, || {
         last = client.call();
         (!last.contains("closed tomorrow")).then_some(())
     });
@@ -76,7 +76,7 @@ fn a_project_whose_approved_hooks_change_is_stopped_while_it_runs() {
     switchboard.script("work/check.sh", "echo '{\"permission\":\"allow\"}'");
     switchboard.hooks("work/.cursor/hooks.json", &before(&[json!({"command": "./check.sh"})]));
     switchboard.run(&["hooks", "approve"]).expect(0);
-    let mut client = Client::of(&switchboard);
+    let mut client = Client::new(&switchboard);
     assert!(!client.call().contains("hook"));
     switchboard.script("work/check.sh", "touch ran; echo '{\"permission\":\"allow\"}'");
     let said = client.call();
@@ -84,7 +84,7 @@ fn a_project_whose_approved_hooks_change_is_stopped_while_it_runs() {
     client.wait_for("not those that were approved");
     assert!(!switchboard.path("ran").exists());
     switchboard.run(&["hooks", "approve"]).expect(0);
-    let open = poll(PATIENCE, || (!client.call().contains("approved")).then_some(()));
+    let open = poll(TEST_TIMEOUT, || (!client.call().contains("approved")).then_some(()));
     assert!(open.is_some() && switchboard.path("ran").exists());
 }
 
@@ -96,7 +96,7 @@ fn hooks_of_a_team_count_as_their_digest_says_while_the_host_runs() {
     let mut config: Value = serde_json::from_str(&switchboard.config_text()).unwrap();
     config["settings"] = json!({"team": {"hooks": {"path": file, "sha256": digest(&text)}}});
     switchboard.write_config(&config.to_string());
-    let mut client = Client::of(&switchboard);
+    let mut client = Client::new(&switchboard);
     assert!(client.call().contains("closed by the team"));
     // Somebody else's hooks in its place, and none at all.
     let ran = switchboard.text_path("ran");

@@ -8,16 +8,16 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::running::{PATIENCE, Running, assert_gone, started, wait_for_text};
-use crate::serve_client::{Serving, Site, tool_call, until};
+use crate::running::{RunningProcess, TEST_TIMEOUT, assert_gone, started_pids, wait_for_text};
+use crate::serve_client::{ServingGateway, Site, tool_call, until};
 use crate::switchboard::{Switchboard, fixture};
 
 /// A gateway with one server that notes what it is asked.
-fn traced() -> (Switchboard, Serving, String) {
+fn traced_gateway() -> (Switchboard, ServingGateway, String) {
     let switchboard = Switchboard::new();
     let trace = switchboard.text_path("trace");
     switchboard.configure(&json!({"one": fixture(&["echo", "--trace", &trace])}));
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     serving.wait_for_tool(None, "one__slow");
     (switchboard, serving, trace)
 }
@@ -33,13 +33,13 @@ fn begin(site: &Site, trace: &str, milliseconds: u32) -> TcpStream {
 
 #[test]
 fn f64_a_second_request_to_end_is_not_put_off() {
-    let (switchboard, serving, trace) = traced();
+    let (switchboard, serving, trace) = traced_gateway();
     let _waiting = begin(&serving, &trace, 600_000);
     serving.signal("TERM");
     until(|| TcpStream::connect(("127.0.0.1", serving.port)).is_err());
     serving.signal("TERM");
     serving.finish();
-    for pid in started(trace.as_ref()) {
+    for pid in started_pids(trace.as_ref()) {
         assert_gone(pid, Duration::from_secs(5));
     }
     let calls = switchboard.json(&["calls"]);
@@ -49,7 +49,7 @@ fn f64_a_second_request_to_end_is_not_put_off() {
 
 #[test]
 fn f73_a_call_to_a_server_that_is_taken_out_of_the_file_ends_and_no_other_begins() {
-    let (switchboard, serving, trace) = traced();
+    let (switchboard, serving, trace) = traced_gateway();
     let slow = tool_call(None, "one__slow", &json!({"ms": 2_000}));
     let reply = std::thread::scope(|scope| {
         let calling = scope.spawn(|| serving.send(&slow));
@@ -61,10 +61,10 @@ fn f73_a_call_to_a_server_that_is_taken_out_of_the_file_ends_and_no_other_begins
         calling.join().unwrap().json()
     });
     assert_eq!(reply["result"]["content"][0]["text"], "slept 2000 ms", "{reply}");
-    for pid in started(trace.as_ref()) {
+    for pid in started_pids(trace.as_ref()) {
         assert_gone(pid, Duration::from_secs(10));
     }
-    assert_eq!(switchboard.recorded(), ["tool one/slow: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool one/slow: ok"]);
 }
 
 #[test]
@@ -76,8 +76,8 @@ fn f76_without_files_to_open_what_runs_ends_well_and_others_get_in_later() {
     command.args(["-c", "ulimit -n 64; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_switchboard")]);
     command.args(["serve", "--json", "--listen", "127.0.0.1:0"]);
     switchboard.surround(&mut command);
-    let running = Running::start(&mut command);
-    let site = Site::told(&running.first_line());
+    let running = RunningProcess::start(&mut command);
+    let site = Site::from_line(&running.first_line());
     site.wait_for_tool(None, "one__slow");
     let slow = tool_call(None, "one__slow", &json!({"ms": 3_000}));
     let reply = std::thread::scope(|scope| {
@@ -96,8 +96,8 @@ fn f76_without_files_to_open_what_runs_ends_well_and_others_get_in_later() {
         reply.status == 200 && reply.json()["result"]["content"][0]["text"] == "again"
     });
     running.signal("TERM");
-    assert_eq!(running.finish_within(PATIENCE).code, 0);
-    let recorded = switchboard.recorded();
+    assert_eq!(running.finish_within(TEST_TIMEOUT).code, 0);
+    let recorded = switchboard.recorded_calls();
     assert!(recorded.iter().any(|call| call == "tool one/echo: ok"), "{recorded:?}");
     switchboard.run(&["calls", "verify"]).expect(0);
 }

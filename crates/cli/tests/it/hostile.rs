@@ -83,7 +83,7 @@ fn a_review_shows_hostile_names_and_arguments_escaped() {
     let mut terminal = switchboard.in_terminal(&words);
     terminal.wait_for("[e] edit the arguments");
     terminal.say("s");
-    let ran = terminal.finish_within(crate::running::PATIENCE).expect(5);
+    let ran = terminal.finish_within(crate::running::TEST_TIMEOUT).expect(5);
     let question = ran.stdout.split("Run ").nth(1).unwrap_or_default().replace('\r', "");
     let question = question.split("bytes of arguments").next().unwrap_or_default();
     assert_eq!(question.chars().find(|character| is_harmful(*character)), None, "{question:?}");

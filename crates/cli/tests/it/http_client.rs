@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
-use crate::running::PATIENCE;
+use crate::running::TEST_TIMEOUT;
 
 /// An answer whose body is read when it is asked for.
 pub(crate) struct Reply {
@@ -20,7 +20,7 @@ pub(crate) fn send(verb: &str, url: &str, headers: &[(&str, &str)], body: &str) 
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
     let mut stream = TcpStream::connect(host).expect("somebody listens there");
     // A test that waits for something that does not come ends.
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
     let mut head = format!("{verb} /{path} HTTP/1.1\r\nConnection: close\r\n");
     let given = |name: &str| headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
     if !given("host") {
@@ -73,7 +73,8 @@ impl Reply {
 
     /// The data of the next event, with its kind; nothing at the end.
     pub(crate) fn next_event(&mut self) -> Option<(String, String)> {
-        let (mut kind, mut data) = ("message".to_owned(), String::new());
+        let mut kind = "message".to_owned();
+        let mut data = String::new();
         loop {
             let mut line = String::new();
             if self.body.read_line(&mut line).unwrap() == 0 {

@@ -84,7 +84,7 @@ fn starts(switchboard: &Switchboard) -> usize {
     std::fs::read_to_string(switchboard.path("started")).unwrap_or_default().lines().count()
 }
 
-fn locked(switchboard: &Switchboard) -> Value {
+fn write_lock(switchboard: &Switchboard) -> Value {
     let text = std::fs::read_to_string(switchboard.path("switchboard.lock")).unwrap();
     let lock: Value = serde_json::from_str(&text).unwrap();
     lock["servers"]["srv"]["packages"].clone()
@@ -94,7 +94,7 @@ const CALL: [&str; 5] = ["call", "srv", "echo", "text=a", "--locked"];
 
 /// Fails unless the server is refused with these words and was not started for it.
 #[track_caller]
-fn refused(switchboard: &Switchboard, words: &str) {
+fn assert_refused(switchboard: &Switchboard, words: &str) {
     let before = starts(switchboard);
     let ran = switchboard.run(&CALL);
     assert_ne!(ran.code, 0, "{ran:?}");
@@ -111,11 +111,11 @@ fn sc_02_a_version_whose_digest_changed_is_refused() {
     let package = json!({
         "ecosystem": "npm", "name": "@some/server", "version": "1.2.3", "integrity": "sha512-AAAA",
     });
-    assert_eq!(locked(&switchboard), json!([package]));
+    assert_eq!(write_lock(&switchboard), json!([package]));
     switchboard.run(&CALL).expect(0);
     switchboard.run(&["lock", "--check"]).expect(0);
     registry.npm("1.2.3", "sha512-BBBB");
-    refused(
+    assert_refused(
         &switchboard,
         "package `@some/server@1.2.3` is not what the lock file says: it has another digest now",
     );
@@ -130,10 +130,10 @@ fn sc_02_a_package_without_a_version_is_locked_to_the_one_of_the_day() {
     registry.npm("1.2.3", "sha512-AAAA");
     let switchboard = home(&registry, "npx", &["-y", "@some/server"]);
     switchboard.run(&["lock"]).expect(0);
-    assert_eq!(locked(&switchboard)[0]["version"], "1.2.3");
+    assert_eq!(write_lock(&switchboard)[0]["version"], "1.2.3");
     switchboard.run(&CALL).expect(0);
     registry.npm("1.3.0", "sha512-CCCC");
-    refused(&switchboard, "it is 1.3.0 now");
+    assert_refused(&switchboard, "it is 1.3.0 now");
 }
 
 #[test]
@@ -142,10 +142,10 @@ fn sc_02_files_of_an_index_are_held_against_the_lock_as_well() {
     registry.pypi("aaaa");
     let switchboard = home(&registry, "uvx", &["some-server==1.2.3"]);
     switchboard.run(&["lock"]).expect(0);
-    assert_eq!(locked(&switchboard)[0]["ecosystem"], "PyPI");
+    assert_eq!(write_lock(&switchboard)[0]["ecosystem"], "PyPI");
     switchboard.run(&CALL).expect(0);
     registry.pypi("bbbb");
-    refused(&switchboard, "it has another digest now");
+    assert_refused(&switchboard, "it has another digest now");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn sc_02_what_was_unpacked_when_the_index_confirmed_it_needs_no_index() {
     switchboard.run(&CALL).expect(0);
     // Something else was unpacked since, and nobody can say whether that is right.
     unpack("some_server/main.py,sha256=BBBB,10");
-    refused(&switchboard, "it cannot be checked: the answer is 404");
+    assert_refused(&switchboard, "it cannot be checked: the answer is 404");
     registry.pypi("aaaa");
     switchboard.run(&CALL).expect(0);
     registry.answers.lock().unwrap().clear();
@@ -181,7 +181,7 @@ fn sc_02_what_was_fetched_before_tells_without_a_registry() {
     let switchboard = home(&registry, "npx", &["-y", "@some/server@1.2.3"]);
     switchboard.run(&["lock"]).expect(0);
     registry.answers.lock().unwrap().clear();
-    refused(&switchboard, "it cannot be checked: the answer is 404");
+    assert_refused(&switchboard, "it cannot be checked: the answer is 404");
     let fetched = |integrity: &str| {
         let entry = json!({"version": "1.2.3", "integrity": integrity});
         let lock = json!({"packages": {"node_modules/@some/server": entry}}).to_string();
@@ -192,5 +192,5 @@ fn sc_02_what_was_fetched_before_tells_without_a_registry() {
     fetched("sha512-AAAA");
     switchboard.run(&CALL).expect(0);
     fetched("sha512-BBBB");
-    refused(&switchboard, "it was fetched with another digest");
+    assert_refused(&switchboard, "it was fetched with another digest");
 }

@@ -4,15 +4,16 @@ use serde_json::{Value, json};
 use switchboard_testkit::{HttpFixture, OauthFixture};
 
 use crate::login_person::{
-    Waiting, everything_below, home_of, home_with, log_in, refused, status, visit,
+    WaitingLogin, everything_below, home_with, home_with_login, log_in, run_refused_login, status,
+    visit,
 };
-use crate::running::{PATIENCE, poll};
-use crate::switchboard::{Switchboard, text_of};
+use crate::running::{TEST_TIMEOUT, poll};
+use crate::switchboard::{Switchboard, result_text};
 
 const WHOAMI: [&str; 3] = ["call", "guarded", "whoami"];
 
 fn whoami(switchboard: &Switchboard) -> String {
-    text_of(&switchboard.call(&["guarded", "whoami"], 0)).to_owned()
+    result_text(&switchboard.call(&["guarded", "whoami"], 0)).to_owned()
 }
 
 /// Fails unless a call says that a login is needed, and how.
@@ -25,12 +26,16 @@ fn assert_needs_login(switchboard: &Switchboard) {
 fn a_login_makes_a_server_usable_until_the_logout() {
     for era in ["legacy", "modern"] {
         let fixture = OauthFixture::start(&["--era", era]);
-        let switchboard = home_of(&fixture);
+        let switchboard = home_with_login(&fixture);
         assert_eq!(switchboard.status("guarded")[0], "needs login", "{era}");
         let shown = switchboard.run(&["servers"]).expect(0);
         assert!(shown.stdout.contains("switchboard login guarded"), "{shown:?}");
         assert_needs_login(&switchboard);
-        assert_eq!(fixture.seen()["authorizations"], json!([]), "nothing logs in by itself");
+        assert_eq!(
+            fixture.observations()["authorizations"],
+            json!([]),
+            "nothing logs in by itself"
+        );
 
         log_in(&switchboard, &fixture, &[]).expect(0);
         assert_eq!(whoami(&switchboard), "client with no scopes", "{era}");
@@ -40,14 +45,14 @@ fn a_login_makes_a_server_usable_until_the_logout() {
         assert!(fixture.count("tokens_revoked") >= 1);
         assert_eq!(fixture.count("families_revoked"), 1);
         assert_needs_login(&switchboard);
-        assert_eq!(fixture.seen()["problems"], json!([]), "{era}");
+        assert_eq!(fixture.observations()["problems"], json!([]), "{era}");
     }
 }
 
 #[test]
 fn the_browser_is_started_with_one_argument_and_its_answer_ends_the_login() {
     let fixture = OauthFixture::start(&[]);
-    let mut switchboard = home_of(&fixture);
+    let mut switchboard = home_with_login(&fixture);
     let browser = switchboard.write(
         "browser",
         "#!/bin/sh\nprintf '%s\\n%s\\n' \"$#\" \"$1\" > opened.part && mv opened.part opened\n",
@@ -56,14 +61,14 @@ fn the_browser_is_started_with_one_argument_and_its_answer_ends_the_login() {
     switchboard.set("BROWSER", browser.to_str().unwrap());
     let running = switchboard.start(&["login", "guarded"]);
     let opened = switchboard.path("opened");
-    let opened = poll(PATIENCE, || std::fs::read_to_string(&opened).ok());
+    let opened = poll(TEST_TIMEOUT, || std::fs::read_to_string(&opened).ok());
     let opened = opened.expect("the browser is started");
     let (count, url) = opened.trim().split_once('\n').unwrap();
     assert_eq!(count, "1");
     let (head, page) = visit(&fixture.agree(url)).expect("the login listens");
     assert_eq!(status(&head), 200, "{head}");
     assert!(!page.contains("code-"), "{page}");
-    running.finish_within(PATIENCE).expect(0);
+    running.finish_within(TEST_TIMEOUT).expect(0);
     assert_eq!(whoami(&switchboard), "client with no scopes");
 }
 
@@ -84,10 +89,10 @@ fn every_kind_of_authorization_server_is_found() {
     ];
     for flags in cases {
         let fixture = OauthFixture::start(flags);
-        let switchboard = home_of(&fixture);
+        let switchboard = home_with_login(&fixture);
         log_in(&switchboard, &fixture, &[]).expect(0);
         assert_eq!(whoami(&switchboard), "client with no scopes", "{flags:?}");
-        assert_eq!(fixture.seen()["problems"], json!([]), "{flags:?}");
+        assert_eq!(fixture.observations()["problems"], json!([]), "{flags:?}");
         assert_eq!(fixture.count("sink_connections"), 0, "{flags:?}");
     }
 }
@@ -96,12 +101,12 @@ fn every_kind_of_authorization_server_is_found() {
 fn a_registered_client_proves_itself_as_the_server_wants() {
     for auth in ["none", "basic", "post"] {
         let fixture = OauthFixture::start(&["--client-auth", auth]);
-        let switchboard = home_of(&fixture);
+        let switchboard = home_with_login(&fixture);
         log_in(&switchboard, &fixture, &[]).expect(0);
         fixture.expire();
         assert_eq!(whoami(&switchboard), "client with no scopes", "{auth}");
         switchboard.run(&["logout", "guarded"]).expect(0);
-        let seen = fixture.seen();
+        let seen = fixture.observations();
         assert_eq!(seen["problems"], json!([]), "{auth}");
         assert_eq!((&seen["refreshes"], &seen["families_revoked"]), (&json!(1), &json!(1)));
         let registrations = seen["registrations"].as_array().unwrap();
@@ -128,7 +133,7 @@ fn clients_that_are_known_beforehand_do_not_register() {
         switchboard.set("APP_SECRET", "s3cret");
         log_in(&switchboard, &fixture, &[]).expect(0);
         assert_eq!(whoami(&switchboard), format!("{name} with no scopes"), "{flags:?}");
-        let seen = fixture.seen();
+        let seen = fixture.observations();
         assert_eq!((&seen["registrations"], &seen["problems"]), (&json!([]), &json!([])));
     }
 }
@@ -154,7 +159,7 @@ fn client_credentials_need_nobody() {
         assert_eq!(whoami(&switchboard), "app with files:read", "{auth}");
         fixture.expire();
         assert_eq!(whoami(&switchboard), "app with files:read", "{auth}");
-        let seen = fixture.seen();
+        let seen = fixture.observations();
         assert_eq!((&seen["authorizations"], &seen["problems"]), (&json!([]), &json!([])));
     }
 }
@@ -165,7 +170,7 @@ fn a_login_asks_for_what_the_server_says_it_needs() {
         let fixture = OauthFixture::start(flags);
         let switchboard = home_with(&fixture, entry);
         log_in(&switchboard, &fixture, more).expect(0);
-        fixture.seen()["authorizations"][0]["scope"].clone()
+        fixture.observations()["authorizations"][0]["scope"].clone()
     };
     let nothing = json!({});
     assert_eq!(asked(&[], &nothing, &[]), Value::Null);
@@ -179,7 +184,7 @@ fn a_login_asks_for_what_the_server_says_it_needs() {
 #[test]
 fn a_call_that_needs_more_says_how_to_get_it_and_keeps_what_there_was() {
     let fixture = OauthFixture::start(&["--base-scope", "files:read"]);
-    let switchboard = home_of(&fixture);
+    let switchboard = home_with_login(&fixture);
     log_in(&switchboard, &fixture, &[]).expect(0);
     let words = ["call", "guarded", "write_file", "path=a"];
     let refused = switchboard.run(&words);
@@ -187,19 +192,19 @@ fn a_call_that_needs_more_says_how_to_get_it_and_keeps_what_there_was() {
     assert!(refused.stderr.contains("files:write"), "{refused:?}");
     assert!(refused.stderr.contains("switchboard login guarded"), "{refused:?}");
     assert_eq!(whoami(&switchboard), "client with files:read");
-    assert!(fixture.requests("POST /mcp") < 20, "{}", fixture.seen());
+    assert!(fixture.requests("POST /mcp") < 20, "{}", fixture.observations());
 
     log_in(&switchboard, &fixture, &["--scope", "files:write"]).expect(0);
     let written = switchboard.run(&words).expect(0);
     assert_eq!(written.stdout, "wrote a\n");
     assert_eq!(whoami(&switchboard), "client with files:read files:write");
-    assert_eq!(fixture.seen()["registrations"].as_array().unwrap().len(), 1);
+    assert_eq!(fixture.observations()["registrations"].as_array().unwrap().len(), 1);
 }
 
 #[test]
 fn a_person_who_says_no_is_told_so() {
     let fixture = OauthFixture::start(&["--deny"]);
-    let switchboard = home_of(&fixture);
+    let switchboard = home_with_login(&fixture);
     let ran = log_in(&switchboard, &fixture, &[]);
     assert_ne!(ran.code, 0, "{ran:?}");
     assert!(ran.stderr.contains("access_denied"), "{ran:?}");
@@ -226,7 +231,7 @@ fn a_header_from_the_configuration_is_all_that_is_sent() {
         Switchboard::with(&json!({"guarded": {"url": fixture.url, "headers": header}}));
     switchboard.set("MY_TOKEN", token);
     let said = switchboard.call(&["guarded", "echo", "text=in"], 0);
-    assert_eq!(text_of(&said), "in");
+    assert_eq!(result_text(&said), "in");
 }
 
 #[test]
@@ -236,7 +241,7 @@ fn a_header_from_the_configuration_is_not_replaced_by_a_login() {
     let switchboard = home_with(&fixture, &header);
     let ran = switchboard.run(&WHOAMI);
     assert_ne!(ran.code, 0, "{ran:?}");
-    let seen = fixture.seen();
+    let seen = fixture.observations();
     let headers: Vec<&String> = seen["authorization"].as_object().unwrap().keys().collect();
     assert_eq!(headers, ["Bearer wrong"]);
 }
@@ -244,11 +249,11 @@ fn a_header_from_the_configuration_is_not_replaced_by_a_login() {
 #[test]
 fn a_login_is_not_used_at_another_address_of_the_same_name() {
     let [first, second] = [(); 2].map(|()| OauthFixture::start(&[]));
-    let switchboard = home_of(&first);
+    let switchboard = home_with_login(&first);
     log_in(&switchboard, &first, &[]).expect(0);
     switchboard.configure(&json!({"guarded": {"url": second.url()}}));
     assert_needs_login(&switchboard);
-    let seen = second.seen();
+    let seen = second.observations();
     let headers: Vec<&String> = seen["authorization"].as_object().unwrap().keys().collect();
     assert_eq!(headers, ["none"]);
     switchboard.configure(&json!({"guarded": {"url": first.url()}}));
@@ -258,7 +263,7 @@ fn a_login_is_not_used_at_another_address_of_the_same_name() {
 #[test]
 fn tokens_are_in_no_file_and_in_no_output() {
     let fixture = OauthFixture::start(&["--client-auth", "basic"]);
-    let switchboard = home_of(&fixture);
+    let switchboard = home_with_login(&fixture);
     let mut said = Vec::new();
     said.push(log_in(&switchboard, &fixture, &["--json"]).expect(0));
     fixture.expire();
@@ -298,15 +303,15 @@ fn without_a_place_for_tokens_nothing_begins() {
     let path = std::env::var("PATH").unwrap_or_default();
     let programs = switchboard.path("programs");
     switchboard.set("PATH", &format!("{}:{path}", programs.display()));
-    let ran = refused(&switchboard, &[]);
+    let ran = run_refused_login(&switchboard, &[]);
     assert!(ran.stderr.contains("SWITCHBOARD_TOKEN_KEY"), "{ran:?}");
-    assert_eq!(fixture.seen()["registrations"], json!([]));
+    assert_eq!(fixture.observations()["registrations"], json!([]));
 }
 
 #[test]
 fn another_key_opens_nothing_and_destroys_nothing() {
     let fixture = OauthFixture::start(&[]);
-    let mut switchboard = home_of(&fixture);
+    let mut switchboard = home_with_login(&fixture);
     log_in(&switchboard, &fixture, &[]).expect(0);
     let kept = everything_below(&switchboard.folder().join("own"));
     switchboard.set("SWITCHBOARD_TOKEN_KEY", "another key of a test, long enough as well");
@@ -326,7 +331,7 @@ fn logging_out_of_everything_forgets_every_login() {
     switchboard.set("SWITCHBOARD_TOKEN_KEY", "the key of a test, long enough to be a key");
     for (name, fixture) in [("one", &one), ("two", &two)] {
         let running = switchboard.start(&["login", name, "--no-browser"]);
-        let waiting = Waiting::of(running);
+        let waiting = WaitingLogin::from_running(running);
         let callback = fixture.agree(&waiting.url);
         waiting.paste(&callback).expect(0);
     }

@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use switchboard_testkit::OauthFixture;
 
-use crate::login_person::{Waiting, home_of, log_in, refused, status, visit};
-use crate::running::PATIENCE;
+use crate::login_person::{
+    WaitingLogin, home_with_login, log_in, run_refused_login, status, visit,
+};
+use crate::running::TEST_TIMEOUT;
 use crate::switchboard::Switchboard;
 
 /// A fixture whose authorization server says this about itself.
@@ -16,7 +18,7 @@ fn claiming(metadata: &Value) -> OauthFixture {
 
 /// Fails unless the login stopped before anything was sent to the authorization server.
 fn assert_untouched(fixture: &OauthFixture, case: &str) {
-    let seen = fixture.seen();
+    let seen = fixture.observations();
     let touched = ["authorizations", "registrations", "token_requests"].map(|name| &seen[name]);
     assert_eq!(touched, [&json!([]), &json!([]), &json!([])], "{case}");
     assert_eq!(seen["sink_connections"], 0, "{case}");
@@ -25,7 +27,7 @@ fn assert_untouched(fixture: &OauthFixture, case: &str) {
 /// A home in which starting a browser leaves a trace, and the trace.
 fn with_browser(fixture: &OauthFixture) -> (Switchboard, std::path::PathBuf) {
     use std::os::unix::fs::PermissionsExt as _;
-    let mut switchboard = home_of(fixture);
+    let mut switchboard = home_with_login(fixture);
     let browser = switchboard.write("programs/xdg-open", "#!/bin/sh\necho \"$@\" >> opened\n");
     std::fs::set_permissions(&browser, std::fs::Permissions::from_mode(0o755)).unwrap();
     switchboard.set("BROWSER", browser.to_str().unwrap());
@@ -92,8 +94,8 @@ fn oa_02_an_authorization_endpoint_that_could_be_a_flag_or_several_words_is_refu
 #[test]
 fn oa_03_a_callback_needs_the_state_of_its_login_and_needs_it_once() {
     let fixture = OauthFixture::start(&[]);
-    let switchboard = home_of(&fixture);
-    let waiting = Waiting::start(&switchboard, &[]);
+    let switchboard = home_with_login(&fixture);
+    let waiting = WaitingLogin::start(&switchboard, &[]);
     let redirect = waiting.redirect_uri();
     let issuer = fixture.origin();
     for query in [
@@ -112,12 +114,12 @@ fn oa_03_a_callback_needs_the_state_of_its_login_and_needs_it_once() {
     // The listener is gone, or it does not take the same answer again.
     let again = visit(&callback).map(|(head, _)| status(&head));
     assert_ne!(again, Some(200), "the same answer is taken twice");
-    waiting.running.finish_within(PATIENCE).expect(0);
+    waiting.running.finish_within(TEST_TIMEOUT).expect(0);
     assert_eq!(fixture.requests("POST /token"), 1);
 
     for wrong in ["wrong-state", "no-state"] {
         let fixture = OauthFixture::start(&["--misbehave", wrong]);
-        let ran = log_in(&home_of(&fixture), &fixture, &[]);
+        let ran = log_in(&home_with_login(&fixture), &fixture, &[]);
         assert_ne!(ran.code, 0, "{wrong}: {ran:?}");
         assert_eq!(fixture.requests("POST /token"), 0, "{wrong}");
     }
@@ -126,10 +128,10 @@ fn oa_03_a_callback_needs_the_state_of_its_login_and_needs_it_once() {
 #[test]
 fn oa_03_a_pasted_answer_of_another_login_is_refused() {
     let fixture = OauthFixture::start(&[]);
-    let switchboard = home_of(&fixture);
-    let earlier = Waiting::start(&switchboard, &[]);
+    let switchboard = home_with_login(&fixture);
+    let earlier = WaitingLogin::start(&switchboard, &[]);
     let stolen = fixture.agree(&earlier.url);
-    let later = Waiting::start(&switchboard, &[]);
+    let later = WaitingLogin::start(&switchboard, &[]);
     let ran = later.paste(&stolen);
     assert_ne!(ran.code, 0, "{ran:?}");
     assert_eq!(fixture.requests("POST /token"), 0);
@@ -138,8 +140,8 @@ fn oa_03_a_pasted_answer_of_another_login_is_refused() {
 #[test]
 fn oa_04_the_callback_page_is_inert_and_follows_nobody() {
     let fixture = OauthFixture::start(&["--misbehave", "script-in-error"]);
-    let switchboard = home_of(&fixture);
-    let waiting = Waiting::start(&switchboard, &[]);
+    let switchboard = home_with_login(&fixture);
+    let waiting = WaitingLogin::start(&switchboard, &[]);
     let callback = fixture.agree(&waiting.url);
     assert!(callback.contains("%3Cscript%3E"), "{callback}");
     let trap = "&redirect=https%3A%2F%2Fevil.example&redirect_uri=https%3A%2F%2Fevil.example";
@@ -149,7 +151,7 @@ fn oa_04_the_callback_page_is_inert_and_follows_nobody() {
     for bad in ["<script", "evil.example", "\u{1b}"] {
         assert!(!page.contains(bad), "`{bad}` in {page}");
     }
-    let ran = waiting.running.finish_within(PATIENCE);
+    let ran = waiting.running.finish_within(TEST_TIMEOUT);
     assert_ne!(ran.code, 0, "{ran:?}");
     assert!(!ran.stderr.contains('\u{1b}') && ran.stderr.contains("access_denied"), "{ran:?}");
 }
@@ -158,7 +160,7 @@ fn oa_04_the_callback_page_is_inert_and_follows_nobody() {
 fn oa_05_metadata_without_s256_is_refused() {
     for methods in [Value::Null, json!(["plain"]), json!([]), json!(["s256"])] {
         let fixture = claiming(&json!({"code_challenge_methods_supported": methods}));
-        let ran = refused(&home_of(&fixture), &[]);
+        let ran = run_refused_login(&home_with_login(&fixture), &[]);
         assert!(ran.stderr.contains("S256"), "{ran:?}");
         assert_untouched(&fixture, &methods.to_string());
     }
@@ -183,7 +185,7 @@ fn oa_06_a_code_from_another_issuer_is_not_redeemed() {
     ];
     for flags in cases {
         let fixture = OauthFixture::start(flags);
-        let ran = log_in(&home_of(&fixture), &fixture, &[]);
+        let ran = log_in(&home_with_login(&fixture), &fixture, &[]);
         assert_ne!(ran.code, 0, "{flags:?}: {ran:?}");
         assert!(ran.stderr.contains("does not count"), "{flags:?}: {ran:?}");
         assert!(!ran.stderr.contains("access_denied"), "{flags:?}: {ran:?}");
@@ -196,18 +198,18 @@ fn oa_06_a_code_from_another_issuer_is_not_redeemed() {
         "--server-metadata",
         r#"{"authorization_response_iss_parameter_supported": null}"#,
     ]);
-    log_in(&home_of(&fixture), &fixture, &[]).expect(0);
+    log_in(&home_with_login(&fixture), &fixture, &[]).expect(0);
 }
 
 #[test]
 fn oa_07_metadata_of_another_issuer_is_refused() {
     for issuer in ["https://evil.example", "{origin}/", "{origin}/other", "", "HTTP://127.0.0.1"] {
         let fixture = claiming(&json!({ "issuer": issuer }));
-        refused(&home_of(&fixture), &[]);
+        run_refused_login(&home_with_login(&fixture), &[]);
         assert_untouched(&fixture, issuer);
     }
     let fixture = claiming(&json!({"issuer": null}));
-    refused(&home_of(&fixture), &[]);
+    run_refused_login(&home_with_login(&fixture), &[]);
     assert_untouched(&fixture, "no issuer");
 }
 
@@ -216,7 +218,7 @@ fn oa_07_metadata_of_another_resource_is_refused() {
     for resource in ["https://evil.example/mcp", "{origin}/other", "{sink}/mcp", ""] {
         let metadata = json!({ "resource": resource }).to_string();
         let fixture = OauthFixture::start(&["--resource-metadata", &metadata]);
-        refused(&home_of(&fixture), &[]);
+        run_refused_login(&home_with_login(&fixture), &[]);
         assert_untouched(&fixture, resource);
     }
 }
@@ -232,7 +234,7 @@ fn oa_10_an_authorized_request_is_not_sent_on_to_another_origin() {
             "--status",
             code,
         ]);
-        let switchboard = home_of(&fixture);
+        let switchboard = home_with_login(&fixture);
         log_in(&switchboard, &fixture, &[]).expect(0);
         let ran = switchboard.run(&["call", "guarded", "whoami"]);
         assert_ne!(ran.code, 0, "{code}: {ran:?}");
@@ -243,32 +245,32 @@ fn oa_10_an_authorized_request_is_not_sent_on_to_another_origin() {
 #[test]
 fn a_server_that_is_never_content_is_asked_a_few_times_and_no_more() {
     let fixture = OauthFixture::start(&["--misbehave", "always-401"]);
-    let switchboard = home_of(&fixture);
+    let switchboard = home_with_login(&fixture);
     log_in(&switchboard, &fixture, &[]);
     let before = fixture.requests("POST /mcp");
     let ran = switchboard.run(&["call", "guarded", "whoami"]).expect(4);
     assert!(ran.stderr.contains("switchboard login guarded"), "{ran:?}");
     let asked = fixture.requests("POST /mcp") - before;
-    assert!(asked <= 8, "{asked} requests: {}", fixture.seen());
-    assert!(fixture.count("refreshes") <= 2, "{}", fixture.seen());
+    assert!(asked <= 8, "{asked} requests: {}", fixture.observations());
+    assert!(fixture.count("refreshes") <= 2, "{}", fixture.observations());
 
     let fixture = OauthFixture::start(&["--misbehave", "always-403"]);
-    let switchboard = home_of(&fixture);
+    let switchboard = home_with_login(&fixture);
     log_in(&switchboard, &fixture, &["--scope", "files:write"]).expect(0);
     let before = fixture.requests("POST /mcp");
     let ran = switchboard.run(&["call", "guarded", "write_file", "path=a"]);
     assert_ne!(ran.code, 0, "{ran:?}");
     let asked = fixture.requests("POST /mcp") - before;
-    assert!(asked <= 8, "{asked} requests: {}", fixture.seen());
+    assert!(asked <= 8, "{asked} requests: {}", fixture.observations());
 }
 
 /// Fails unless a server that answers so ends the login in time and in few words.
 fn assert_ends(wrong: &str) {
     let fixture = OauthFixture::start(&["--misbehave", wrong]);
-    let switchboard = home_of(&fixture);
+    let switchboard = home_with_login(&fixture);
     let begun = Instant::now();
     let ran = if wrong.ends_with("metadata") {
-        refused(&switchboard, &[])
+        run_refused_login(&switchboard, &[])
     } else {
         log_in(&switchboard, &fixture, &[])
     };
@@ -297,6 +299,6 @@ fn a_token_that_never_comes_ends_the_login() {
 #[test]
 fn tokens_of_a_kind_that_we_cannot_use_are_refused() {
     let fixture = OauthFixture::start(&["--misbehave", "strange-token-type"]);
-    let ran = log_in(&home_of(&fixture), &fixture, &[]);
+    let ran = log_in(&home_with_login(&fixture), &fixture, &[]);
     assert_ne!(ran.code, 0, "{ran:?}");
 }

@@ -8,11 +8,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard_testkit::OauthFixture;
 
-use crate::running::{PATIENCE, Ran, Running};
+use crate::running::{Ran, RunningProcess, TEST_TIMEOUT};
 use crate::switchboard::Switchboard;
 
 /// A home with a key for the file of tokens, and one server that wants a login.
-pub(crate) fn home_of(fixture: &OauthFixture) -> Switchboard {
+pub(crate) fn home_with_login(fixture: &OauthFixture) -> Switchboard {
     home_with(fixture, &json!({}))
 }
 
@@ -28,23 +28,23 @@ pub(crate) fn home_with(fixture: &OauthFixture, more: &Value) -> Switchboard {
 }
 
 /// `login guarded --no-browser` that waits for its person.
-pub(crate) struct Waiting {
-    pub(crate) running: Running,
+pub(crate) struct WaitingLogin {
+    pub(crate) running: RunningProcess,
     pub(crate) url: String,
 }
 
-impl Waiting {
+impl WaitingLogin {
     /// Starts a login and waits for the address that it shows.
     pub(crate) fn start(switchboard: &Switchboard, more: &[&str]) -> Self {
         let words = [&["login", "guarded", "--no-browser"], more].concat();
-        Self::of(switchboard.start(&words))
+        Self::from_running(switchboard.start(&words))
     }
 
     /// The same for a login that was started already.
-    pub(crate) fn of(running: Running) -> Self {
+    pub(crate) fn from_running(running: RunningProcess) -> Self {
         match running.wait_for_error(address_in) {
             Some(url) => Self { running, url },
-            None => panic!("no address came: {:?}", running.finish_within(PATIENCE)),
+            None => panic!("no address came: {:?}", running.finish_within(TEST_TIMEOUT)),
         }
     }
 
@@ -63,7 +63,7 @@ impl Waiting {
     pub(crate) fn paste(mut self, callback: &str) -> Ran {
         self.running.say(&format!("{callback}\n"));
         self.running.close_input();
-        self.running.finish_within(PATIENCE)
+        self.running.finish_within(TEST_TIMEOUT)
     }
 }
 
@@ -79,13 +79,13 @@ fn address_in(text: &str) -> Option<String> {
 
 /// Logs in from beginning to end.
 pub(crate) fn log_in(switchboard: &Switchboard, fixture: &OauthFixture, more: &[&str]) -> Ran {
-    let waiting = Waiting::start(switchboard, more);
+    let waiting = WaitingLogin::start(switchboard, more);
     let callback = fixture.agree(&waiting.url);
     waiting.paste(&callback)
 }
 
 /// A login that has to end before anybody is sent anywhere; gives what it said.
-pub(crate) fn refused(switchboard: &Switchboard, more: &[&str]) -> Ran {
+pub(crate) fn run_refused_login(switchboard: &Switchboard, more: &[&str]) -> Ran {
     let words = [&["login", "guarded", "--no-browser"], more].concat();
     let ran = switchboard.run(&words);
     assert_ne!(ran.code, 0, "{ran:?}");

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use switchboard_testkit::OauthFixture;
 
-use crate::login_person::{home_of, log_in, refused};
+use crate::login_person::{home_with_login, log_in, run_refused_login};
 
 /// Addresses that no login may visit. Those with the port of the sink would reach it if dialled.
 const FORBIDDEN: [&str; 27] = [
@@ -48,7 +48,7 @@ const SOME: [&str; 6] = [
 ];
 
 fn assert_stopped(fixture: &OauthFixture, case: &str, begun: Instant) {
-    let seen = fixture.seen();
+    let seen = fixture.observations();
     assert_eq!(seen["sink_connections"], 0, "{case}");
     assert_eq!(seen["token_requests"], json!([]), "{case}");
     // Dialling an address that does not answer would have taken longer.
@@ -58,9 +58,9 @@ fn assert_stopped(fixture: &OauthFixture, case: &str, begun: Instant) {
 /// Fails unless a login with a server of these flags ends before anybody is sent anywhere.
 fn check(flags: &[&str], case: &str) {
     let fixture = OauthFixture::start(flags);
-    let switchboard = home_of(&fixture);
+    let switchboard = home_with_login(&fixture);
     let begun = Instant::now();
-    refused(&switchboard, &[]);
+    run_refused_login(&switchboard, &[]);
     assert_stopped(&fixture, case, begun);
 }
 
@@ -75,9 +75,9 @@ fn ss_01_resource_metadata_at_a_forbidden_address_is_not_fetched() {
 #[test]
 fn ss_01_what_a_metadata_address_answers_is_not_repeated() {
     let fixture = OauthFixture::start(&["--misbehave", "echo-bait"]);
-    let switchboard = home_of(&fixture);
+    let switchboard = home_with_login(&fixture);
     for ran in [
-        refused(&switchboard, &[]),
+        run_refused_login(&switchboard, &[]),
         switchboard.run(&["call", "guarded", "whoami"]),
         switchboard.run(&["doctor"]),
     ] {
@@ -114,7 +114,7 @@ fn ss_03_every_hop_of_a_redirect_is_checked() {
 fn a_redirect_to_a_place_that_is_allowed_is_followed() {
     for wrong in ["prm-redirect", "as-redirect"] {
         let fixture = OauthFixture::start(&["--misbehave", wrong, "--value", "{sink}/"]);
-        refused(&home_of(&fixture), &[]);
+        run_refused_login(&home_with_login(&fixture), &[]);
         assert!(fixture.count("sink_connections") > 0, "{wrong}");
     }
 }
@@ -126,12 +126,12 @@ fn ss_03_what_is_posted_is_never_sent_on() {
             let flags = ["--value", place, "--status", code];
             let register = [&["--misbehave", "register-redirect"], &flags[..]].concat();
             let fixture = OauthFixture::start(&register);
-            refused(&home_of(&fixture), &[]);
+            run_refused_login(&home_with_login(&fixture), &[]);
             assert_eq!(fixture.count("sink_connections"), 0, "{register:?}");
 
             let token = [&["--misbehave", "token-redirect"], &flags[..]].concat();
             let fixture = OauthFixture::start(&token);
-            let ran = log_in(&home_of(&fixture), &fixture, &[]);
+            let ran = log_in(&home_with_login(&fixture), &fixture, &[]);
             assert_ne!(ran.code, 0, "{token:?}: {ran:?}");
             assert_eq!(fixture.count("sink_connections"), 0, "{token:?}");
         }
@@ -147,8 +147,8 @@ fn ss_03_a_redirect_without_an_end_is_given_up() {
             "{origin}/.well-known/oauth-authorization-server"
         };
         let fixture = OauthFixture::start(&["--misbehave", wrong, "--value", path]);
-        refused(&home_of(&fixture), &[]);
-        let seen = fixture.seen();
+        run_refused_login(&home_with_login(&fixture), &[]);
+        let seen = fixture.observations();
         let most = seen["requests"].as_object().unwrap().values().filter_map(Value::as_u64).max();
         assert!(most.unwrap_or(0) <= 30, "{seen}");
     }
@@ -162,7 +162,7 @@ fn ss_05_other_spellings_of_an_address_change_nothing() {
     for issuer in spellings.into_iter().chain(names) {
         let metadata = json!({"authorization_servers": [issuer]}).to_string();
         let fixture = OauthFixture::start(&["--resource-metadata", &metadata]);
-        let ran = refused(&home_of(&fixture), &[]);
+        let ran = run_refused_login(&home_with_login(&fixture), &[]);
         assert_eq!(fixture.count("sink_connections"), 0, "{issuer}: {ran:?}");
     }
 }
@@ -170,7 +170,7 @@ fn ss_05_other_spellings_of_an_address_change_nothing() {
 #[test]
 fn ss_07_links_in_metadata_and_tools_are_never_followed() {
     let fixture = OauthFixture::start(&["--misbehave", "links", "--era", "modern"]);
-    let switchboard = home_of(&fixture);
+    let switchboard = home_with_login(&fixture);
     log_in(&switchboard, &fixture, &[]).expect(0);
     let listed: [&[&str]; 6] = [
         &["servers"],
@@ -185,5 +185,5 @@ fn ss_07_links_in_metadata_and_tools_are_never_followed() {
     }
     switchboard.run(&["logout", "guarded"]).expect(0);
     assert_eq!(fixture.count("sink_connections"), 0);
-    assert_eq!(fixture.seen()["problems"], json!([]));
+    assert_eq!(fixture.observations()["problems"], json!([]));
 }

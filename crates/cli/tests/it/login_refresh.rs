@@ -10,8 +10,8 @@ use switchboard_host::{Host, Options, Recording};
 use switchboard_testkit::OauthFixture;
 use switchboard_wire::Json;
 
-use crate::login_person::{home_of, home_with, log_in};
-use crate::switchboard::{Switchboard, text_of};
+use crate::login_person::{home_with, home_with_login, log_in};
+use crate::switchboard::{Switchboard, result_text};
 
 const KEY: &str = "the key of a test, long enough to be a key";
 
@@ -53,10 +53,10 @@ async fn calls_at_once(host: &Arc<Host>, count: usize) -> usize {
 async fn a_hundred_calls_on_an_expired_token_refresh_once() {
     for era in ["legacy", "modern"] {
         let fixture = OauthFixture::start(&["--era", era]);
-        let switchboard = home_of(&fixture);
+        let switchboard = home_with_login(&fixture);
         log_in(&switchboard, &fixture, &[]).expect(0);
         let host = Arc::new(host_in(&switchboard));
-        host.settled(None).await;
+        host.wait_settled(None).await;
         assert_eq!(calls_at_once(&host, 1).await, 1);
         assert_eq!(fixture.count("refreshes"), 0, "{era}");
         fixture.expire();
@@ -71,10 +71,10 @@ async fn a_hundred_calls_on_an_expired_token_refresh_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hundred_calls_with_tokens_of_ten_seconds_refresh_once() {
     let fixture = OauthFixture::start(&["--token-seconds", "10"]);
-    let switchboard = home_of(&fixture);
+    let switchboard = home_with_login(&fixture);
     log_in(&switchboard, &fixture, &[]).expect(0);
     let host = Arc::new(host_in(&switchboard));
-    host.settled(None).await;
+    host.wait_settled(None).await;
     assert_eq!(calls_at_once(&host, 100).await, 100);
     let counts = ["refreshes", "reuses", "families_revoked"].map(|name| fixture.count(name));
     assert_eq!(counts, [1, 0, 0]);
@@ -84,13 +84,13 @@ async fn a_hundred_calls_with_tokens_of_ten_seconds_refresh_once() {
 #[test]
 fn a_token_that_is_about_to_run_out_is_renewed_before_it_is_used() {
     let fixture = OauthFixture::start(&["--token-seconds", "10"]);
-    let switchboard = home_of(&fixture);
+    let switchboard = home_with_login(&fixture);
     log_in(&switchboard, &fixture, &[]).expect(0);
     fixture.set_token_seconds(3600);
     for _ in 0..2 {
         switchboard.call(&["guarded", "whoami"], 0);
     }
-    let seen = fixture.seen();
+    let seen = fixture.observations();
     assert_eq!(seen["refreshes"], 1, "{seen}");
     assert_eq!(seen["reuses"], 0, "{seen}");
 }
@@ -99,7 +99,7 @@ fn a_token_that_is_about_to_run_out_is_renewed_before_it_is_used() {
 #[test]
 fn oa_15_two_processes_on_one_store_lose_no_refresh() {
     let fixture = OauthFixture::start(&["--token-seconds", "2"]);
-    let switchboard = home_of(&fixture);
+    let switchboard = home_with_login(&fixture);
     log_in(&switchboard, &fixture, &[]).expect(0);
     thread::scope(|scope| {
         for process in ["one", "two"] {
@@ -108,12 +108,12 @@ fn oa_15_two_processes_on_one_store_lose_no_refresh() {
                 for round in 0..8 {
                     let text = format!("text={process} {round}");
                     let said = switchboard.call(&["guarded", "echo", &text], 0);
-                    assert_eq!(text_of(&said), format!("{process} {round}"));
+                    assert_eq!(result_text(&said), format!("{process} {round}"));
                 }
             });
         }
     });
-    let seen = fixture.seen();
+    let seen = fixture.observations();
     assert_eq!([&seen["reuses"], &seen["families_revoked"]], [&json!(0), &json!(0)], "{seen}");
     let refreshes = seen["refreshes"].as_u64().unwrap();
     assert!((1..=64).contains(&refreshes), "{seen}");
@@ -123,7 +123,7 @@ fn oa_15_two_processes_on_one_store_lose_no_refresh() {
 #[test]
 fn two_processes_on_one_store_share_a_refresh() {
     let fixture = OauthFixture::start(&[]);
-    let switchboard = home_of(&fixture);
+    let switchboard = home_with_login(&fixture);
     log_in(&switchboard, &fixture, &[]).expect(0);
     fixture.expire();
     thread::scope(|scope| {
@@ -138,19 +138,19 @@ fn two_processes_on_one_store_share_a_refresh() {
 #[test]
 fn a_refused_refresh_asks_for_a_login_and_a_broken_one_does_not_lose_it() {
     let fixture = OauthFixture::start(&["--misbehave", "refresh-refused"]);
-    let switchboard = home_of(&fixture);
+    let switchboard = home_with_login(&fixture);
     log_in(&switchboard, &fixture, &[]).expect(0);
     fixture.expire();
     let ran = switchboard.run(&["call", "guarded", "whoami"]).expect(4);
     assert!(ran.stderr.contains("switchboard login guarded"), "{ran:?}");
     assert_eq!(switchboard.status("guarded")[0], "needs login");
     let refreshes = fixture.requests("POST /token");
-    assert!(refreshes <= 3, "{}", fixture.seen());
+    assert!(refreshes <= 3, "{}", fixture.observations());
     log_in(&switchboard, &fixture, &[]).expect(0);
     switchboard.call(&["guarded", "whoami"], 0);
 
     let fixture = OauthFixture::start(&["--misbehave", "refresh-broken"]);
-    let switchboard = home_of(&fixture);
+    let switchboard = home_with_login(&fixture);
     log_in(&switchboard, &fixture, &[]).expect(0);
     // The server still takes the token, whatever we think of its age.
     switchboard.call(&["guarded", "whoami"], 0);
@@ -162,7 +162,7 @@ fn a_refused_refresh_asks_for_a_login_and_a_broken_one_does_not_lose_it() {
 #[test]
 fn tokens_that_were_revoked_elsewhere_ask_for_a_login() {
     let fixture = OauthFixture::start(&[]);
-    let switchboard = home_of(&fixture);
+    let switchboard = home_with_login(&fixture);
     log_in(&switchboard, &fixture, &[]).expect(0);
     fixture.revoke();
     let ran = switchboard.run(&["call", "guarded", "whoami"]).expect(4);
@@ -185,9 +185,9 @@ fn without_a_refresh_token_an_expired_login_is_over() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_login_by_another_process_is_noticed_without_a_restart() {
     let fixture = OauthFixture::start(&[]);
-    let switchboard = home_of(&fixture);
+    let switchboard = home_with_login(&fixture);
     let host = Arc::new(host_in(&switchboard));
-    host.settled(None).await;
+    host.wait_settled(None).await;
     log_in(&switchboard, &fixture, &[]).expect(0);
     let mut ready = false;
     for _ in 0..300 {

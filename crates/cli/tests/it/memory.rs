@@ -49,7 +49,7 @@ fn memory_keeps_what_a_call_stored() {
     assert!(wrong.stderr.contains("`/entities/0/observations`"), "{wrong:?}");
 
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         [
             "tool memory/create_entities: ok",
             "tool memory/read_graph: ok",

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use switchboard_testkit::{ModelFixture, ModelVendor};
 
-use crate::running::{PATIENCE, Ran, Running};
+use crate::running::{Ran, RunningProcess, TEST_TIMEOUT};
 use crate::switchboard::Switchboard;
 use crate::talking::{KEY, KEY_VARIABLE};
 
@@ -29,7 +29,7 @@ fn with(models: &Value) -> Switchboard {
 fn run(switchboard: &Switchboard, words: &[&str], code: i32) -> Ran {
     let mut command = switchboard.command(words);
     command.env(KEY_VARIABLE, KEY).env("WRONG", "sk-of-somebody-else");
-    Running::start(&mut command).finish_within(PATIENCE).expect(code)
+    RunningProcess::start(&mut command).finish_within(TEST_TIMEOUT).expect(code)
 }
 
 #[test]
@@ -166,7 +166,8 @@ fn a_model_that_the_vendor_does_not_have_is_told_with_what_it_has() {
         let fixture = vendor(of);
         let switchboard = with(&json!({"good": profile(of, &fixture, model)}));
         let checked = run(&switchboard, &["models", "--json"], 3).json();
-        let (row, name) = (&checked[0], of.name());
+        let row = &checked[0];
+        let name = of.name();
         let message = row["message"].as_str().unwrap();
         assert!(message.starts_with(&format!("`{name}` has no model `{model}`")), "{row}");
         assert!(row["hint"].as_str().unwrap().contains("scripted-small"), "{row}");

@@ -5,11 +5,15 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::running::{PATIENCE, Running, poll, wait_for_text};
+use crate::running::{RunningProcess, TEST_TIMEOUT, poll, wait_for_text};
 use crate::switchboard::{Switchboard, fixture};
 
 /// A call that waits, with a program in place of the desktop's own.
-fn waiting(switchboard: &Switchboard, settings: &Value, notify_send: &str) -> (Running, Value) {
+fn waiting(
+    switchboard: &Switchboard,
+    settings: &Value,
+    notify_send: &str,
+) -> (RunningProcess, Value) {
     let config = json!({"mcpServers": {"echo": fixture(&["echo"])}, "settings": settings});
     switchboard.write_config(&config.to_string());
     switchboard.script("bin/notify-send", notify_send);
@@ -18,14 +22,14 @@ fn waiting(switchboard: &Switchboard, settings: &Value, notify_send: &str) -> (R
     let words = ["call", "echo", "echo", "text=<b>", "--review", "--wait-for-review"];
     let mut command = switchboard.command(&words);
     command.env("PATH", format!("{}:{path}", programs.display()));
-    let running = Running::start(&mut command);
-    let entry = poll(PATIENCE, || switchboard.json(&["review"]).get(0).cloned());
+    let running = RunningProcess::start(&mut command);
+    let entry = poll(TEST_TIMEOUT, || switchboard.json(&["review"]).get(0).cloned());
     (running, entry.expect("something waits"))
 }
 
-fn finish(switchboard: &Switchboard, running: Running, entry: &Value) {
+fn finish(switchboard: &Switchboard, running: RunningProcess, entry: &Value) {
     switchboard.run(&["review", "answer", entry["id"].as_str().unwrap(), "run"]).expect(0);
-    running.finish_within(PATIENCE).expect(0);
+    running.finish_within(TEST_TIMEOUT).expect(0);
 }
 
 fn shown(switchboard: &Switchboard) -> std::path::PathBuf {

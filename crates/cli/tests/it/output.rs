@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use crate::running::{PATIENCE, poll};
+use crate::running::{TEST_TIMEOUT, poll};
 use crate::switchboard::{Switchboard, fixture};
 
 #[test]
@@ -70,7 +70,7 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
     let mut listing = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
     // The reading end is closed before anything was written.
     drop(listing.stdout.take());
-    let ended = poll(PATIENCE, || listing.try_wait().unwrap());
+    let ended = poll(TEST_TIMEOUT, || listing.try_wait().unwrap());
     // Failing to kill means that it has already ended.
     _ = listing.kill();
     assert_eq!(ended.and_then(|status| status.code()), Some(0));
@@ -86,7 +86,7 @@ fn a_terminal_shows_head_and_tail_of_a_long_result_and_where_the_rest_is() {
     });
     switchboard.write_config(&config.to_string());
     let words = ["call", "echo", "big", "bytes=50000"];
-    let shown = switchboard.in_terminal(&words).finish_within(PATIENCE).expect(0);
+    let shown = switchboard.in_terminal(&words).finish_within(TEST_TIMEOUT).expect(0);
     assert!(shown.stdout.len() < 10_000, "{} bytes were shown", shown.stdout.len());
     let name = shown.stdout.split([' ', ']', '\r', '\n']).find(|word| word.ends_with(".txt"));
     let name = name.unwrap_or_else(|| panic!("no file is named: {}", shown.stdout));
@@ -106,7 +106,7 @@ fn a_result_beyond_the_limit_is_not_taken() {
     assert!(refused.stderr.contains("hint: raise `settings.resultLimitBytes`"), "{refused:?}");
     switchboard.run(&["call", "builtin", "echo", "text=short"]).expect(0);
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         ["tool builtin/echo: invalid_output (too_long)", "tool builtin/echo: ok"]
     );
 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::drifting::{Drifting, OTHER, described};
-use crate::gateway::{Gateway, Legacy, NEWEST_LEGACY, said};
-use crate::running::{PATIENCE, poll};
+use crate::drifting::{DriftingServer, OTHER, tool_with_description};
+use crate::gateway::{Gateway, Legacy, NEWEST_LEGACY, answer_text};
+use crate::running::{TEST_TIMEOUT, poll};
 use crate::switchboard::Switchboard;
 
 #[cfg(target_os = "linux")]
@@ -12,12 +12,12 @@ use crate::switchboard::Switchboard;
 fn rp_06_an_always_does_not_hold_for_a_schema_that_gained_a_parameter() {
     for pins in ["on", "off"] {
         let settings = json!({"autoApprove": true, "pins": pins});
-        let it = Drifting::with(&settings);
+        let it = DriftingServer::with(&settings);
         let words = ["call", "srv", "echo", "text=a", "--review"];
         let mut terminal = it.switchboard.in_terminal(&words);
         terminal.wait_for("[e] edit the arguments");
         terminal.say("a");
-        terminal.finish_within(PATIENCE).expect(0);
+        terminal.finish_within(TEST_TIMEOUT).expect(0);
         it.switchboard.run(&words).expect(0);
         let remembered = it.switchboard.json(&["review", "remembered"]);
         assert_eq!(remembered[0]["server"], "srv");
@@ -32,7 +32,7 @@ fn rp_06_an_always_does_not_hold_for_a_schema_that_gained_a_parameter() {
         }
         let asked = it.switchboard.run(&words).expect(5);
         assert!(asked.stderr.contains("nobody can be asked here"), "{asked:?}");
-        assert_eq!(it.reached(), 2);
+        assert_eq!(it.calls_reached(), 2);
 
         it.switchboard.run(&["review", "forget", "srv", "echo"]).expect(0);
         assert_eq!(it.switchboard.json(&["review", "remembered"]), json!([]));
@@ -45,7 +45,7 @@ fn rp_06_an_always_does_not_hold_for_a_schema_that_gained_a_parameter() {
 
 #[test]
 fn cf_02_a_changed_entry_of_a_project_is_shown_against_the_approved_one() {
-    let it = Drifting { switchboard: Switchboard::new() };
+    let it = DriftingServer { switchboard: Switchboard::new() };
     let project = |entry: &Value| {
         let config = json!({"mcpServers": {"srv": entry}});
         it.switchboard.write("switchboard.json", &config.to_string());
@@ -70,12 +70,12 @@ fn cf_02_a_changed_entry_of_a_project_is_shown_against_the_approved_one() {
         assert!(!approved.stderr.contains("secret-"), "{approved:?}");
         it.echo(0);
     }
-    assert_eq!(it.reached(), 4);
+    assert_eq!(it.calls_reached(), 4);
 }
 
 #[test]
 fn an_answer_for_the_session_holds_for_that_tool_until_its_definition_changes() {
-    let it = Drifting::with(&json!({"pins": "off"}));
+    let it = DriftingServer::with(&json!({"pins": "off"}));
     let gateway = Gateway::with_tool(&it.switchboard, &["--review", "ask"], "srv__echo");
     let can = json!({"elicitation": {"form": {}}});
     let client = Legacy::open(&gateway.url, NEWEST_LEGACY, &can);
@@ -92,13 +92,13 @@ fn an_answer_for_the_session_holds_for_that_tool_until_its_definition_changes() 
     };
     let mut stream = call("echo");
     answer(&stream.next_message(), "session");
-    assert_eq!(said(&stream.next_message()), "a");
+    assert_eq!(answer_text(&stream.next_message()), "a");
     // Not asked again for it, but for another tool.
-    assert_eq!(said(&client.call("srv__echo", &json!({"text": "a"}))), "a");
-    it.offers(&described(OTHER));
+    assert_eq!(answer_text(&client.call("srv__echo", &json!({"text": "a"}))), "a");
+    it.offers(&tool_with_description(OTHER));
     let mut stream = call("grow");
     answer(&stream.next_message(), "run");
-    assert_eq!(said(&stream.next_message()), "grown_1");
+    assert_eq!(answer_text(&stream.next_message()), "grown_1");
     gateway.wait_for_tool("srv__grown_1");
     let mut stream = call("echo");
     answer(&stream.next_message(), "skip");
@@ -111,12 +111,12 @@ fn first_use(switchboard: &Switchboard) -> Value {
         let listed = switchboard.json(&["review", "list"]);
         listed.as_array().unwrap().iter().find(|entry| entry["kind"] == "first_use").cloned()
     };
-    poll(PATIENCE, listed).expect("the first use is asked about")
+    poll(TEST_TIMEOUT, listed).expect("the first use is asked about")
 }
 
 #[test]
 fn the_first_use_of_a_server_waits_in_the_queue_and_a_yes_there_approves_it() {
-    let it = Drifting::with(&json!({"firstUse": "ask"}));
+    let it = DriftingServer::with(&json!({"firstUse": "ask"}));
     let gateway = Gateway::start(&it.switchboard, &[]);
     let entry = first_use(&it.switchboard);
     assert_eq!(entry["server"], "srv");
@@ -136,13 +136,13 @@ fn the_first_use_of_a_server_waits_in_the_queue_and_a_yes_there_approves_it() {
     gateway.wait_for_tool("srv__echo");
     assert_eq!(it.switchboard.json(&["review", "list"]), json!([]));
     it.echo(0);
-    it.offers(&described(OTHER));
+    it.offers(&tool_with_description(OTHER));
     it.echo(5);
 }
 
 #[test]
 fn a_no_to_the_first_use_leaves_it_held_and_an_approval_elsewhere_ends_the_question() {
-    let it = Drifting::with(&json!({"firstUse": "ask"}));
+    let it = DriftingServer::with(&json!({"firstUse": "ask"}));
     let gateway = Gateway::start(&it.switchboard, &[]);
     let entry = first_use(&it.switchboard);
     it.switchboard.run(&["review", "answer", entry["id"].as_str().unwrap(), "decline"]).expect(0);
@@ -157,5 +157,5 @@ fn a_no_to_the_first_use_leaves_it_held_and_an_approval_elsewhere_ends_the_quest
         let listed = it.switchboard.json(&["review", "list"]);
         listed.as_array().unwrap().is_empty().then_some(())
     };
-    poll(PATIENCE, is_over).expect("the question is withdrawn");
+    poll(TEST_TIMEOUT, is_over).expect("the question is withdrawn");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::given::{given, tool};
+use crate::given::{server_entry, tool};
 use crate::switchboard::{Switchboard, fixture};
 
 fn home() -> Switchboard {
@@ -161,7 +161,7 @@ fn explain_names_the_verdict_the_rule_its_place_and_the_risk() {
         "{text}"
     );
     // Nothing was called.
-    assert_eq!(switchboard.recorded(), [""; 0]);
+    assert_eq!(switchboard.recorded_calls(), [""; 0]);
     switchboard.run(&["policy", "explain", "echo/nothing"]).expect(2);
 }
 
@@ -216,7 +216,7 @@ fn what_if_knows_what_servers_say_about_their_tools() {
     let mut look = tool("look", "Looks.", json!({}));
     look["annotations"] = json!({"readOnlyHint": true});
     let offers = json!({"tools": [look, tool("change", "Changes.", json!({}))]});
-    let mut entry = given(&switchboard, "srv", &offers);
+    let mut entry = server_entry(&switchboard, "srv", &offers);
     entry["trusted"] = json!(true);
     switchboard.configure(&json!({"srv": entry}));
     for name in ["look", "change"] {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::running::{PATIENCE, Running};
+use crate::running::{RunningProcess, TEST_TIMEOUT};
 use crate::switchboard::{Switchboard, fixture};
 
 fn rule(effect: &str) -> Value {
@@ -10,7 +10,7 @@ fn rule(effect: &str) -> Value {
 }
 
 /// What becomes of a call that a model proposes, with nobody to ask.
-fn proposed(levels: &[(&str, &str)]) -> (i32, String) {
+fn run_proposed(levels: &[(&str, &str)]) -> (i32, String) {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
     for (level, effect) in levels {
         switchboard.write_policy(level, &rule(effect));
@@ -32,7 +32,7 @@ fn the_strictest_level_counts() {
         // Whoever wrote the project cannot agree to anything.
         (&[("project", "allow")], 5, "ask"),
     ] {
-        assert_eq!(proposed(levels), (code, verdict.to_owned()), "{levels:?}");
+        assert_eq!(run_proposed(levels), (code, verdict.to_owned()), "{levels:?}");
     }
 }
 
@@ -116,7 +116,7 @@ fn rules_of_the_repositorys_root_count_in_every_folder_of_it() {
     let call = |code: i32| {
         let mut command = switchboard.command(&["call", "it", "echo", "text=a"]);
         let command = command.current_dir(switchboard.path("a/b"));
-        Running::start(command).finish_within(PATIENCE).expect(code)
+        RunningProcess::start(command).finish_within(TEST_TIMEOUT).expect(code)
     };
     call(5);
     // Files further in narrow as well, and take nothing away.

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::gateway::{Gateway, NEWEST_LEGACY};
-use crate::given::{given, tool};
-use crate::running::{PATIENCE, poll};
+use crate::given::{server_entry, tool};
+use crate::running::{TEST_TIMEOUT, poll};
 use crate::scripted::{configure, last_session, results, task};
 use crate::switchboard::{Switchboard, fixture};
 
 /// A home with a server that leaves a trace of every message, and a rule against all of it.
-fn denied() -> Switchboard {
+fn home_with_denial() -> Switchboard {
     let switchboard = Switchboard::new();
     let journal = switchboard.text_path("journal");
     switchboard.configure(&json!({"echo": fixture(&["echo", "--tasks", "--journal", &journal])}));
@@ -31,7 +31,7 @@ const CITED: &str = "not allowed: `no echo` of the enterprise policy (";
 
 #[test]
 fn hk_04_a_denied_tool_is_denied_to_a_person_and_to_a_model_at_the_terminal() {
-    let switchboard = denied();
+    let switchboard = home_with_denial();
     for words in [
         &["call", "echo", "write", "key=a"][..],
         &["call", "echo", "write", "key=a", "--review"],
@@ -58,7 +58,7 @@ fn hk_04_a_denied_tool_is_denied_to_a_person_and_to_a_model_at_the_terminal() {
 
 #[test]
 fn hk_04_a_denied_tool_is_denied_to_the_model_of_a_task_whatever_is_allowed_for_it() {
-    let switchboard = denied();
+    let switchboard = home_with_denial();
     let servers =
         json!({"echo": fixture(&["echo", "--journal", &switchboard.text_path("journal")])});
     let call = json!({"name": "echo__write", "arguments": {"key": "a"}});
@@ -94,11 +94,12 @@ fn hk_04_a_denied_tool_is_denied_to_clients_of_the_gateway_in_both_eras() {
     let journal = switchboard.text_path("journal");
     let entry = fixture(&["echo", "--tasks", "--journal", &journal]);
     let neighbour = json!({"tools": [tool("plain", "The neighbour's.", json!({}))]});
-    let other = given(&switchboard, "other", &neighbour);
+    let other = server_entry(&switchboard, "other", &neighbour);
     switchboard.configure(&json!({"echo": entry, "other": other}));
     deny(&switchboard);
     let gateway = Gateway::with_tool(&switchboard, &[], "other__plain");
-    let (legacy, modern) = (gateway.legacy(NEWEST_LEGACY), gateway.modern());
+    let legacy = gateway.legacy(NEWEST_LEGACY);
+    let modern = gateway.modern();
     let call = json!({"name": "echo__write", "arguments": {"key": "a"}});
     let answers = [
         legacy.ask("tools/call", &call),
@@ -267,7 +268,7 @@ fn a_person_who_puts_denied_arguments_in_place_is_told_so() {
     assert!(shown["problem"].as_str().unwrap().contains("not allowed"), "{shown}");
     assert!(shown["risk"]["score"].as_u64().unwrap() > 0, "{shown}");
     switchboard.run(&["review", "answer", &again, "run"]).expect(0);
-    waiting.finish_within(PATIENCE).expect(0);
+    waiting.finish_within(TEST_TIMEOUT).expect(0);
     let journal = std::fs::read_to_string(switchboard.path("journal")).unwrap();
     assert_eq!(journal, "write good\n");
 }
@@ -277,7 +278,7 @@ fn first_waiting(switchboard: &Switchboard) -> String {
 }
 
 fn another_waiting(switchboard: &Switchboard, than: &str) -> String {
-    let found = poll(PATIENCE, || {
+    let found = poll(TEST_TIMEOUT, || {
         let listed = switchboard.json(&["review", "list"]);
         let ids = listed.as_array().unwrap().iter().map(|entry| entry["id"].as_str().unwrap());
         let mut others = ids.filter(|id| *id != than).map(str::to_owned);
@@ -324,7 +325,7 @@ fn pl_01_a_denied_name_is_denied_in_every_spelling_that_a_server_offers() {
     let offers = json!({
         "tools": tools, "resources": resources, "prompts": prompts,
     });
-    let entry = given(&switchboard, "github", &offers);
+    let entry = server_entry(&switchboard, "github", &offers);
     let config = json!({"mcpServers": {"github": entry}, "settings": {"scan": "off"}});
     switchboard.write_config(&config.to_string());
     let deny = |target: &str| json!({"effect": "deny", "target": target});

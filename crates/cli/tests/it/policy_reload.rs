@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::gateway::{Gateway, Legacy, NEWEST_LEGACY};
-use crate::running::{PATIENCE, poll};
+use crate::running::{TEST_TIMEOUT, poll};
 use crate::switchboard::{Switchboard, fixture};
 
 fn deny(tool: &str) -> serde_json::Value {
@@ -66,11 +66,12 @@ fn hk_03_new_rules_count_at_once_and_broken_ones_leave_the_old_in_force() {
         let answer = gateway.modern().call(tool, arguments).to_string();
         answer.contains("of the enterprise policy")
     };
-    let (echo, add) = (json!({"text": "a"}), json!({"a": 1, "b": 2}));
+    let echo = json!({"text": "a"});
+    let add = json!({"a": 1, "b": 2});
     assert!(!is_denied("echo__echo", &echo) && is_denied("echo__add", &add));
 
     switchboard.write_policy("enterprise", &deny("echo"));
-    let counted = poll(PATIENCE, || is_denied("echo__echo", &echo).then_some(()));
+    let counted = poll(TEST_TIMEOUT, || is_denied("echo__echo", &echo).then_some(()));
     assert!(counted.is_some(), "new rules do not count");
     assert!(!is_denied("echo__add", &add));
 
@@ -80,11 +81,11 @@ fn hk_03_new_rules_count_at_once_and_broken_ones_leave_the_old_in_force() {
     // A mistake in the configuration does not keep new rules out.
     switchboard.write_config("{");
     switchboard.write_policy("enterprise", &deny("add"));
-    let counted = poll(PATIENCE, || is_denied("echo__add", &add).then_some(()));
+    let counted = poll(TEST_TIMEOUT, || is_denied("echo__add", &add).then_some(()));
     assert!(counted.is_some(), "new rules do not count beside a broken configuration");
     assert!(!is_denied("echo__echo", &echo));
     watching.interrupt();
-    watching.finish_within(PATIENCE).expect(0);
+    watching.finish_within(TEST_TIMEOUT).expect(0);
 }
 
 #[test]
@@ -105,7 +106,7 @@ fn a_rule_that_comes_while_a_person_thinks_counts_whatever_the_answer() {
             let answer = gateway.modern().call("echo__add", &json!({"a": 1, "b": 2}));
             answer.to_string().contains("of the enterprise policy")
         };
-        assert!(poll(PATIENCE, || is_denied().then_some(())).is_some(), "{word}");
+        assert!(poll(TEST_TIMEOUT, || is_denied().then_some(())).is_some(), "{word}");
         let result = json!({"action": "accept", "content": {"answer": word}});
         let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": result});
         assert_eq!(client.post(&answer).status, 202);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::gateway::Gateway;
-use crate::running::{PATIENCE, poll, started};
+use crate::running::{TEST_TIMEOUT, poll, started_pids};
 use crate::switchboard::{Switchboard, fixture};
 
 fn home(policy: &Value) -> Switchboard {
@@ -44,7 +44,7 @@ fn a_server_that_is_not_on_the_list_is_not_started() {
         assert_eq!((status[0].as_str(), call.code), ("not allowed", 5), "{servers}: {call:?}");
         let why = "the enterprise policy does not allow this server (";
         assert!(call.stderr.contains(why), "{servers}: {call:?}");
-        assert_eq!(started(&switchboard.path("trace")), [0_u32; 0], "{servers}");
+        assert_eq!(started_pids(&switchboard.path("trace")), [0_u32; 0], "{servers}");
         let doctor = switchboard.run(&["doctor"]).expect(4);
         assert!(doctor.stdout.contains(why), "{servers}: {doctor:?}");
         // What is part of this program is no server of others.
@@ -57,7 +57,7 @@ fn a_server_that_is_taken_off_the_list_is_ended() {
     let switchboard = home(&json!({}));
     let gateway = Gateway::with_tool(&switchboard, &[], "echo__echo");
     switchboard.write_policy("enterprise", &json!({"servers": {"disable_all": true}}));
-    let gone = poll(PATIENCE, || {
+    let gone = poll(TEST_TIMEOUT, || {
         let names = gateway.modern().names("tools");
         (!names.iter().any(|name| name == "echo__echo")).then_some(())
     });

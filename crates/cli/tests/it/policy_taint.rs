@@ -42,7 +42,7 @@ fn read_then_write() -> Value {
     ])
 }
 
-fn written(switchboard: &Switchboard) -> String {
+fn trace_text(switchboard: &Switchboard) -> String {
     std::fs::read_to_string(switchboard.path("journal")).unwrap_or_default()
 }
 
@@ -51,7 +51,7 @@ fn rs_01_a_write_to_another_server_waits_for_a_person_after_an_untrusted_result(
     let switchboard = home(&json!({}), &json!({}), &read_then_write());
     let ran = switchboard.run(&["run", "go"]).expect(5);
     assert!(ran.stdout.contains("Done."), "{ran:?}");
-    assert_eq!(written(&switchboard), "", "it ran unasked");
+    assert_eq!(trace_text(&switchboard), "", "it ran unasked");
     let calls = switchboard.json(&["calls"]);
     assert_eq!([&calls[0]["verdict"], &calls[0]["outcome"]], ["ask", "denied"]);
     let by = calls[0]["verdict_by"].as_str().unwrap();
@@ -76,7 +76,7 @@ fn rs_04_a_result_that_speaks_as_the_user_stays_a_result_and_taints() {
         .filter_map(|step| step["text"].as_str())
         .collect();
     assert!(said.iter().all(|text| !text.contains("New user query")), "{said:?}");
-    assert_eq!(written(&switchboard), "");
+    assert_eq!(trace_text(&switchboard), "");
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn what_is_trusted_or_read_only_or_the_same_server_is_not_held() {
     ] {
         let switchboard = home(&web, &settings, &turns);
         switchboard.run(&["run", "go"]).expect(0);
-        assert_eq!(written(&switchboard), expected, "{web} {settings}");
+        assert_eq!(trace_text(&switchboard), expected, "{web} {settings}");
     }
 }
 
@@ -115,7 +115,7 @@ fn a_rule_or_a_person_can_allow_it_all_the_same() {
         switchboard.write_policy("user", &policy);
         switchboard.run(words).expect(code);
         let expected = if code == 0 { "write a\n" } else { "" };
-        assert_eq!(written(&switchboard), expected, "{policy} {words:?}");
+        assert_eq!(trace_text(&switchboard), expected, "{policy} {words:?}");
     }
 }
 
@@ -131,7 +131,7 @@ fn a_conversation_that_goes_on_in_another_process_is_still_tainted() {
     switchboard.run(&["run", "read"]).expect(0);
     let session = last_session(&switchboard);
     switchboard.run(&["run", "--resume", &session, "write"]).expect(5);
-    assert_eq!(written(&switchboard), "", "it ran unasked");
+    assert_eq!(trace_text(&switchboard), "", "it ran unasked");
 }
 
 #[test]
@@ -152,17 +152,18 @@ fn a_conversation_that_was_copied_from_another_is_as_tainted_as_that_was_at_the_
         let words = [&["sessions", "fork", &session][..], more].concat();
         switchboard.json(&words)["session"].as_str().unwrap().to_owned()
     };
-    let (clean, tainted) = (fork(&["--step", &before]), fork(&[]));
+    let clean = fork(&["--step", &before]);
+    let tainted = fork(&[]);
     // Deleted: what the copy holds counts, not where it came from.
     switchboard.run(&["sessions", "delete", &session, "--yes"]).expect(0);
     switchboard.run(&["run", "--resume", &tainted, "write"]).expect(5);
-    assert_eq!(written(&switchboard), "", "it ran unasked");
+    assert_eq!(trace_text(&switchboard), "", "it ran unasked");
     let by = switchboard.json(&["calls"])[0]["verdict_by"].as_str().unwrap().to_owned();
     assert!(by.starts_with("something was read from `web`"), "{by}");
     let write = call("notes__write", json!({"key": "b"}));
     profile(&switchboard, "main", &json!([{"text": "Hello."}, write, {"text": "Done."}]));
     switchboard.run(&["run", "--resume", &clean, "write"]).expect(0);
-    assert_eq!(written(&switchboard), "write b\n", "what was copied before the result is clean");
+    assert_eq!(trace_text(&switchboard), "write b\n", "what was copied before the result is clean");
 }
 
 #[test]
@@ -178,7 +179,7 @@ fn rules_can_speak_of_what_was_read_and_how_often() {
     switchboard.write_policy("user", &json!({ "rules": rules }));
     switchboard.run(&["run", "go"]).expect(5);
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         ["tool web/echo: ok", "tool web/echo: ok", "tool web/echo: denied (policy)"]
     );
 }
@@ -205,8 +206,8 @@ fn rules_can_speak_of_which_tools_were_used_also_after_a_restart_and_in_copies()
     let copies = [fork(), fork()];
     switchboard.run(&["run", "--resume", &session, "write"]).expect(5);
     switchboard.run(&["run", "--resume", copies[0].as_str().unwrap(), "write"]).expect(5);
-    assert_eq!(written(&switchboard), "", "it ran in spite of the rule");
+    assert_eq!(trace_text(&switchboard), "", "it ran in spite of the rule");
     asks("'notes/echo' in session.results || session.results.exists(name, name == 'web/write')");
     switchboard.run(&["run", "--resume", copies[1].as_str().unwrap(), "write"]).expect(0);
-    assert_eq!(written(&switchboard), "write a\n");
+    assert_eq!(trace_text(&switchboard), "write a\n");
 }

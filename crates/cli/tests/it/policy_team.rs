@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use serde_json::{Value, json};
 
 use crate::remote_server::free_port;
-use crate::running::PATIENCE;
+use crate::running::TEST_TIMEOUT;
 use crate::switchboard::{Switchboard, fixture};
 
 const RULES: &str = r#"{"rules": [{"effect": "deny", "target": "echo/echo", "name": "team"}]}"#;
@@ -75,7 +75,7 @@ fn why_a_teams_address_cannot_be_fetched_is_told_to_whoever_watches() {
     switchboard.write_config(&config.to_string());
     watching.wait_for("the team's file cannot be fetched");
     watching.interrupt();
-    watching.finish_within(PATIENCE).expect(0);
+    watching.finish_within(TEST_TIMEOUT).expect(0);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::running::started;
+use crate::running::started_pids;
 use crate::switchboard::{Switchboard, fixture};
 
 fn database(switchboard: &Switchboard) -> PathBuf {
@@ -51,7 +51,7 @@ fn lg_01_a_line_break_in_an_argument_makes_no_second_record() {
     let switchboard = Switchboard::new();
     let text = "text=a\n2026-01-01 INFO approved by admin\r\n\u{1b}[2Jx";
     switchboard.run(&["call", "builtin", "echo", text]).expect(0);
-    assert_eq!(switchboard.recorded(), ["tool builtin/echo: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool builtin/echo: ok"]);
     let listed = switchboard.run(&["calls"]).expect(0).stdout;
     assert_eq!(listed.matches("approved by admin").count(), 0, "{listed}");
     let shown = switchboard.run(&["calls", "show", &id(&switchboard, 1)]).expect(0).stdout;
@@ -151,7 +151,7 @@ fn lg_04_a_call_that_cannot_be_recorded_does_not_run() {
     std::fs::create_dir_all(database(&switchboard)).unwrap();
     let refused = switchboard.run(&["call", "echo", "write", "text=a"]).expect(7);
     assert!(refused.stderr.contains("calls cannot be recorded"), "{refused:?}");
-    assert_eq!(started(trace.as_ref()), [0_u32; 0], "the server was started");
+    assert_eq!(started_pids(trace.as_ref()), [0_u32; 0], "the server was started");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn lg_04_nothing_runs_once_the_record_was_taken_away() {
     let folder = database(&switchboard).parent().unwrap().to_owned();
     std::fs::rename(&folder, folder.with_file_name("elsewhere")).unwrap();
     let refused = || call().contains("was moved or removed").then_some(());
-    assert!(crate::running::poll(crate::running::PATIENCE, refused).is_some());
+    assert!(crate::running::poll(crate::running::TEST_TIMEOUT, refused).is_some());
     let written = || std::fs::read_to_string(&journal).unwrap_or_default().lines().count();
     let before = written();
     assert!(call().contains("audit_unavailable"));
@@ -173,7 +173,7 @@ fn lg_04_nothing_runs_once_the_record_was_taken_away() {
     // Back in its place it is written again.
     std::fs::rename(folder.with_file_name("elsewhere"), &folder).unwrap();
     let taken = || (!call().contains("audit_unavailable")).then_some(());
-    assert!(crate::running::poll(crate::running::PATIENCE, taken).is_some());
+    assert!(crate::running::poll(crate::running::TEST_TIMEOUT, taken).is_some());
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::running::{PATIENCE, Running, poll};
-use crate::serve_client::{Serving, Site, tool_call, until};
+use crate::running::{RunningProcess, TEST_TIMEOUT, poll};
+use crate::serve_client::{ServingGateway, Site, tool_call, until};
 use crate::switchboard::{Switchboard, fixture};
 
 fn record(switchboard: &Switchboard) -> PathBuf {
@@ -24,7 +24,7 @@ fn noting() -> Switchboard {
 }
 
 /// What the server wrote, in order.
-fn written(switchboard: &Switchboard) -> Vec<String> {
+fn written_lines(switchboard: &Switchboard) -> Vec<String> {
     let journal = std::fs::read_to_string(switchboard.path("journal")).unwrap_or_default();
     let lines = journal.lines().filter_map(|line| line.strip_prefix("write "));
     lines.map(str::to_owned).collect()
@@ -70,13 +70,14 @@ fn everything_about_calls_in_a_list_is_what_is_shown_of_each() {
 #[test]
 fn a_record_that_is_moved_away_stops_calls_until_it_is_back() {
     let switchboard = noting();
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     serving.wait_for_tool(None, "one__write");
     assert_eq!(write(&serving, "before"), None);
-    let (here, away) = (record(&switchboard), switchboard.folder().join("own/state/away"));
+    let here = record(&switchboard);
+    let away = switchboard.folder().join("own/state/away");
     std::fs::rename(&here, &away).unwrap();
     // What had begun before it was noticed is in the journal that was moved along.
-    let refused = poll(PATIENCE, || write(&serving, "moved")).expect("it is noticed");
+    let refused = poll(TEST_TIMEOUT, || write(&serving, "moved")).expect("it is noticed");
     assert!(refused.contains("was moved or removed"), "{refused}");
     serving.wait_for_error("warning: calls are refused: the record of calls cannot be written");
     assert!(write(&serving, "moved").is_some());
@@ -87,7 +88,7 @@ fn a_record_that_is_moved_away_stops_calls_until_it_is_back() {
     serving.signal("TERM");
     let ended = serving.finish().expect(0);
     assert_eq!(ended.stderr.matches("calls are refused").count(), 1, "{ended:?}");
-    let ran = written(&switchboard);
+    let ran = written_lines(&switchboard);
     let ok = switchboard.json(&["calls", "--outcome", "ok", "--limit", "1000"]);
     assert_eq!(ok.as_array().unwrap().len(), ran.len(), "{ran:?}");
     switchboard.run(&["calls", "verify"]).expect(0);
@@ -96,7 +97,7 @@ fn a_record_that_is_moved_away_stops_calls_until_it_is_back() {
 #[test]
 fn a_record_that_is_removed_stops_calls_at_once() {
     let switchboard = noting();
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     serving.wait_for_tool(None, "one__write");
     assert_eq!(write(&serving, "before"), None);
     std::fs::remove_dir_all(record(&switchboard)).unwrap();
@@ -107,11 +108,11 @@ fn a_record_that_is_removed_stops_calls_at_once() {
     // A new one that somebody else makes there is not the one that is open.
     assert_eq!(switchboard.json(&["calls"]), json!([]));
     assert!(write(&serving, "after").is_some());
-    assert_eq!(written(&switchboard), ["before"]);
+    assert_eq!(written_lines(&switchboard), ["before"]);
     serving.signal("TERM");
     assert_eq!(serving.finish().code, 0);
     switchboard.run(&["call", "one", "write", "key=anew"]).expect(0);
-    assert_eq!(switchboard.recorded(), ["tool one/write: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool one/write: ok"]);
 }
 
 #[test]
@@ -141,7 +142,7 @@ fn f70_processes_on_one_record_that_are_killed_in_turn_leave_each_call_with_one_
         std::fs::remove_file(&trace).ok();
         let traced = fixture(&["echo", "--trace", trace.to_str().unwrap()]);
         switchboard.configure(&json!({"one": traced}));
-        let serving = Serving::start(&switchboard, &[]);
+        let serving = ServingGateway::start(&switchboard, &[]);
         serving.wait_for_tool(None, "one__slow");
         let mut waiting = serving.connect();
         waiting.write_all(slow.text(serving.port).as_bytes()).unwrap();
@@ -162,7 +163,7 @@ fn f70_processes_on_one_record_that_are_killed_in_turn_leave_each_call_with_one_
     }
     let round = ["one/slow: unknown (host_crash)", "one/slow: unknown (host_crash)"];
     let mut expected = [round, ["builtin/echo: ok"; 2]].concat().repeat(3);
-    let mut recorded = switchboard.recorded();
+    let mut recorded = switchboard.recorded_calls();
     expected.sort_unstable();
     recorded.sort();
     assert_eq!(recorded, expected.iter().map(|call| format!("tool {call}")).collect::<Vec<_>>());
@@ -171,7 +172,7 @@ fn f70_processes_on_one_record_that_are_killed_in_turn_leave_each_call_with_one_
 }
 
 /// The number that a query on the record gives, asked of the file itself.
-fn counted(switchboard: &Switchboard, query: &str) -> String {
+fn query_count(switchboard: &Switchboard, query: &str) -> String {
     let script = "import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute(sys.argv[2])\
                   .fetchone())";
     let mut python = Command::new("python3");
@@ -182,12 +183,12 @@ fn counted(switchboard: &Switchboard, query: &str) -> String {
 #[test]
 fn calls_are_sealed_while_their_process_lives() {
     let switchboard = noting();
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     serving.wait_for_tool(None, "one__write");
     assert_eq!(write(&serving, "a"), None);
-    until(|| counted(&switchboard, "SELECT count(*) FROM seals") == "1");
+    until(|| query_count(&switchboard, "SELECT count(*) FROM seals") == "1");
     assert_eq!(write(&serving, "b"), None);
-    until(|| counted(&switchboard, "SELECT count(*) FROM seals") == "2");
+    until(|| query_count(&switchboard, "SELECT count(*) FROM seals") == "2");
 }
 
 #[test]
@@ -202,16 +203,17 @@ fn f71_a_record_in_a_folder_that_everybody_can_write_to_is_not_used() {
         assert!(refused.stderr.contains("every user of this machine"), "{refused:?}");
         assert!(refused.stderr.contains("chmod o-w"), "{refused:?}");
     }
-    assert_eq!(written(&switchboard), [""; 0]);
+    assert_eq!(written_lines(&switchboard), [""; 0]);
 }
 
 /// Holds the record locked until its input ends.
-fn locked(switchboard: &Switchboard) -> Running {
+fn hold_record_lock(switchboard: &Switchboard) -> RunningProcess {
     let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None); \
                   c.execute('BEGIN IMMEDIATE'); print('locked', flush=True); sys.stdin.read()";
     let mut python = Command::new("python3");
-    let running =
-        Running::start(python.args(["-c", script]).arg(record(switchboard).join("calls.db")));
+    let running = RunningProcess::start(
+        python.args(["-c", script]).arg(record(switchboard).join("calls.db")),
+    );
     running.wait_for("locked");
     running
 }
@@ -220,16 +222,16 @@ fn locked(switchboard: &Switchboard) -> Running {
 fn f68_a_record_that_another_program_holds_locked_refuses_calls_and_can_be_read() {
     let switchboard = noting();
     switchboard.run(&["call", "one", "write", "key=a"]).expect(0);
-    let mut holding = locked(&switchboard);
+    let mut holding = hold_record_lock(&switchboard);
     let refused = switchboard.run(&["call", "one", "write", "key=b"]).expect(7);
     assert!(refused.stderr.contains("another program holds the file locked"), "{refused:?}");
     let read = switchboard.run(&["calls"]).expect(0);
     assert!(read.stdout.contains("\twrite\tok\t"), "{read:?}");
     assert!(read.stderr.contains("warning: what became of calls"), "{read:?}");
     holding.close_input();
-    holding.finish_within(PATIENCE);
+    holding.finish_within(TEST_TIMEOUT);
     switchboard.run(&["call", "one", "write", "key=c"]).expect(0);
-    assert_eq!(written(&switchboard), ["a", "c"]);
+    assert_eq!(written_lines(&switchboard), ["a", "c"]);
 }
 
 /// Lets files of a process grow to so many bytes and no further, as a disk that is full would.
@@ -249,21 +251,21 @@ fn f66_and_f67_where_nothing_more_can_be_written_calls_are_refused_and_taken_aga
     command.args(["-c", "trap '' XFSZ; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_switchboard")]);
     command.args(["serve", "--json", "--listen", "127.0.0.1:0"]);
     switchboard.surround(&mut command);
-    let running = Running::start(&mut command);
-    let site = Site::told(&running.first_line());
+    let running = RunningProcess::start(&mut command);
+    let site = Site::from_line(&running.first_line());
     site.wait_for_tool(None, "one__write");
     assert_eq!(write(&site, "before"), None);
     limit(running.pid(), "1000");
-    let refused = poll(PATIENCE, || write(&site, "full")).expect("it is noticed");
+    let refused = poll(TEST_TIMEOUT, || write(&site, "full")).expect("it is noticed");
     assert!(refused.contains("the record of calls cannot be written"), "{refused}");
-    let ran = written(&switchboard);
+    let ran = written_lines(&switchboard);
     assert!(write(&site, "full").is_some());
-    assert_eq!(written(&switchboard), ran, "what was refused ran");
+    assert_eq!(written_lines(&switchboard), ran, "what was refused ran");
     limit(running.pid(), "unlimited");
     until(|| write(&site, "after").is_none());
     running.signal("TERM");
-    assert_eq!(running.finish_within(PATIENCE).code, 0);
-    let ran = written(&switchboard);
+    assert_eq!(running.finish_within(TEST_TIMEOUT).code, 0);
+    let ran = written_lines(&switchboard);
     let ok = switchboard.json(&["calls", "--outcome", "ok", "--limit", "1000"]);
     assert_eq!(ok.as_array().unwrap().len(), ran.len(), "{ran:?}");
     switchboard.run(&["calls", "verify"]).expect(0);

@@ -5,14 +5,14 @@ use switchboard_testkit::{HttpFixture, RegistryFixture, RegistryMood};
 
 use crate::http_client::send;
 #[cfg(target_os = "linux")]
-use crate::running::PATIENCE;
-use crate::scripted::scripted;
-use crate::serve_client::Serving;
+use crate::running::TEST_TIMEOUT;
+use crate::scripted::scripted_home;
+use crate::serve_client::ServingGateway;
 use crate::switchboard::{Switchboard, fixture};
 
 const SECRET: &str = "hunter2-hunter2-hunter2";
 
-fn listed(name: &str, status: &str, more: &Value) -> Value {
+fn listed_server(name: &str, status: &str, more: &Value) -> Value {
     let mut server =
         json!({"name": name, "version": "1.0.0", "description": format!("about {name}")});
     for (member, value) in more.as_object().unwrap() {
@@ -47,10 +47,10 @@ fn entry(switchboard: &Switchboard, name: &str) -> Value {
 #[test]
 fn registry_search_and_show_mark_what_is_deprecated_or_deleted() {
     let registry = RegistryFixture::start(&[
-        listed("a.example/files", "active", &npm("1.0.0", &json!({}))),
-        listed("b.example/files-old", "deprecated", &npm("latest", &json!({}))),
-        listed("c.example/files-gone", "deleted", &json!({})),
-        listed("d.example/mail", "active", &json!({"title": "\u{1b}[31mred"})),
+        listed_server("a.example/files", "active", &npm("1.0.0", &json!({}))),
+        listed_server("b.example/files-old", "deprecated", &npm("latest", &json!({}))),
+        listed_server("c.example/files-gone", "deleted", &json!({})),
+        listed_server("d.example/mail", "active", &json!({"title": "\u{1b}[31mred"})),
     ]);
     registry.set_page(1);
     let switchboard = home(&registry);
@@ -85,7 +85,8 @@ fn registry_search_and_show_mark_what_is_deprecated_or_deleted() {
 
 #[test]
 fn registry_that_cannot_be_reached_is_answered_for_by_the_cache_with_its_age() {
-    let registry = RegistryFixture::start(&[listed("a.example/files", "active", &json!({}))]);
+    let registry =
+        RegistryFixture::start(&[listed_server("a.example/files", "active", &json!({}))]);
     let switchboard = home(&registry);
     switchboard.run(&["registry", "search", "files"]).expect(0);
     registry.set_mood(RegistryMood::Status(503));
@@ -103,7 +104,7 @@ fn registry_remote_is_added_and_called_with_its_secret_kept_apart() {
         {"name": "Authorization", "value": "Bearer {key}",
             "variables": {"key": {"isRequired": true, "isSecret": true}}},
         {"name": "X-Mode", "value": "${HOME}"}]}]});
-    let registry = RegistryFixture::start(&[listed("a.example/echo", "active", &remote)]);
+    let registry = RegistryFixture::start(&[listed_server("a.example/echo", "active", &remote)]);
     let switchboard = home(&registry);
     let asked = switchboard.run(&["add", "a.example/echo", "--yes"]).expect(2);
     assert!(asked.stderr.contains("`key` is needed and has no value"), "{asked:?}");
@@ -143,7 +144,7 @@ fn registry_packages_are_pinned_and_the_choice_is_the_persons() {
             {"registryType": "oci", "identifier": "docker.io/a/b:1.2.3"}],
         "remotes": [{"type": "sse", "url": "https://b.example/sse"}],
     });
-    let registry = RegistryFixture::start(&[listed("a.example/b", "active", &both)]);
+    let registry = RegistryFixture::start(&[listed_server("a.example/b", "active", &both)]);
     let switchboard = home(&registry);
     let several = switchboard.run(&["add", "a.example/b", "--yes"]).expect(2);
     assert!(several.stderr.contains("`a.example/b` can be added in 3 ways"), "{several:?}");
@@ -178,7 +179,7 @@ fn registry_asks_the_person_which_way_and_for_what_is_needed() {
         {"registryType": "npm", "identifier": "b", "version": "1.0.0", "environmentVariables": [
             {"name": "KEY", "description": "The key", "isSecret": true, "isRequired": true}]},
         {"registryType": "pypi", "identifier": "b", "version": "1.0.0"}]});
-    let registry = RegistryFixture::start(&[listed("a.example/b", "deprecated", &ways)]);
+    let registry = RegistryFixture::start(&[listed_server("a.example/b", "deprecated", &ways)]);
     let switchboard = home(&registry);
     let mut running = switchboard.in_terminal(&["add", "a.example/b"]);
     running.wait_for("Which one? [1-2] ");
@@ -191,7 +192,7 @@ fn registry_asks_the_person_which_way_and_for_what_is_needed() {
     running.wait_for("Add `b`? [y/N] ");
     assert_eq!(entry(&switchboard, "b"), Value::Null);
     running.say("y\n");
-    let ran = running.finish_within(PATIENCE).expect(0);
+    let ran = running.finish_within(TEST_TIMEOUT).expect(0);
     assert!(!ran.stdout.contains(SECRET), "{ran:?}");
     let expected =
         json!({"command": "npx", "args": ["-y", "b@1.0.0"], "env": {"KEY": "${keyring:KEY}"}});
@@ -199,7 +200,7 @@ fn registry_asks_the_person_which_way_and_for_what_is_needed() {
     let mut no = switchboard.in_terminal(&["add", "a.example/b", "--package", "pypi", "--as", "c"]);
     no.wait_for("Add `c`? [y/N] ");
     no.say("\n");
-    no.finish_within(PATIENCE).expect(5);
+    no.finish_within(TEST_TIMEOUT).expect(5);
     assert_eq!(entry(&switchboard, "c"), Value::Null);
 }
 
@@ -211,13 +212,13 @@ fn registry_entries_that_must_not_run_are_refused_and_nothing_is_written() {
     let codes = json!({"packageArguments": [{"type": "positional", "value": "a\u{1b}[2Jb"}]});
     let metadata = json!({"remotes": [{"type": "sse", "url": "http://169.254.169.254/latest"}]});
     let registry = RegistryFixture::start(&[
-        listed("a.example/gone", "deleted", &npm("1.0.0", &json!({}))),
-        listed("a.example/latest", "active", &npm("latest", &json!({}))),
-        listed("a.example/range", "active", &npm("^1.0.0", &json!({}))),
-        listed("a.example/preload", "active", &npm("1.0.0", &preload)),
-        listed("a.example/shell", "active", &npm("1.0.0", &shell)),
-        listed("a.example/codes", "active", &npm("1.0.0", &codes)),
-        listed("a.example/metadata", "active", &metadata),
+        listed_server("a.example/gone", "deleted", &npm("1.0.0", &json!({}))),
+        listed_server("a.example/latest", "active", &npm("latest", &json!({}))),
+        listed_server("a.example/range", "active", &npm("^1.0.0", &json!({}))),
+        listed_server("a.example/preload", "active", &npm("1.0.0", &preload)),
+        listed_server("a.example/shell", "active", &npm("1.0.0", &shell)),
+        listed_server("a.example/codes", "active", &npm("1.0.0", &codes)),
+        listed_server("a.example/metadata", "active", &metadata),
     ]);
     let switchboard = home(&registry);
     let before = switchboard.config_text();
@@ -241,8 +242,11 @@ fn registry_entries_that_must_not_run_are_refused_and_nothing_is_written() {
 #[test]
 fn registry_of_the_organisation_is_not_passed_over_when_it_cannot_be_reached() {
     let own = RegistryFixture::start(&[]);
-    let public =
-        RegistryFixture::start(&[listed("a.example/b", "active", &npm("1.0.0", &json!({})))]);
+    let public = RegistryFixture::start(&[listed_server(
+        "a.example/b",
+        "active",
+        &npm("1.0.0", &json!({})),
+    )]);
     let switchboard = Switchboard::new();
     let settings = json!({"settings": {"registries": [own.url, public.url]}});
     switchboard.write_config(&settings.to_string());
@@ -262,7 +266,7 @@ fn registry_served_by_us_lists_what_is_allowed_and_no_value() {
         "web": {"url": format!("http://127.0.0.1:9/mcp?key={SECRET}"), "headers": {"X-Key": SECRET}},
     }));
     ours.set("PATH", "/nonexistent");
-    let serving = Serving::start(&ours, &["--registry", "--no-console"]);
+    let serving = ServingGateway::start(&ours, &["--registry", "--no-console"]);
     let base = format!("http://127.0.0.1:{}", serving.port);
     let url = format!("{base}/v0.1/servers?limit=2");
     let answer = send("GET", &url, &[], "");
@@ -308,12 +312,13 @@ fn registry_served_by_us_lists_what_is_allowed_and_no_value() {
 fn registry_served_by_us_asks_for_a_token_where_one_is_needed() {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
     let token = switchboard.json(&["tokens", "add", "me"])["token"].as_str().unwrap().to_owned();
-    let serving = Serving::start(&switchboard, &["--registry", "--require-token", "--no-console"]);
+    let serving =
+        ServingGateway::start(&switchboard, &["--registry", "--require-token", "--no-console"]);
     let url = format!("http://127.0.0.1:{}/v0.1/servers", serving.port);
     assert_eq!(send("GET", &url, &[], "").status, 401);
     let bearer = format!("Bearer {token}");
     assert_eq!(send("GET", &url, &[("Authorization", &bearer)], "").status, 200);
-    let without = Serving::start(&switchboard, &["--no-console"]);
+    let without = ServingGateway::start(&switchboard, &["--no-console"]);
     let url = format!("http://127.0.0.1:{}/v0.1/servers", without.port);
     assert_eq!(send("GET", &url, &[], "").status, 404);
 }
@@ -322,7 +327,7 @@ fn registry_served_by_us_asks_for_a_token_where_one_is_needed() {
 fn registry_of_known_servers_gives_one_hint_for_an_address_that_nobody_serves() {
     let turns = json!([{"text": "hello"}, {"text": "hello"}]);
     let hint = "hint: GitHub has a server for github.com: `switchboard add github`";
-    let plain = scripted(&json!({}), &turns);
+    let plain = scripted_home(&json!({}), &turns);
     let said =
         plain.run(&["run", "look at https://github.com/a/b and https://linear.app/c"]).expect(0);
     assert_eq!(said.stderr.matches("hint: ").count(), 1, "{said:?}");
@@ -330,7 +335,7 @@ fn registry_of_known_servers_gives_one_hint_for_an_address_that_nobody_serves() 
     let lookalike = plain.run(&["run", "look at https://evil-github.com/a"]).expect(0);
     assert!(!lookalike.stderr.contains("hint: "), "{lookalike:?}");
     let entry = json!({"url": "https://api.githubcopilot.com/mcp/", "disabled": true});
-    let served = scripted(&json!({"mcpServers": {"code": entry}}), &turns);
+    let served = scripted_home(&json!({"mcpServers": {"code": entry}}), &turns);
     let said = served.run(&["run", "look at https://github.com/a/b"]).expect(0);
     assert!(!said.stderr.contains("hint: "), "{said:?}");
     let known = plain.json(&["registry", "known", "https://gist.github.com/x"]);

@@ -3,8 +3,8 @@
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 
-use crate::running::{PATIENCE, poll};
-use crate::testenv::{installed, node};
+use crate::running::{TEST_TIMEOUT, poll};
+use crate::testenv::{installed_path, node};
 
 /// A real server that listens on loopback; it is ended when the value is dropped.
 pub(crate) struct RemoteServer {
@@ -27,7 +27,8 @@ impl RemoteServer {
     /// The `FastMCP` sample with `http` or `sse`.
     pub(crate) fn fastmcp(transport: &str) -> Self {
         let path = if transport == "sse" { "/sse" } else { "/mcp" };
-        let (program, script) = (installed("python/bin/fastmcp"), installed("fastmcp_server.py"));
+        let program = installed_path("python/bin/fastmcp");
+        let script = installed_path("fastmcp_server.py");
         Self::start(path, |port| {
             let mut command = Command::new(&program);
             command.args(["run", &script, "--transport", transport, "--no-banner"]);
@@ -44,7 +45,7 @@ impl RemoteServer {
             .stderr(Stdio::null())
             .spawn()
             .expect("an installed server can be started");
-        let listens = poll(PATIENCE, || {
+        let listens = poll(TEST_TIMEOUT, || {
             let ended = child.try_wait().unwrap();
             assert!(ended.is_none(), "the server on port {port} ended: {ended:?}");
             TcpStream::connect(("127.0.0.1", port)).ok()

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::running::{Running, wait_for_text};
-use crate::scripted::{configure, last_session, results, scripted, steps, task};
+use crate::running::{RunningProcess, wait_for_text};
+use crate::scripted::{configure, last_session, results, scripted_home, steps, task};
 use crate::switchboard::{Switchboard, fixture};
 
 const SOON: Duration = Duration::from_secs(30);
@@ -16,7 +16,7 @@ const SOON: Duration = Duration::from_secs(30);
 const UNKNOWN: &str = "It is not known whether this ran";
 
 /// Runs a task with everything allowed; its events come on standard output.
-fn begin(switchboard: &Switchboard) -> Running {
+fn begin(switchboard: &Switchboard) -> RunningProcess {
     switchboard.start(&["run", "--allow", "*", "--json", "Do it"])
 }
 
@@ -47,7 +47,7 @@ fn write(server: &str, key: &str) -> Value {
 }
 
 /// What was written, in order.
-fn written(switchboard: &Switchboard) -> Vec<String> {
+fn written_lines(switchboard: &Switchboard) -> Vec<String> {
     let journal = std::fs::read_to_string(switchboard.path("journal")).unwrap_or_default();
     let lines = journal.lines().filter_map(|line| line.strip_prefix("write "));
     lines.map(str::to_owned).collect()
@@ -61,7 +61,7 @@ fn kinds(switchboard: &Switchboard, session: &str) -> Vec<String> {
 #[test]
 fn an_answer_that_was_cut_off_is_asked_for_again() {
     let slow = json!([{"text": "It begins and goes on and on.", "chunk": 10, "delayMs": 1000}]);
-    let switchboard = scripted(&json!({}), &slow);
+    let switchboard = scripted_home(&json!({}), &slow);
     let mut running = switchboard.start(&["run", "Tell me"]);
     running.wait_for("It begins");
     running.kill();
@@ -87,9 +87,9 @@ fn a_call_that_had_begun_is_not_run_again_and_the_model_is_told() {
     let ran = task(&switchboard, &["--allow", "*", "--resume", "last"]);
     assert_eq!(ran.stdout, "I looked first.\n");
     assert!(ran.stderr.contains("1 of its calls may have run"), "{ran:?}");
-    assert_eq!(written(&switchboard), ["a", "b"]);
+    assert_eq!(written_lines(&switchboard), ["a", "b"]);
     let recorded = ["tool late/write: unknown (host_crash)", "tool echo/write: ok"];
-    assert_eq!(switchboard.recorded(), recorded);
+    assert_eq!(switchboard.recorded_calls(), recorded);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_call_whose_record_is_gone_is_not_run_again() {
         }
         let ran = task(&switchboard, &["--allow", "*", "--resume", "last"]);
         assert_eq!(ran.stdout, "I looked first.\n");
-        assert_eq!(written(&switchboard), ["a"]);
+        assert_eq!(written_lines(&switchboard), ["a"]);
     }
 }
 
@@ -130,7 +130,7 @@ fn between_the_calls_of_a_message_each_runs_once() {
     running.kill();
     let ran = task(&switchboard, &["--allow", "*", "--resume", "last"]);
     assert_eq!(ran.stdout, "All three are told.\n");
-    assert_eq!(written(&switchboard), ["a", "b", "c"]);
+    assert_eq!(written_lines(&switchboard), ["a", "b", "c"]);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn calls_that_ran_side_by_side_are_not_run_again() {
     running.kill();
     let ran = task(&switchboard, &["--allow", "*", "--resume", "last"]);
     assert_eq!(ran.stdout, "I know of one.\n");
-    let mut all = written(&switchboard);
+    let mut all = written_lines(&switchboard);
     all.sort();
     assert_eq!(all, ["a", "b", "c"]);
     let told = results(&switchboard, &last_session(&switchboard));
@@ -167,8 +167,8 @@ fn a_result_that_came_in_time_is_known_to_the_next_process() {
     running.kill();
     let ran = task(&switchboard, &["--allow", "*", "--resume", "last"]);
     assert_eq!(ran.stdout, "The second question.\n");
-    assert_eq!(written(&switchboard), ["a"]);
-    assert_eq!(switchboard.recorded(), ["tool echo/write: ok"]);
+    assert_eq!(written_lines(&switchboard), ["a"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool echo/write: ok"]);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn words_for_a_conversation_that_was_left_in_the_middle_wait_for_its_step() {
     running.kill();
     let ran = task(&switchboard, &["--allow", "*", "--resume", "last", "be careful"]);
     assert!(ran.stdout.ends_with("I am.\n"), "{ran:?}");
-    assert_eq!(written(&switchboard), ["a"]);
+    assert_eq!(written_lines(&switchboard), ["a"]);
     let told = results(&switchboard, &last_session(&switchboard));
     assert!(told[0].starts_with(UNKNOWN), "{told:?}");
 }
@@ -251,9 +251,9 @@ fn killed_at_any_moment_every_effect_is_there_once_or_told_as_unknown() {
 mod at_a_terminal {
     use serde_json::json;
 
-    use super::{SOON, UNKNOWN, late, write, written};
+    use super::{SOON, UNKNOWN, late, write, written_lines};
     use crate::running::{poll, wait_for_text};
-    use crate::scripted::{last_session, results, scripted};
+    use crate::scripted::{last_session, results, scripted_home};
     use crate::terminal::Terminal;
 
     const MENU: &str = "[e] edit the arguments";
@@ -272,7 +272,7 @@ mod at_a_terminal {
         terminal.wait_for("\"key\": \"b\"");
         terminal.wait_for(MENU);
         terminal.kill();
-        assert_eq!(written(&switchboard), ["a"]);
+        assert_eq!(written_lines(&switchboard), ["a"]);
         let mut terminal = Terminal::open(&switchboard, &["chat", "--resume"]);
         terminal.wait_for("\"key\": \"b\"");
         terminal.wait_for(MENU);
@@ -280,7 +280,7 @@ mod at_a_terminal {
         terminal.wait_for("Both.");
         terminal.line("/quit");
         assert_eq!(terminal.finish().0, 0);
-        assert_eq!(written(&switchboard), ["a", "b"]);
+        assert_eq!(written_lines(&switchboard), ["a", "b"]);
     }
 
     #[test]
@@ -309,7 +309,7 @@ mod at_a_terminal {
         terminal.wait_for("Both.");
         terminal.line("/quit");
         assert_eq!(terminal.finish().0, 0);
-        assert_eq!(written(&switchboard), ["a"]);
+        assert_eq!(written_lines(&switchboard), ["a"]);
     }
 
     #[test]
@@ -332,7 +332,7 @@ mod at_a_terminal {
         terminal.wait_for("You are welcome.");
         terminal.line("/quit");
         assert_eq!(terminal.finish().0, 0);
-        assert_eq!(written(&switchboard), ["a"]);
+        assert_eq!(written_lines(&switchboard), ["a"]);
     }
 
     #[test]
@@ -340,7 +340,7 @@ mod at_a_terminal {
         let mistake =
             |number| json!({"calls": [{"name": format!("no_such_{number}"), "arguments": {}}]});
         let turns = json!([mistake(1), mistake(2), mistake(3), {"text": "Going on."}]);
-        let switchboard = scripted(&json!({}), &turns);
+        let switchboard = scripted_home(&json!({}), &turns);
         let mut terminal = Terminal::open(&switchboard, &["chat"]);
         terminal.line("Try");
         terminal.wait_for("or say what to do: ");
@@ -365,11 +365,11 @@ mod at_a_terminal {
         wait_for_text(&switchboard.path("journal"), "write a\n");
         crate::terminal::signal(terminal.pid(), "TERM");
         terminal.finish();
-        assert_eq!(switchboard.recorded(), ["tool late/write: cancelled (by_caller)"]);
+        assert_eq!(switchboard.recorded_calls(), ["tool late/write: cancelled (by_caller)"]);
         let mut terminal = Terminal::open(&switchboard, &["chat", "--resume", "--allow", "*"]);
         terminal.wait_for("I look first.");
         terminal.line("/quit");
         assert_eq!(terminal.finish().0, 0);
-        assert_eq!(written(&switchboard), ["a"]);
+        assert_eq!(written_lines(&switchboard), ["a"]);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 #[cfg(target_os = "linux")]
-use crate::running::{PATIENCE, Ran};
+use crate::running::{Ran, TEST_TIMEOUT};
 use crate::switchboard::{Switchboard, fixture};
 
 #[test]
@@ -22,7 +22,7 @@ fn without_a_terminal_nothing_that_needs_a_person_runs() {
     ));
     let done = std::fs::read_to_string(&journal).unwrap_or_default();
     assert_eq!(done, "", "the tool ran");
-    assert_eq!(switchboard.recorded(), ["tool echo/write: denied (unanswered)"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool echo/write: denied (unanswered)"]);
 }
 
 #[test]
@@ -45,20 +45,20 @@ const MENU: &str = "[e] edit the arguments";
 
 /// Calls the tool at a terminal and answers its question.
 #[cfg(target_os = "linux")]
-fn answered(switchboard: &Switchboard, server: &str, answers: &[(&str, &str)]) -> Ran {
+fn call_with_answers(switchboard: &Switchboard, server: &str, answers: &[(&str, &str)]) -> Ran {
     let mut terminal = switchboard.in_terminal(&["call", server, "echo", "text=hey", "--review"]);
     for (question, answer) in answers {
         terminal.wait_for(question);
         terminal.say(answer);
     }
-    terminal.finish_within(PATIENCE)
+    terminal.finish_within(TEST_TIMEOUT)
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn the_question_shows_the_exact_call_and_all_answers() {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
-    let ran = answered(&switchboard, "echo", &[(MENU, "?"), (MENU, "r")]);
+    let ran = call_with_answers(&switchboard, "echo", &[(MENU, "?"), (MENU, "r")]);
     for part in [
         "Run echo on echo?",
         r#""text": "hey""#,
@@ -72,20 +72,20 @@ fn the_question_shows_the_exact_call_and_all_answers() {
     }
     assert!(ran.stdout.ends_with("hey\r\n"), "{ran:?}");
     assert_eq!(ran.code, 0);
-    assert_eq!(switchboard.recorded(), ["tool echo/echo: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool echo/echo: ok"]);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn skip_and_reject_do_not_run_the_call() {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
-    let skipped = answered(&switchboard, "echo", &[(MENU, "s")]).expect(5);
+    let skipped = call_with_answers(&switchboard, "echo", &[(MENU, "s")]).expect(5);
     assert!(!skipped.stdout.ends_with("hey\r\n"), "{skipped:?}");
     let rejected =
-        answered(&switchboard, "echo", &[(MENU, "t"), ("instead?", "add the numbers\n")]);
+        call_with_answers(&switchboard, "echo", &[(MENU, "t"), ("instead?", "add the numbers\n")]);
     assert!(rejected.expect(5).stdout.contains("error: add the numbers"));
     let expected = ["tool echo/echo: rejected (person)"; 2];
-    assert_eq!(switchboard.recorded(), expected);
+    assert_eq!(switchboard.recorded_calls(), expected);
     let newest = switchboard.json(&["calls", "--limit", "1"]);
     let shown = switchboard.json(&["calls", "show", newest[0]["id"].as_str().unwrap()]);
     assert_eq!(shown["message"], "add the numbers");
@@ -99,7 +99,7 @@ fn always_is_remembered_in_the_file_of_the_server() {
         let servers = if server == "echo" { json!({ "echo": entry }) } else { json!({}) };
         let config = json!({"mcpServers": servers, "settings": {"autoApprove": true}});
         switchboard.write_config(&config.to_string());
-        answered(&switchboard, server, &[(MENU, "a")]).expect(0);
+        call_with_answers(&switchboard, server, &[(MENU, "a")]).expect(0);
         let config: Value = serde_json::from_str(&switchboard.config_text()).unwrap();
         assert_eq!(config["mcpServers"][server]["autoApprove"], json!(["echo"]), "{server}");
         // Nobody is there to be asked, and nobody needs to be.
@@ -115,5 +115,5 @@ fn ctrl_c_at_the_question_ends_the_program() {
     terminal.wait_for(MENU);
     terminal.say("\u{3}");
     terminal.finish_within(Duration::from_secs(5)).expect(130);
-    assert_eq!(switchboard.recorded(), ["tool echo/echo: cancelled (by_caller)"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool echo/echo: cancelled (by_caller)"]);
 }

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::switchboard::{Switchboard, fixture};
-use crate::talking::{Asked, Form, Setup, Talk, WAYS, events, last_words, of_kind};
+use crate::talking::{Form, Setup, Talk, VendorCall, WAYS, events, events_by_kind, last_words};
 
 fn write(form: Form) -> Value {
-    form.turn("I write.", &[Asked::Tool("echo", "write", json!({"key": "a"}))])
+    form.turn("I write.", &[VendorCall::Tool("echo", "write", json!({"key": "a"}))])
 }
 
 /// What the fixture wrote, whether or not it was there to write.
@@ -30,12 +30,12 @@ fn without_a_person_a_call_that_needs_one_is_refused_and_the_model_is_told() {
         let ran = talk.run(&["run", "go", "--json"], 5);
         let events = events(&ran);
         assert_eq!(last_words(&events), "I was told.", "{way:?}");
-        assert_eq!(of_kind(&events, "ended")[0]["outcome"], "denied", "{way:?}");
+        assert_eq!(events_by_kind(&events, "ended")[0]["outcome"], "denied", "{way:?}");
         let told = talk.told_last();
         assert!(told.contains("Not run, because it is not allowed: "), "{way:?}: {told}");
         assert!(told.contains("needs a person's approval"), "{way:?}: {told}");
         assert_eq!(journal(&talk), "", "{way:?}: the tool ran");
-        assert_eq!(talk.switchboard.recorded(), ["tool echo/write: denied (unanswered)"]);
+        assert_eq!(talk.switchboard.recorded_calls(), ["tool echo/write: denied (unanswered)"]);
     }
 }
 
@@ -76,11 +76,12 @@ fn what_the_configuration_approves_runs_unasked() {
 #[test]
 fn after_so_many_unasked_calls_in_a_row_the_task_ends() {
     let form = Form::Native;
-    let number = |a: u64| form.turn("On.", &[Asked::Tool("echo", "add", json!({"a": a, "b": 1}))]);
+    let number =
+        |a: u64| form.turn("On.", &[VendorCall::Tool("echo", "add", json!({"a": a, "b": 1}))]);
     let setup = Setup::new(WAYS[2]).servers(json!({"echo": fixture(&["echo"])}));
     let talk = setup.chat(&json!({"unaskedLimit": 2})).start(&[number(1), number(2), number(3)]);
     let events = talk.task(&[], 8);
     let last = events.last().unwrap();
     assert_eq!([&last["end"], &last["limit"]], ["stopped", "unasked"], "{last}");
-    assert_eq!(talk.switchboard.recorded(), ["tool echo/add: ok"; 2]);
+    assert_eq!(talk.switchboard.recorded_calls(), ["tool echo/add: ok"; 2]);
 }

@@ -5,7 +5,7 @@ use switchboard_testkit::ModelVendor;
 
 use crate::running::Ran;
 use crate::switchboard::fixture;
-use crate::talking::{Asked, Form, Setup, Talk, end, events, last_words, of_kind};
+use crate::talking::{Form, Setup, Talk, VendorCall, end, events, events_by_kind, last_words};
 
 const TEXT: &str = "The whole answer, from the first word to the last.";
 
@@ -31,25 +31,25 @@ fn in_session(talk: &Talk, text: &str) -> usize {
 fn a_busy_vendor_is_asked_again_when_it_said() {
     for vendor in ModelVendor::ALL {
         let fault = json!({"kind": "status", "status": 429, "retryAfter": "1", "times": 1});
-        assert_eq!(waited(vendor, &fault).to_string(), "1", "{vendor:?}");
+        assert_eq!(seconds_waited(vendor, &fault).to_string(), "1", "{vendor:?}");
     }
 }
 
 #[test]
 fn a_vendor_that_fails_is_asked_again_after_a_moment() {
     for vendor in ModelVendor::ALL {
-        let wait = waited(vendor, &json!({"kind": "status", "status": 500, "times": 1}));
+        let wait = seconds_waited(vendor, &json!({"kind": "status", "status": 500, "times": 1}));
         assert!((1.0..=1.25).contains(&wait), "{vendor:?}: {wait}");
     }
 }
 
 /// How many seconds went by before the second question, which was answered well.
-fn waited(vendor: ModelVendor, fault: &Value) -> f64 {
+fn seconds_waited(vendor: ModelVendor, fault: &Value) -> f64 {
     let talk = faulty(vendor, fault);
     let events = events(&talk.run(&["run", "hi", "--json"], 0));
     assert_eq!(last_words(&events), TEXT, "{vendor:?}");
     assert_eq!(talk.bodies().len(), 2, "{vendor:?}");
-    let waits = of_kind(&events, "waiting");
+    let waits = events_by_kind(&events, "waiting");
     assert_eq!(waits.len(), 1, "{vendor:?}: {waits:?}");
     waits[0]["seconds"].as_f64().unwrap()
 }
@@ -61,7 +61,7 @@ fn an_answer_that_breaks_off_is_asked_for_again_and_counts_once() {
             let talk = faulty(vendor, &json!({"kind": kind, "after": 4, "times": 1}));
             let ran = talk.run(&["run", "hi", "--json"], 0);
             let events = events(&ran);
-            assert_eq!(of_kind(&events, "again").len(), 1, "{vendor:?} {kind}: {ran:?}");
+            assert_eq!(events_by_kind(&events, "again").len(), 1, "{vendor:?} {kind}: {ran:?}");
             assert_eq!(last_words(&events), TEXT, "{vendor:?} {kind}");
             assert_eq!(talk.bodies().len(), 2, "{vendor:?} {kind}");
             assert_eq!(in_session(&talk, "The whole"), 1, "{vendor:?} {kind}");
@@ -73,7 +73,7 @@ fn an_answer_that_breaks_off_is_asked_for_again_and_counts_once() {
 fn a_call_is_made_once_although_its_answer_broke_off() {
     for vendor in ModelVendor::ALL {
         for form in [Form::Native, Form::Text] {
-            let asked = Asked::Tool("echo", "add", json!({"a": 2, "b": 3}));
+            let asked = VendorCall::Tool("echo", "add", json!({"a": 2, "b": 3}));
             let mut turn = form.turn("I add.", &[asked]);
             // One piece of text and most of the call have come when it happens.
             let after = if form == Form::Native { 4 } else { 8 };
@@ -82,13 +82,17 @@ fn a_call_is_made_once_although_its_answer_broke_off() {
             let talk = setup.start(&[turn, json!({"expect": ["5"], "text": "Five."})]);
             let events = talk.task(&[], 0);
             assert_eq!(last_words(&events), "Five.", "{vendor:?} {form:?}");
-            assert_eq!(talk.switchboard.recorded(), ["tool echo/add: ok"], "{vendor:?} {form:?}");
+            assert_eq!(
+                talk.switchboard.recorded_calls(),
+                ["tool echo/add: ok"],
+                "{vendor:?} {form:?}"
+            );
         }
     }
 }
 
 /// The answer could not be had: exit code 6, nothing on standard output, these words.
-fn failed(talk: &Talk, code: i32, parts: &[&str]) -> Ran {
+fn assert_failed(talk: &Talk, code: i32, parts: &[&str]) -> Ran {
     let ran = talk.run(&["run", "hi"], code);
     for part in parts {
         assert!(ran.stderr.contains(part), "no `{part}` in {ran:?}");
@@ -109,7 +113,7 @@ fn an_answer_that_is_always_nonsense_ends_the_task_with_a_reason() {
             ("html", vec![page.as_str(), "hint: check `baseUrl`"], 1),
         ] {
             let talk = faulty(vendor, &json!({"kind": kind, "after": 1}));
-            failed(&talk, 6, &parts);
+            assert_failed(&talk, 6, &parts);
             assert_eq!(talk.bodies().len(), asked, "{vendor:?} {kind}");
             // What was said is kept, and can be asked again.
             assert_eq!(in_session(&talk, "The model could not be asked"), 1, "{vendor:?} {kind}");
@@ -138,8 +142,8 @@ fn a_wrong_key_is_told_with_the_variable_it_came_from() {
         let talk = setup(vendor).profile(json!({"apiKeyEnv": "WRONG"})).start(&[]);
         let mut command = talk.command(&["run", "hi"]);
         command.env("WRONG", "sk-of-somebody-else");
-        let ran = crate::running::Running::start(&mut command);
-        let ran = ran.finish_within(crate::running::PATIENCE).expect(3);
+        let ran = crate::running::RunningProcess::start(&mut command);
+        let ran = ran.finish_within(crate::running::TEST_TIMEOUT).expect(3);
         let name = vendor.name();
         for part in [
             format!("error: `{name}` does not accept the key (HTTP status "),
@@ -157,7 +161,7 @@ fn a_model_that_is_not_there_is_told_with_what_there_is() {
     for vendor in ModelVendor::ALL {
         let talk = setup(vendor).profile(json!({"model": "missing"})).start(&[]);
         let name = vendor.name();
-        failed(&talk, 3, &[&format!("error: `{name}` has no model `missing`"), "hint: "]);
+        assert_failed(&talk, 3, &[&format!("error: `{name}` has no model `missing`"), "hint: "]);
     }
 }
 
@@ -174,7 +178,7 @@ fn a_vendor_that_cannot_be_reached_is_told_with_what_to_check() {
     ] {
         let profile = json!({"provider": provider, "baseUrl": address});
         let talk = setup(ModelVendor::OpenAi).profile(profile).start(&[]);
-        failed(&talk, 6, &[&format!("error: `{provider}` cannot be reached: "), hint]);
+        assert_failed(&talk, 6, &[&format!("error: `{provider}` cannot be reached: "), hint]);
     }
 }
 
@@ -209,7 +213,7 @@ fn a_conversation_that_is_too_long_is_summed_up_and_asked_again() {
         for form in forms {
             let usage = json!({"input": 10, "output": 5});
             let big = |bytes: u64| {
-                let asked = Asked::Tool("echo", "big", json!({ "bytes": bytes }));
+                let asked = VendorCall::Tool("echo", "big", json!({ "bytes": bytes }));
                 let mut turn = form.turn(&format!("I fetch {bytes}."), &[asked]);
                 turn["usage"] = usage.clone();
                 turn
@@ -229,7 +233,7 @@ fn a_conversation_that_is_too_long_is_summed_up_and_asked_again() {
             );
             let events = talk.task(&[], 0);
             assert_eq!(last_words(&events), "Here it is.", "{vendor:?} {form:?}");
-            let cut = of_kind(&events, "compacted");
+            let cut = events_by_kind(&events, "compacted");
             assert_eq!(cut.len(), 1, "{vendor:?} {form:?}");
             assert_eq!(cut[0]["summary"], "SUM: two fetches were made.");
             let last = talk.bodies().pop().unwrap().to_string();
@@ -245,7 +249,7 @@ fn a_first_message_that_is_too_long_ends_the_task_with_a_reason() {
     for vendor in ModelVendor::ALL {
         let talk = faulty(vendor, &too_long(vendor));
         let expected = "error: the conversation is too long for the model `m-1`";
-        failed(&talk, 6, &[expected]);
+        assert_failed(&talk, 6, &[expected]);
         assert_eq!(talk.bodies().len(), 1, "{vendor:?}");
     }
 }
@@ -255,7 +259,7 @@ fn where_no_summary_can_be_had_the_first_words_stand_for_the_beginning() {
     let form = Form::Native;
     let big = |bytes: u64| {
         let mut turn =
-            form.turn("I fetch.", &[Asked::Tool("echo", "big", json!({ "bytes": bytes }))]);
+            form.turn("I fetch.", &[VendorCall::Tool("echo", "big", json!({ "bytes": bytes }))]);
         turn["usage"] = json!({"input": 10, "output": 5});
         turn
     };
@@ -270,7 +274,7 @@ fn where_no_summary_can_be_had_the_first_words_stand_for_the_beginning() {
         );
     let events = talk.task(&[], 0);
     assert_eq!(last_words(&events), "Here.");
-    let summary = of_kind(&events, "compacted")[0]["summary"].as_str().unwrap();
+    let summary = events_by_kind(&events, "compacted")[0]["summary"].as_str().unwrap();
     assert!(summary.starts_with("- User: do it"), "{summary}");
 }
 
@@ -280,7 +284,7 @@ fn a_window_that_fills_up_is_emptied_before_the_vendor_complains() {
         [(ModelVendor::Anthropic, Form::Native), (ModelVendor::Gemini, Form::Text)]
     {
         let big = |bytes: u64, input: u64| {
-            let asked = Asked::Tool("echo", "big", json!({ "bytes": bytes }));
+            let asked = VendorCall::Tool("echo", "big", json!({ "bytes": bytes }));
             let mut turn = form.turn("I fetch.", &[asked]);
             turn["usage"] = json!({"input": input, "output": 5});
             turn
@@ -298,6 +302,10 @@ fn a_window_that_fills_up_is_emptied_before_the_vendor_complains() {
             );
         let events = talk.task(&[], 0);
         assert_eq!(last_words(&events), "Here.", "{vendor:?} {form:?}");
-        assert_eq!(of_kind(&events, "compacted")[0]["summary"], "SUM", "{vendor:?} {form:?}");
+        assert_eq!(
+            events_by_kind(&events, "compacted")[0]["summary"],
+            "SUM",
+            "{vendor:?} {form:?}"
+        );
     }
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard_testkit::ModelVendor;
 
-use crate::running::{assert_gone, started, wait_for_text};
+use crate::running::{assert_gone, started_pids, wait_for_text};
 use crate::switchboard::{Switchboard, fixture};
-use crate::talking::{Asked, Form, Setup};
+use crate::talking::{Form, Setup, VendorCall};
 
 const SOON: Duration = Duration::from_secs(8);
 
@@ -35,11 +35,12 @@ fn an_interrupt_during_the_answer_keeps_what_was_heard() {
 fn an_interrupt_during_a_call_gives_it_up_and_ends_the_servers() {
     for (form, signal) in [(Form::Native, "INT"), (Form::Text, "INT"), (Form::Native, "TERM")] {
         let switchboard = Switchboard::new();
-        let (journal, trace) = (switchboard.text_path("journal"), switchboard.text_path("trace"));
+        let journal = switchboard.text_path("journal");
+        let trace = switchboard.text_path("trace");
         let server = fixture(&["echo", "--journal", &journal, "--trace", &trace]);
         let calls = [
-            Asked::Tool("echo", "slow", json!({"ms": 60_000})),
-            Asked::Tool("echo", "write", json!({"key": "later"})),
+            VendorCall::Tool("echo", "slow", json!({"ms": 60_000})),
+            VendorCall::Tool("echo", "write", json!({"key": "later"})),
         ];
         let turns = [form.turn("I wait.", &calls), json!({"text": "Never."})];
         let talk = Setup::new((ModelVendor::Anthropic, form))
@@ -51,11 +52,11 @@ fn an_interrupt_during_a_call_gives_it_up_and_ends_the_servers() {
         let ran = running.finish_within(SOON).expect(130);
         assert!(ran.stderr.contains("✗ echo/slow: cancelled"), "{form:?} {signal}: {ran:?}");
 
-        let recorded = talk.switchboard.recorded();
+        let recorded = talk.switchboard.recorded_calls();
         assert_eq!(recorded, ["tool echo/slow: cancelled (by_caller)"], "{form:?} {signal}");
         let told = wait_for_text(journal.as_ref(), "\n");
         assert!(told.starts_with("cancelled ") && !told.contains("write"), "{told}");
-        for pid in started(trace.as_ref()) {
+        for pid in started_pids(trace.as_ref()) {
             assert_gone(pid, SOON);
         }
         assert_eq!(talk.bodies().len(), 1, "the model is not asked again");

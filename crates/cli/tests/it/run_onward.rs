@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard_testkit::{ModelFixture, ModelVendor};
 
-use crate::running::{PATIENCE, Running, wait_for_text};
+use crate::running::{RunningProcess, TEST_TIMEOUT, wait_for_text};
 use crate::switchboard::{Switchboard, fixture};
-use crate::talking::{Asked, Form, KEY, KEY_VARIABLE, Setup, Talk, WAYS, events, last_words};
+use crate::talking::{Form, KEY, KEY_VARIABLE, Setup, Talk, VendorCall, WAYS, events, last_words};
 
 const SOON: Duration = Duration::from_secs(8);
 
@@ -23,8 +23,8 @@ fn go_on(talk: &Talk, expected: &str, case: &str) {
 
 /// Has a first task end in every way but well, and goes on.
 fn goes_on((vendor, form): (ModelVendor, Form)) {
-    let wrong = form.turn("So?", &[Asked::Tool("echo", "add", json!({"a": 1}))]);
-    let fine = form.turn("So.", &[Asked::Tool("echo", "add", json!({"a": 1, "b": 2}))]);
+    let wrong = form.turn("So?", &[VendorCall::Tool("echo", "add", json!({"a": 1}))]);
+    let fine = form.turn("So.", &[VendorCall::Tool("echo", "add", json!({"a": 1, "b": 2}))]);
     let length = json!({"text": "And then", "stop": "length"});
     let fault = json!({"kind": "html", "times": 1});
     for (name, first, code, words, chat) in [
@@ -71,9 +71,9 @@ fn after_an_interrupt_the_next_task_is_answered() {
         let switchboard = Switchboard::new();
         let trace = switchboard.text_path("trace");
         let servers = json!({"echo": fixture(&["echo", "--trace", &trace])});
-        let slow = Asked::Tool("echo", "slow", json!({"ms": 60_000}));
+        let slow = VendorCall::Tool("echo", "slow", json!({"ms": 60_000}));
         let turns = [
-            form.turn("I wait.", &[slow, Asked::Tool("echo", "pid", json!({}))]),
+            form.turn("I wait.", &[slow, VendorCall::Tool("echo", "pid", json!({}))]),
             json!({"expect": ["and now?"], "text": "one two three ".repeat(300), "delayMs": 20}),
             json!({"expect": ["and now?"], "text": "Still here."}),
         ];
@@ -124,7 +124,7 @@ fn a_conversation_can_go_on_with_another_vendor_and_form() {
                 "calls": [{"name": "echo__add", "arguments": number}],
             })
         } else {
-            let asked = Asked::Tool("echo", "add", number);
+            let asked = VendorCall::Tool("echo", "add", number);
             (if calls == "text" { Form::Text } else { Form::Tags }).turn("I add.", &[asked])
         };
         let sum = (100 + place).to_string();
@@ -144,9 +144,9 @@ fn a_conversation_can_go_on_with_another_vendor_and_form() {
         let words = ["run", "more", "--allow", "*", "--json", "--model", &model];
         let resume: &[&str] = if place == 0 { &[] } else { &["--resume", "last"] };
         let mut command = switchboard.command(&[&words[..], resume].concat());
-        let ran = Running::start(command.env(KEY_VARIABLE, KEY)).finish_within(PATIENCE);
+        let ran = RunningProcess::start(command.env(KEY_VARIABLE, KEY)).finish_within(TEST_TIMEOUT);
         let sum = 100 + place;
         assert_eq!(last_words(&events(&ran.expect(0))), format!("It is {sum}."), "{model}");
     }
-    assert_eq!(switchboard.recorded(), vec!["tool echo/add: ok"; ways.len()]);
+    assert_eq!(switchboard.recorded_calls(), vec!["tool echo/add: ok"; ways.len()]);
 }

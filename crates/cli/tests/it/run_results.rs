@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use switchboard_testkit::ModelVendor;
 
 use crate::switchboard::{Switchboard, fixture};
-use crate::talking::{Asked, FORMS, Form, Setup, WAYS, last_words};
+use crate::talking::{FORMS, Form, Setup, VendorCall, WAYS, last_words};
 use crate::testenv;
 
 /// The pictures of the newest request, as base64.
@@ -38,7 +38,8 @@ fn pictures_reach_a_model_that_can_look_and_are_told_to_one_that_cannot() {
         let setup = Setup::new((vendor, form))
             .servers(json!({"everything": testenv::everything()}))
             .profile(json!({ "images": images }));
-        let turn = form.turn("Look.", &[Asked::Tool("everything", "get-tiny-image", json!({}))]);
+        let turn =
+            form.turn("Look.", &[VendorCall::Tool("everything", "get-tiny-image", json!({}))]);
         let talk = setup.start(&[turn, json!({"text": "A picture."})]);
         let events = talk.task(&["--server", "everything"], 0);
         let body = talk.bodies().pop().unwrap();
@@ -64,16 +65,22 @@ fn a_long_result_is_cut_and_the_model_reads_the_part_it_wants() {
         let mut part = form.turn(
             "I look inside.",
             &[
-                Asked::Own(
+                VendorCall::Own(
                     "read_result",
                     json!({"result": "${name}", "from_line": 200, "lines": 2}),
                 ),
-                Asked::Own("read_result", json!({"result": "${name}", "containing": "NUMBER 255"})),
+                VendorCall::Own(
+                    "read_result",
+                    json!({"result": "${name}", "containing": "NUMBER 255"}),
+                ),
             ],
         );
         part["capture"] = json!({"name": {"after": "result `", "before": "`"}});
         let turns = [
-            form.turn("I read.", &[Asked::Tool("files", "read_text_file", json!({"path": file}))]),
+            form.turn(
+                "I read.",
+                &[VendorCall::Tool("files", "read_text_file", json!({"path": file}))],
+            ),
             part,
             json!({"text": "Line 200 is there."}),
         ];
@@ -81,7 +88,7 @@ fn a_long_result_is_cut_and_the_model_reads_the_part_it_wants() {
         let talk = setup.start_in(switchboard, &json!({ "turns": turns }));
         let events = talk.task(&["--server", "files"], 0);
         assert_eq!(last_words(&events), "Line 200 is there.", "{vendor:?} {form:?}");
-        let told = talk.told();
+        let told = talk.newest_messages();
         let cut = told[1].join("\n");
         assert!(cut.len() < 1_000, "{vendor:?} {form:?}: {cut}");
         assert!(cut.contains("line number 1\n") && cut.contains("line number 400"), "{cut}");
@@ -92,14 +99,14 @@ fn a_long_result_is_cut_and_the_model_reads_the_part_it_wants() {
         assert!(!read.contains("line number 202"), "{vendor:?} {form:?}: {read}");
         assert!(read.contains("255: line number 255\n"), "{vendor:?} {form:?}: {read}");
         // Only what a server did is in the record.
-        assert_eq!(talk.switchboard.recorded(), ["tool files/read_text_file: ok"]);
+        assert_eq!(talk.switchboard.recorded_calls(), ["tool files/read_text_file: ok"]);
     }
 }
 
 #[test]
 fn a_part_of_a_result_that_is_not_there_is_a_mistake() {
     let form = Form::Native;
-    let turn = form.turn("?", &[Asked::Own("read_result", json!({"result": "r77"}))]);
+    let turn = form.turn("?", &[VendorCall::Own("read_result", json!({"result": "r77"}))]);
     let talk = Setup::new(WAYS[1]).start(&[turn, json!({"text": "I see."})]);
     talk.task(&[], 0);
     let expected = "Nothing was done: there is no text named `r77`; the name stands where a \
@@ -115,8 +122,8 @@ fn resources_are_read_in_every_form() {
                 form.turn(
                     "I read.",
                     &[
-                        Asked::Resource("echo", "test://static-text"),
-                        Asked::Resource("echo", "test://template/7"),
+                        VendorCall::Resource("echo", "test://static-text"),
+                        VendorCall::Resource("echo", "test://template/7"),
                     ],
                 ),
                 json!({"expect": ["The text of a resource.", "test://template/7"], "text": "Both read."}),
@@ -124,7 +131,7 @@ fn resources_are_read_in_every_form() {
             let events = talk.task(&[], 0);
             assert_eq!(last_words(&events), "Both read.", "{vendor:?} {form:?}");
             assert_eq!(
-                talk.switchboard.recorded(),
+                talk.switchboard.recorded_calls(),
                 ["resource echo/test://static-text: ok", "resource echo/test://template/7: ok"],
                 "{vendor:?} {form:?}"
             );
@@ -145,7 +152,7 @@ fn a_model_finds_its_tool_among_too_many() {
         let inner = json!({"query": "fish", "limit": 2});
         let mut call = form.turn(
             "I call it.",
-            &[Asked::Own(
+            &[VendorCall::Own(
                 "call_tool",
                 json!({"server": "many", "tool": "tool_0123", "arguments": inner}),
             )],
@@ -153,20 +160,24 @@ fn a_model_finds_its_tool_among_too_many() {
         call["expect"] = json!(["query", "newest"]);
         let mut describe = form.turn(
             "I ask about it.",
-            &[Asked::Own("describe_tool", json!({"server": "many", "tool": "tool_0123"}))],
+            &[VendorCall::Own("describe_tool", json!({"server": "many", "tool": "tool_0123"}))],
         );
         describe["expect"] = json!(["tool_0123"]);
         let talk = setup.start(&[
-            form.turn("I look.", &[Asked::Own("find_tools", json!({"query": "tool_0123"}))]),
+            form.turn("I look.", &[VendorCall::Own("find_tools", json!({"query": "tool_0123"}))]),
             describe,
             call,
             json!({"expect": ["fish"], "text": "Found."}),
         ]);
         let events = talk.task(&[], 0);
         assert_eq!(last_words(&events), "Found.", "{vendor:?} {form:?}");
-        assert_eq!(talk.switchboard.recorded(), ["tool many/tool_0123: ok"], "{vendor:?} {form:?}");
+        assert_eq!(
+            talk.switchboard.recorded_calls(),
+            ["tool many/tool_0123: ok"],
+            "{vendor:?} {form:?}"
+        );
         let body = &talk.bodies()[0];
-        let mut offered = talk.offered(body);
+        let mut offered = talk.offered_names(body);
         offered.sort();
         if form == Form::Native {
             let own =

@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 use switchboard_testkit::ModelVendor;
 
-use crate::running::{PATIENCE, Running};
+use crate::running::{RunningProcess, TEST_TIMEOUT};
 use crate::switchboard::{Switchboard, fixture};
 use crate::talking::{
-    Asked, FORMS, Form, KEY, KEY_VARIABLE, Setup, Talk, WAYS, end, events, last_words, of_kind,
+    FORMS, Form, KEY, KEY_VARIABLE, Setup, Talk, VendorCall, WAYS, end, events, events_by_kind,
+    last_words,
 };
 use crate::testenv;
 
@@ -26,12 +27,13 @@ fn a_task_has_the_same_outcome_with_every_vendor_in_every_form() {
     for vendor in ModelVendor::ALL {
         for form in FORMS {
             let case = format!("{vendor:?} {form:?}");
-            let (sum, words) = (json!({"a": 2, "b": 40}), json!({"text": "grüß dich & <42>"}));
+            let sum = json!({"a": 2, "b": 40});
+            let words = json!({"text": "grüß dich & <42>"});
             let mut second =
-                form.turn("Now I say it.", &[Asked::Tool("echo", "echo", words.clone())]);
+                form.turn("Now I say it.", &[VendorCall::Tool("echo", "echo", words.clone())]);
             second["expect"] = json!(["42"]);
             let talk = Setup::new((vendor, form)).servers(echo()).start(&[
-                form.turn("First I add.", &[Asked::Tool("echo", "add", sum.clone())]),
+                form.turn("First I add.", &[VendorCall::Tool("echo", "add", sum.clone())]),
                 second,
                 json!({"expect": ["grüß dich & <42>"], "text": "It is *42*.\n\nThat is all."}),
             ]);
@@ -45,12 +47,12 @@ fn a_task_has_the_same_outcome_with_every_vendor_in_every_form() {
             }
             let switchboard = &talk.switchboard;
             assert_eq!(
-                switchboard.recorded(),
+                switchboard.recorded_calls(),
                 ["tool echo/add: ok", "tool echo/echo: ok"],
                 "{case}"
             );
             assert_eq!(arguments(switchboard), [sum, words], "{case}");
-            assert_eq!(talk.told()[0], ["add 2 and 40"], "{case}");
+            assert_eq!(talk.newest_messages()[0], ["add 2 and 40"], "{case}");
         }
     }
 }
@@ -69,11 +71,17 @@ fn real_servers_do_what_a_model_asks_for_in_every_form() {
         let text = "Feed the cat at eight.\n";
         let path = folder.join("copy.txt").to_str().unwrap().to_owned();
         let turns = [
-            form.turn("I add.", &[Asked::Tool("everything", "get-sum", json!({"a": 3, "b": 4}))]),
-            form.turn("I read.", &[Asked::Tool("files", "read_text_file", json!({"path": note}))]),
+            form.turn(
+                "I add.",
+                &[VendorCall::Tool("everything", "get-sum", json!({"a": 3, "b": 4}))],
+            ),
+            form.turn(
+                "I read.",
+                &[VendorCall::Tool("files", "read_text_file", json!({"path": note}))],
+            ),
             form.turn(
                 "I write.",
-                &[Asked::Tool("files", "write_file", json!({"path": path, "content": text}))],
+                &[VendorCall::Tool("files", "write_file", json!({"path": path, "content": text}))],
             ),
             json!({"expect": ["Successfully wrote"], "text": "The copy says eight."}),
         ];
@@ -83,14 +91,14 @@ fn real_servers_do_what_a_model_asks_for_in_every_form() {
         let talk = Setup::new((vendor, form)).servers(servers).start_in(switchboard, &script);
         let events = talk.task(&[], 0);
         assert_eq!(last_words(&events), "The copy says eight.", "{form:?}");
-        let told = talk.told();
+        let told = talk.newest_messages();
         assert!(told[1][0].contains("The sum of 3 and 4 is 7."), "{form:?}: {told:?}");
         assert!(told[2][0].contains("Feed the cat at seven."), "{form:?}: {told:?}");
         let written = std::fs::read_to_string(&path).unwrap();
         // The white space around the value of an element is layout.
         assert_eq!(written.trim_end(), text.trim_end(), "{form:?}");
         assert_eq!(
-            talk.switchboard.recorded(),
+            talk.switchboard.recorded_calls(),
             [
                 "tool everything/get-sum: ok",
                 "tool files/read_text_file: ok",
@@ -105,8 +113,8 @@ fn real_servers_do_what_a_model_asks_for_in_every_form() {
 fn with_json_every_line_is_an_event_and_every_call_has_its_end() {
     for (vendor, form) in WAYS {
         let calls = [
-            Asked::Tool("echo", "add", json!({"a": 1, "b": 1})),
-            Asked::Tool("echo", "fail", json!({"message": "no luck"})),
+            VendorCall::Tool("echo", "add", json!({"a": 1, "b": 1})),
+            VendorCall::Tool("echo", "fail", json!({"message": "no luck"})),
         ];
         let mut first = form.turn("Both.", &calls);
         first["usage"] = json!({"input": 100, "output": 7});
@@ -140,7 +148,8 @@ fn with_json_every_line_is_an_event_and_every_call_has_its_end() {
         );
         assert_eq!(events[0]["model"], "fast");
         assert_eq!(end(&events), "done");
-        let (begun, ended) = (of_kind(&events, "call"), of_kind(&events, "ended"));
+        let begun = events_by_kind(&events, "call");
+        let ended = events_by_kind(&events, "ended");
         let slots =
             |events: &[&Value]| events.iter().map(|it| it["slot"].as_u64().unwrap()).collect();
         let slots: [Vec<u64>; 2] = [slots(&begun), slots(&ended)];
@@ -159,12 +168,12 @@ fn with_json_every_line_is_an_event_and_every_call_has_its_end() {
 fn the_prompt_can_come_from_standard_input() {
     let talk = Setup::new(WAYS[0]).start(&[json!({"text": "Read."})]);
     for (input, code) in [("one\ntwo\n", 0), (" \n", 2)] {
-        let mut running = Running::start(&mut talk.command(&["run", "-"]));
+        let mut running = RunningProcess::start(&mut talk.command(&["run", "-"]));
         running.say(input);
         running.close_input();
-        running.finish_within(PATIENCE).expect(code);
+        running.finish_within(TEST_TIMEOUT).expect(code);
     }
-    assert_eq!(talk.told(), [["one\ntwo\n"]], "an empty prompt is not asked");
+    assert_eq!(talk.newest_messages(), [["one\ntwo\n"]], "an empty prompt is not asked");
     let usage = talk.run(&["run"], 2);
     assert!(usage.stderr.contains("PROMPT"), "{usage:?}");
 }
@@ -188,8 +197,9 @@ fn a_model_without_mcp_is_offered_no_tools() {
 fn a_model_is_asked_at_most_as_often_as_was_said() {
     for (words, chat) in [(&["--max-steps", "2"][..], json!({})), (&[], json!({"maxSteps": 2}))] {
         let form = Form::Native;
-        let number =
-            |a: u64| form.turn("More.", &[Asked::Tool("echo", "add", json!({"a": a, "b": 1}))]);
+        let number = |a: u64| {
+            form.turn("More.", &[VendorCall::Tool("echo", "add", json!({"a": a, "b": 1}))])
+        };
         let setup = Setup::new(WAYS[0]).servers(echo()).chat(&chat);
         let talk = setup.start(&[number(1), number(2), number(3)]);
         let events = talk.task(words, 8);
@@ -197,7 +207,7 @@ fn a_model_is_asked_at_most_as_often_as_was_said() {
         assert_eq!([&last["end"], &last["limit"]], ["stopped", "steps"], "{last}");
         assert_eq!(last["count"], 2);
         assert_eq!(talk.bodies().len(), 2);
-        assert_eq!(talk.switchboard.recorded(), ["tool echo/add: ok"; 2]);
+        assert_eq!(talk.switchboard.recorded_calls(), ["tool echo/add: ok"; 2]);
     }
 }
 
@@ -213,7 +223,7 @@ fn a_key_goes_to_its_vendor_and_nowhere_else() {
         let fault = json!({"kind": "status", "status": 400, "body": body});
         let form = Form::Native;
         let talk = Setup::new((vendor, form)).servers(echo()).start(&[
-            form.turn("Look.", &[Asked::Tool("echo", "environment", json!({}))]),
+            form.turn("Look.", &[VendorCall::Tool("echo", "environment", json!({}))]),
             json!({"text": "Never.", "fault": fault}),
         ]);
         let ran = talk.run(&["run", "go", "--allow", "echo"], 6);
@@ -240,7 +250,9 @@ fn a_key_goes_to_its_vendor_and_nowhere_else() {
 fn without_its_key_a_model_is_not_asked() {
     let talk: Talk = Setup::new(WAYS[1]).start(&[json!({"text": "Never."})]);
     let mut command = talk.switchboard.command(&["run", "hi"]);
-    let ran = Running::start(command.env_remove(KEY_VARIABLE)).finish_within(PATIENCE).expect(3);
+    let ran = RunningProcess::start(command.env_remove(KEY_VARIABLE))
+        .finish_within(TEST_TIMEOUT)
+        .expect(3);
     let expected = "error: there is no key for the model `fast`\n\
                     hint: put the key into the environment variable `TALKING_TEST_KEY`\n";
     assert_eq!([ran.stdout.as_str(), ran.stderr.as_str()], ["", expected]);
@@ -290,7 +302,7 @@ fn words_of_a_model_cannot_move_the_terminal() {
 #[test]
 fn without_a_record_nothing_is_kept() {
     let form = Form::Native;
-    let turn = form.turn("I add.", &[Asked::Tool("echo", "add", json!({"a": 1, "b": 1}))]);
+    let turn = form.turn("I add.", &[VendorCall::Tool("echo", "add", json!({"a": 1, "b": 1}))]);
     let talk = Setup::new(WAYS[0]).servers(echo()).start(&[turn, json!({"text": "Two."})]);
     let ran = talk.run(&["run", "go", "--allow", "*", "--no-record"], 0);
     assert!(ran.stdout.ends_with("Two.\n") && !ran.stderr.contains("session "), "{ran:?}");
@@ -302,12 +314,16 @@ fn a_server_that_does_not_start_does_not_keep_a_task_from_running() {
     let servers = json!({"echo": fixture(&["echo"]), "broken": {"command": "/nowhere/at-all"}});
     let form = Form::Text;
     let talk = Setup::new(WAYS[3]).servers(servers).start(&[
-        form.turn("I try.", &[Asked::Tool("broken", "any", json!({}))]),
-        form.turn("I add.", &[Asked::Tool("echo", "add", json!({"a": 1, "b": 1}))]),
+        form.turn("I try.", &[VendorCall::Tool("broken", "any", json!({}))]),
+        form.turn("I add.", &[VendorCall::Tool("echo", "add", json!({"a": 1, "b": 1}))]),
         json!({"expect": ["2"], "text": "Two."}),
     ]);
     let ran = talk.run(&["run", "go", "--allow", "*"], 0);
     assert!(ran.stdout.ends_with("Two.\n"), "{ran:?}");
     assert!(ran.stderr.contains("broken"), "{ran:?}");
-    assert!(talk.told()[1][0].contains("Nothing was called: "), "{:?}", talk.told());
+    assert!(
+        talk.newest_messages()[1][0].contains("Nothing was called: "),
+        "{:?}",
+        talk.newest_messages()
+    );
 }

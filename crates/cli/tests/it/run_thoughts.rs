@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use switchboard_testkit::ModelVendor;
 
 use crate::switchboard::fixture;
-use crate::talking::{Form, Setup, Talk, last_words, of_kind};
+use crate::talking::{Form, Setup, Talk, events_by_kind, last_words};
 
 /// A conversation with a model that thinks, where the vendor wants to be asked for that.
 fn thinking(vendor: ModelVendor, turns: &[Value]) -> Talk {
@@ -39,7 +39,7 @@ fn thoughts_stay_with_their_calls_through_a_task() {
         );
         let events = talk.task(&[], 0);
         assert_eq!(last_words(&events), "Seven.", "{vendor:?}");
-        let thoughts = of_kind(&events, "thinking");
+        let thoughts = events_by_kind(&events, "thinking");
         let thoughts: String =
             thoughts.iter().map(|event| event["text"].as_str().unwrap()).collect();
         let expected = "I need echo__add.I need echo__fail.I need echo__add.Enough.";

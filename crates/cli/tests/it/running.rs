@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 /// Generous, because other tests start servers at the same time.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How a process ended and what it wrote.
 #[derive(Debug)]
@@ -36,12 +36,12 @@ impl Ran {
 
 /// What one pipe has carried so far, and whether it has ended.
 #[derive(Default)]
-struct Heard {
+struct PipeOutput {
     so_far: Mutex<(Vec<u8>, bool)>,
     more: Condvar,
 }
 
-impl Heard {
+impl PipeOutput {
     fn listen(mut pipe: impl Read + Send + 'static) -> Arc<Self> {
         let heard = Arc::new(Self::default());
         let told = Arc::clone(&heard);
@@ -77,13 +77,13 @@ impl Heard {
 }
 
 /// A process; it is killed when the value is dropped.
-pub(crate) struct Running {
+pub(crate) struct RunningProcess {
     child: Child,
-    stdout: Arc<Heard>,
-    stderr: Arc<Heard>,
+    stdout: Arc<PipeOutput>,
+    stderr: Arc<PipeOutput>,
 }
 
-impl Running {
+impl RunningProcess {
     pub(crate) fn start(command: &mut Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
@@ -91,8 +91,8 @@ impl Running {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap_or_else(|cause| panic!("{command:?}: {cause}"));
-        let stdout = Heard::listen(child.stdout.take().unwrap());
-        let stderr = Heard::listen(child.stderr.take().unwrap());
+        let stdout = PipeOutput::listen(child.stdout.take().unwrap());
+        let stderr = PipeOutput::listen(child.stderr.take().unwrap());
         Self { child, stdout, stderr }
     }
 
@@ -113,13 +113,13 @@ impl Running {
 
     /// Waits until standard output holds this text.
     pub(crate) fn wait_for(&self, text: &str) {
-        let found = self.stdout.wait(PATIENCE, |so_far, _| so_far.contains(text));
+        let found = self.stdout.wait(TEST_TIMEOUT, |so_far, _| so_far.contains(text));
         assert!(found, "`{text}` did not come: {:?} {:?}", self.stdout.text(), self.stderr.text());
     }
 
     /// Waits until standard error holds something; nothing when the program ends without it.
     pub(crate) fn wait_for_error<T>(&self, find: impl Fn(&str) -> Option<T>) -> Option<T> {
-        self.wait_for_error_within(PATIENCE, find)
+        self.wait_for_error_within(TEST_TIMEOUT, find)
     }
 
     /// The same, with another limit.
@@ -135,12 +135,12 @@ impl Running {
 
     /// Waits until standard error holds this text.
     pub(crate) fn wait_for_note(&self, text: &str) {
-        let found = self.stderr.wait(PATIENCE, |so_far, _| so_far.contains(text));
+        let found = self.stderr.wait(TEST_TIMEOUT, |so_far, _| so_far.contains(text));
         assert!(found, "`{text}` did not come: {:?} {:?}", self.stdout.text(), self.stderr.text());
     }
 
     /// What standard output holds so far.
-    pub(crate) fn printed(&self) -> String {
+    pub(crate) fn printed_text(&self) -> String {
         self.stdout.text()
     }
 
@@ -150,15 +150,17 @@ impl Running {
             let whole = so_far.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
             whole.map(str::to_owned).find(|line| wanted(line))
         };
-        self.stdout.wait(PATIENCE, |so_far, _| find(so_far).is_some());
-        let (told, warned) = (self.stdout.text(), self.stderr.text());
+        self.stdout.wait(TEST_TIMEOUT, |so_far, _| find(so_far).is_some());
+        let told = self.stdout.text();
+        let warned = self.stderr.text();
         find(&told).unwrap_or_else(|| panic!("no such line in {told:?} {warned:?}"))
     }
 
     /// Waits until there is something in standard output, and gives it.
     pub(crate) fn wait_for_some<T>(&self, find: impl Fn(&str) -> Option<T>) -> T {
-        self.stdout.wait(PATIENCE, |so_far, _| find(so_far).is_some());
-        let (told, warned) = (self.stdout.text(), self.stderr.text());
+        self.stdout.wait(TEST_TIMEOUT, |so_far, _| find(so_far).is_some());
+        let told = self.stdout.text();
+        let warned = self.stderr.text();
         find(&told).unwrap_or_else(|| panic!("it did not come: {told:?} {warned:?}"))
     }
 
@@ -166,8 +168,9 @@ impl Running {
     #[cfg(target_os = "linux")]
     pub(crate) fn wait_for_after(&self, first: &str, then: &str) {
         let both = |so_far: &str| so_far.split_once(first).is_some_and(|(_, on)| on.contains(then));
-        let found = self.stdout.wait(PATIENCE, |so_far, _| both(so_far));
-        let (told, warned) = (self.stdout.text(), self.stderr.text());
+        let found = self.stdout.wait(TEST_TIMEOUT, |so_far, _| both(so_far));
+        let told = self.stdout.text();
+        let warned = self.stderr.text();
         assert!(found, "`{then}` did not come after `{first}`: {told:?} {warned:?}");
     }
 
@@ -178,7 +181,7 @@ impl Running {
     }
 
     /// Everything on standard output so far.
-    pub(crate) fn heard(&self) -> String {
+    pub(crate) fn output_text(&self) -> String {
         self.stdout.text()
     }
 
@@ -188,7 +191,8 @@ impl Running {
     }
 
     pub(crate) fn signal(&self, name: &str) {
-        let (signal, pid) = (format!("-{name}"), self.pid().to_string());
+        let signal = format!("-{name}");
+        let pid = self.pid().to_string();
         let sent = Command::new("kill").args([&signal, &pid]).status().expect("`kill` can be run");
         assert!(sent.success(), "process {pid} could not be sent {name}");
     }
@@ -208,7 +212,8 @@ impl Running {
         }
         let left = deadline.saturating_duration_since(Instant::now());
         let status = poll(left, || self.child.try_wait().unwrap());
-        let (stdout, stderr) = (self.stdout.text(), self.stderr.text());
+        let stdout = self.stdout.text();
+        let stderr = self.stderr.text();
         let Some(status) = status else {
             panic!("it did not end within {limit:?}; so far it wrote {stdout:?} and {stderr:?}");
         };
@@ -216,7 +221,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProcess {
     fn drop(&mut self) {
         self.kill();
     }
@@ -239,11 +244,12 @@ pub(crate) fn poll<T>(limit: Duration, mut ask: impl FnMut() -> Option<T>) -> Op
 /// Waits until a file holds this text, and gives all of it.
 pub(crate) fn wait_for_text(file: &Path, text: &str) -> String {
     let read = || std::fs::read_to_string(file).ok().filter(|found| found.contains(text));
-    poll(PATIENCE, read).unwrap_or_else(|| panic!("`{text}` did not appear in {}", file.display()))
+    poll(TEST_TIMEOUT, read)
+        .unwrap_or_else(|| panic!("`{text}` did not appear in {}", file.display()))
 }
 
 /// The processes that wrote their start into this trace, in order.
-pub(crate) fn started(trace: &Path) -> Vec<u32> {
+pub(crate) fn started_pids(trace: &Path) -> Vec<u32> {
     let text = std::fs::read_to_string(trace).unwrap_or_default();
     let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let starts = events.filter(|event| event["event"] == "start");

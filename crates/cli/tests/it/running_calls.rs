@@ -5,14 +5,17 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::console_person::Person;
-use crate::running::{PATIENCE, Ran, Running, is_alive, poll, started, wait_for_text};
+use crate::running::{
+    Ran, RunningProcess, TEST_TIMEOUT, is_alive, poll, started_pids, wait_for_text,
+};
 use crate::serve_client::until;
 use crate::switchboard::{Switchboard, fixture};
 
 /// A home with one server in which `serve` runs.
-fn served(era: &str, arguments: &[&str]) -> (Switchboard, Person) {
+fn serve_home(era: &str, arguments: &[&str]) -> (Switchboard, Person) {
     let switchboard = Switchboard::new();
-    let (journal, trace) = (switchboard.text_path("journal"), switchboard.text_path("trace"));
+    let journal = switchboard.text_path("journal");
+    let trace = switchboard.text_path("trace");
     let words = ["echo", "--era", era, "--journal", &journal, "--trace", &trace];
     switchboard.configure(&json!({"echo": fixture(&words)}));
     // Each command is a session of its own, so its call is the first one.
@@ -27,10 +30,10 @@ fn served(era: &str, arguments: &[&str]) -> (Switchboard, Person) {
 }
 
 fn starts(switchboard: &Switchboard) -> usize {
-    started(&switchboard.path("trace")).len()
+    started_pids(&switchboard.path("trace")).len()
 }
 
-fn arrived(switchboard: &Switchboard) -> usize {
+fn arrival_count(switchboard: &Switchboard) -> usize {
     let heard = std::fs::read_to_string(switchboard.path("trace")).unwrap_or_default();
     heard.lines().filter(|line| line.contains("tools/call")).count()
 }
@@ -61,7 +64,7 @@ fn check_same(switchboard: &Switchboard, words: &[&str], code: i32) {
 #[test]
 fn running_calls_give_the_same_and_start_nothing() {
     for era in ["legacy", "modern"] {
-        let (switchboard, _person) = served(era, &[]);
+        let (switchboard, _person) = serve_home(era, &[]);
         let cases: [(&[&str], i32); 20] = [
             (&["call", "echo", "echo", "text=grüße \"x\"\n"], 0),
             (&["call", "echo", "echo", "--json-args", r#"{ "text" : "a" }"#], 0),
@@ -94,7 +97,7 @@ fn running_calls_give_the_same_and_start_nothing() {
 
 #[test]
 fn running_calls_are_recorded_as_what_was_typed_here() {
-    let (switchboard, _person) = served("modern", &[]);
+    let (switchboard, _person) = serve_home("modern", &[]);
     let recorded = |words: &[&str]| {
         switchboard.run(words);
         let newest = switchboard.json(&["calls", "--limit", "1"]);
@@ -118,7 +121,7 @@ fn running_calls_are_recorded_as_what_was_typed_here() {
 
 #[test]
 fn running_calls_have_their_files_written_here() {
-    let (switchboard, _person) = served("modern", &[]);
+    let (switchboard, _person) = serve_home("modern", &[]);
     let before = starts(&switchboard);
     let into = |file: &str, more: &[&str]| {
         let words = ["resources", "read", "echo", "test://static-binary", "--output", file];
@@ -140,15 +143,15 @@ fn running_calls_have_their_files_written_here() {
 
 #[test]
 fn running_calls_are_not_allowed_by_what_the_instance_allows_its_clients() {
-    let (switchboard, _person) = served("modern", &["--review", "client"]);
+    let (switchboard, _person) = serve_home("modern", &["--review", "client"]);
     let refused = switchboard.run(&["call", "echo", "write", "key=a", "--review"]).expect(5);
     assert!(refused.stderr.contains("needs a person's approval"), "{refused:?}");
-    assert_eq!(arrived(&switchboard), 0);
+    assert_eq!(arrival_count(&switchboard), 0);
 }
 
 #[test]
 fn running_calls_wait_for_another_face_as_long_as_they_are_told() {
-    let (switchboard, _person) = served("modern", &[]);
+    let (switchboard, _person) = serve_home("modern", &[]);
     let before = starts(&switchboard);
     let words = ["call", "echo", "echo", "text=hey", "--review"];
     let late = switchboard.run(&[&words[..], &["--wait-for-review=1s"]].concat()).expect(5);
@@ -157,27 +160,27 @@ fn running_calls_wait_for_another_face_as_long_as_they_are_told() {
     assert!(late.stderr.contains(expected), "{late:?}");
     let calling = switchboard.start(&[&words[..], &["--wait-for-review"]].concat());
     let waits = || switchboard.json(&["review"]).get(0).cloned();
-    let entry = poll(PATIENCE, waits).expect("something waits");
+    let entry = poll(TEST_TIMEOUT, waits).expect("something waits");
     let id = entry["id"].as_str().unwrap();
     switchboard.run(&["review", "answer", id, "run"]).expect(0);
-    let ran = calling.finish_within(PATIENCE).expect(0);
+    let ran = calling.finish_within(TEST_TIMEOUT).expect(0);
     assert_eq!(ran.stdout, "hey\n");
     assert!(ran.stderr.contains("(answered elsewhere: `run`, by "), "{ran:?}");
     assert_eq!(starts(&switchboard), before);
 }
 
-fn slow(switchboard: &Switchboard) -> Running {
-    let before = arrived(switchboard);
+fn slow(switchboard: &Switchboard) -> RunningProcess {
+    let before = arrival_count(switchboard);
     let calling = switchboard.start(&["call", "echo", "slow", "ms=30000"]);
-    until(|| arrived(switchboard) > before);
+    until(|| arrival_count(switchboard) > before);
     calling
 }
 
 #[test]
 fn running_calls_are_given_up_with_whoever_made_them() {
     for era in ["legacy", "modern"] {
-        let (switchboard, _person) = served(era, &[]);
-        let pid = started(&switchboard.path("trace"))[0];
+        let (switchboard, _person) = serve_home(era, &[]);
+        let pid = started_pids(&switchboard.path("trace"))[0];
         for (number, signal) in ["INT", "TERM", "KILL"].into_iter().enumerate() {
             let calling = slow(&switchboard);
             calling.signal(signal);
@@ -187,7 +190,7 @@ fn running_calls_are_given_up_with_whoever_made_them() {
                 assert!(ended.stderr.contains("given up"), "{ended:?}");
             }
             let cancelled = vec!["tool echo/slow: cancelled (by_caller)"; number + 1];
-            until(|| switchboard.recorded() == cancelled);
+            until(|| switchboard.recorded_calls() == cancelled);
             let journal = switchboard.path("journal");
             let told = || {
                 let told = wait_for_text(&journal, "cancelled ");
@@ -202,22 +205,22 @@ fn running_calls_are_given_up_with_whoever_made_them() {
 
 #[test]
 fn running_calls_are_not_made_again_when_the_instance_goes_away() {
-    let (switchboard, person) = served("modern", &[]);
+    let (switchboard, person) = serve_home("modern", &[]);
     let calling = slow(&switchboard);
     person.serving.signal("KILL");
-    let lost = calling.finish_within(PATIENCE).expect(6);
+    let lost = calling.finish_within(TEST_TIMEOUT).expect(6);
     assert_eq!(lost.stdout, "");
     let expected = "error: the `switchboard serve` that called `echo/slow` went away before it \
                     told how that ended; it may have run\nhint: `switchboard calls --server echo` \
                     shows what is known of it\n";
     assert_eq!(lost.stderr, expected);
-    assert_eq!(arrived(&switchboard), 1, "it was called once");
+    assert_eq!(arrival_count(&switchboard), 1, "it was called once");
     drop(person);
     // What it left behind leads nowhere, and does no harm.
     let ran = switchboard.run(&["call", "echo", "echo", "text=a"]).expect(0);
     assert_eq!(ran.stdout, "a\n");
     let slow = "tool echo/slow: unknown (host_crash)".to_owned();
-    assert_eq!(switchboard.recorded(), [slow, "tool echo/echo: ok".to_owned()]);
+    assert_eq!(switchboard.recorded_calls(), [slow, "tool echo/echo: ok".to_owned()]);
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::net::{TcpListener, TcpStream};
 
 use serde_json::{Value, json};
 
-use crate::running::started;
-use crate::serve_client::{Serving, until};
+use crate::running::started_pids;
+use crate::serve_client::{ServingGateway, until};
 use crate::switchboard::{Switchboard, fixture};
 
 /// Whoever answers questions about servers as an instance does, and calls in this way.
@@ -24,7 +24,8 @@ fn pretend(answer_to_calls: &'static str) -> u16 {
 
 fn answer(mut stream: TcpStream, answer_to_calls: &str) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
-    let (mut first, mut length) = (String::new(), 0);
+    let mut first = String::new();
+    let mut length = 0;
     reader.read_line(&mut first).unwrap();
     loop {
         let mut line = String::new();
@@ -51,7 +52,7 @@ fn home(port: u16) -> Switchboard {
     let switchboard = Switchboard::new();
     let trace = switchboard.text_path("trace");
     switchboard.configure(&json!({"echo": fixture(&["echo", "--trace", &trace])}));
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     let file = switchboard.folder().join("own/state/running/serve.json");
     until(|| file.exists());
     let mut told: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
@@ -71,10 +72,10 @@ fn running_calls_are_made_here_where_the_instance_does_not_take_them() {
         "HTTP/1.1 503 Service Unavailable\r\n\r\n",
     ] {
         let switchboard = home(pretend(answer));
-        let before = started(&switchboard.path("trace")).len();
+        let before = started_pids(&switchboard.path("trace")).len();
         let ran = switchboard.run(&["call", "echo", "echo", "text=a"]).expect(0);
         assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("a\n", ""), "{answer}");
-        assert_eq!(started(&switchboard.path("trace")).len(), before + 1, "{answer}");
+        assert_eq!(started_pids(&switchboard.path("trace")).len(), before + 1, "{answer}");
     }
 }
 
@@ -88,9 +89,9 @@ fn running_calls_that_were_taken_are_not_made_here_as_well() {
         "HTTP/1.1 200 OK\r\n\r\nsomething else\n",
     ] {
         let switchboard = home(pretend(answer));
-        let before = started(&switchboard.path("trace")).len();
+        let before = started_pids(&switchboard.path("trace")).len();
         let lost = switchboard.run(&["call", "echo", "echo", "text=a"]).expect(6);
         assert!(lost.stderr.contains("it may have run"), "{answer}: {lost:?}");
-        assert_eq!(started(&switchboard.path("trace")).len(), before, "{answer}");
+        assert_eq!(started_pids(&switchboard.path("trace")).len(), before, "{answer}");
     }
 }

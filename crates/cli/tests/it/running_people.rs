@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::console_person::Person;
-use crate::running::{PATIENCE, Ran, poll, started};
-use crate::scripted::scripted;
+use crate::running::{Ran, TEST_TIMEOUT, poll, started_pids};
+use crate::scripted::scripted_home;
 use crate::serve_client::until;
 use crate::switchboard::{Switchboard, fixture};
 use crate::terminal::Terminal;
@@ -13,7 +13,7 @@ const CALL: [&str; 5] = ["call", "echo", "echo", "text=hey", "--review"];
 /// The end of the menu: when it is there, a key answers.
 const MENU: &str = "[e] edit the arguments";
 
-fn served(era: &str) -> (Switchboard, Person) {
+fn serve_home(era: &str) -> (Switchboard, Person) {
     let switchboard = Switchboard::new();
     let trace = switchboard.text_path("trace");
     let entry = fixture(&["echo", "--era", era, "--trace", &trace]);
@@ -24,31 +24,31 @@ fn served(era: &str) -> (Switchboard, Person) {
 }
 
 fn check_started_once(switchboard: &Switchboard) {
-    assert_eq!(started(&switchboard.path("trace")).len(), 1);
+    assert_eq!(started_pids(&switchboard.path("trace")).len(), 1);
 }
 
 /// What waits, as soon as something does.
 fn waits(person: &Person) -> Value {
-    poll(PATIENCE, || person.ask("reviews").get(0).cloned()).expect("something waits")
+    poll(TEST_TIMEOUT, || person.ask("reviews").get(0).cloned()).expect("something waits")
 }
 
 #[test]
 fn running_calls_are_reviewed_at_the_terminal_they_were_typed_in() {
-    let (switchboard, _person) = served("modern");
-    let ran = switchboard.typed(&CALL, &[(MENU, "r")]).expect(0);
+    let (switchboard, _person) = serve_home("modern");
+    let ran = switchboard.run_typed(&CALL, &[(MENU, "r")]).expect(0);
     for part in ["Run echo on echo?", r#""text": "hey""#, "risk ", "[o] only this session"] {
         assert!(ran.stdout.contains(part), "no `{part}` in {ran:?}");
     }
     assert!(ran.stdout.ends_with("hey\r\n"), "{ran:?}");
-    let own = switchboard.typed(&[&CALL[..], &["--no-running"]].concat(), &[(MENU, "r")]);
+    let own = switchboard.run_typed(&[&CALL[..], &["--no-running"]].concat(), &[(MENU, "r")]);
     // What moves before it is drawn as often as there is time for.
     let question = |ran: &Ran| ran.stdout.split_once("Run echo").map(|(_, on)| on.to_owned());
     assert_eq!(question(&ran), question(&own.expect(0)));
-    switchboard.typed(&CALL, &[(MENU, "s")]).expect(5);
+    switchboard.run_typed(&CALL, &[(MENU, "s")]).expect(5);
     let told = [(MENU, "t"), ("instead?", "add the numbers\n")];
-    let rejected = switchboard.typed(&CALL, &told).expect(5);
+    let rejected = switchboard.run_typed(&CALL, &told).expect(5);
     assert!(rejected.stdout.contains("error: add the numbers"), "{rejected:?}");
-    let left = switchboard.typed(&CALL, &[(MENU, "\u{3}")]).expect(130);
+    let left = switchboard.run_typed(&CALL, &[(MENU, "\u{3}")]).expect(130);
     assert!(!left.stdout.ends_with("hey\r\n"), "{left:?}");
     let expected = [
         "tool echo/echo: ok",
@@ -57,14 +57,14 @@ fn running_calls_are_reviewed_at_the_terminal_they_were_typed_in() {
         "tool echo/echo: rejected (person)",
         "tool echo/echo: cancelled (by_caller)",
     ];
-    assert_eq!(switchboard.recorded(), expected);
+    assert_eq!(switchboard.recorded_calls(), expected);
 }
 
 #[test]
 fn running_calls_are_sessions_of_their_own() {
-    let (switchboard, _person) = served("modern");
+    let (switchboard, _person) = serve_home("modern");
     for _ in 0..2 {
-        switchboard.typed(&CALL, &[(MENU, "o")]).expect(0);
+        switchboard.run_typed(&CALL, &[(MENU, "o")]).expect(0);
     }
     switchboard.run(&CALL).expect(5);
     check_started_once(&switchboard);
@@ -72,15 +72,15 @@ fn running_calls_are_sessions_of_their_own() {
 
 #[test]
 fn running_calls_that_are_always_allowed_are_remembered_in_the_file() {
-    let (switchboard, _person) = served("modern");
-    switchboard.typed(&CALL, &[(MENU, "a")]).expect(0);
+    let (switchboard, _person) = serve_home("modern");
+    switchboard.run_typed(&CALL, &[(MENU, "a")]).expect(0);
     let config: Value = serde_json::from_str(&switchboard.config_text()).unwrap();
     assert_eq!(config["mcpServers"]["echo"]["autoApprove"], json!(["echo"]));
 }
 
 #[test]
 fn running_calls_are_answered_by_whoever_is_first() {
-    let (switchboard, person) = served("modern");
+    let (switchboard, person) = serve_home("modern");
     let mut terminal = Terminal::open(&switchboard, &CALL);
     terminal.wait_for(MENU);
     let entry = waits(&person);
@@ -97,7 +97,7 @@ fn running_calls_are_answered_by_whoever_is_first() {
 
 #[test]
 fn running_calls_outlive_a_terminal_while_they_wait_for_somebody() {
-    let (switchboard, person) = served("modern");
+    let (switchboard, person) = serve_home("modern");
     let mut terminal = Terminal::open(&switchboard, &CALL);
     terminal.wait_for(MENU);
     terminal.hang_up();
@@ -105,31 +105,31 @@ fn running_calls_outlive_a_terminal_while_they_wait_for_somebody() {
     let path = format!("reviews/{}/answer", entry["id"].as_str().unwrap());
     let reply = person.act(&path, &json!({"digest": entry["digest"], "answer": "run"}));
     assert_eq!(reply.status, 200, "{reply:?}");
-    until(|| switchboard.recorded() == ["tool echo/echo: ok"]);
+    until(|| switchboard.recorded_calls() == ["tool echo/echo: ok"]);
 }
 
 #[test]
 fn running_calls_have_forms_filled_in_at_the_terminal() {
     let words = ["call", "echo", "ask", "question=Which colour?"];
     for era in ["legacy", "modern"] {
-        let (switchboard, _person) = served(era);
+        let (switchboard, _person) = serve_home(era);
         let answers = [("| Which colour?", "green\r"), ("Send it?", "y\r")];
-        let ran = switchboard.typed(&words, &answers).expect(0);
+        let ran = switchboard.run_typed(&words, &answers).expect(0);
         assert!(ran.stdout.contains("asks you, for ask (call 1):"), "{era}: {ran:?}");
         assert!(ran.stdout.ends_with("green\r\n"), "{era}: {ran:?}");
         for (answer, expected) in [("!decline\r", "decline"), ("\u{1b}", "cancel")] {
-            let ran = switchboard.typed(&words, &[("| Which colour?", answer)]).expect(0);
+            let ran = switchboard.run_typed(&words, &[("| Which colour?", answer)]).expect(0);
             let expected = format!("no answer: {expected}\r\n");
             assert!(ran.stdout.ends_with(&expected), "{era}: {ran:?}");
         }
         check_started_once(&switchboard);
-        assert_eq!(switchboard.recorded(), ["tool echo/ask: ok"; 3], "{era}");
+        assert_eq!(switchboard.recorded_calls(), ["tool echo/ask: ok"; 3], "{era}");
     }
 }
 
 #[test]
 fn running_calls_have_forms_taken_back_that_somebody_else_filled_in() {
-    let (switchboard, person) = served("modern");
+    let (switchboard, person) = serve_home("modern");
     let words = ["call", "echo", "ask", "question=Which colour?"];
     let mut terminal = Terminal::open(&switchboard, &words);
     terminal.wait_for("| Which colour?");
@@ -150,14 +150,14 @@ fn running_calls_ask_the_model_only_with_the_consent_of_the_terminal() {
     let mut entry = fixture(&["asker", "--era", "legacy"]);
     entry["sampling"] = json!(true);
     let turns = json!([{"text": "Hello, server."}]);
-    let switchboard = scripted(&json!({"mcpServers": {"asker": entry}}), &turns);
+    let switchboard = scripted_home(&json!({"mcpServers": {"asker": entry}}), &turns);
     let person = Person::at(&switchboard, &[]);
     until(|| person.ask("servers/asker")["state"] == "ready");
     let said = json!([{"role": "user", "content": {"type": "text", "text": "Hi"}}]);
     let request = format!("request:={}", json!({"messages": said, "maxTokens": 50}));
     let words = ["call", "asker", "sample", &request];
     for (answer, expected) in [("n\r", "declined"), ("y\r", "Hello, server.")] {
-        let ran = switchboard.typed(&words, &[("Ask the model?", answer)]);
+        let ran = switchboard.run_typed(&words, &[("Ask the model?", answer)]);
         assert!(ran.stdout.contains("Server asker wants to ask the model main"), "{ran:?}");
         assert!(ran.stdout.contains("  | Hi\r\n"), "{ran:?}");
         assert!(ran.stdout.contains(expected), "{ran:?}");
@@ -166,9 +166,9 @@ fn running_calls_ask_the_model_only_with_the_consent_of_the_terminal() {
 
 #[test]
 fn running_calls_show_how_far_they_are() {
-    let (switchboard, _person) = served("modern");
+    let (switchboard, _person) = serve_home("modern");
     let words = ["call", "echo", "slow", "ms=3000", "steps=6"];
-    let ran = switchboard.typed(&words, &[]).expect(0);
+    let ran = switchboard.run_typed(&words, &[]).expect(0);
     assert!(ran.stdout.contains("calling echo/slow"), "{ran:?}");
     assert!(ran.stdout.contains("50%"), "{ran:?}");
     check_started_once(&switchboard);

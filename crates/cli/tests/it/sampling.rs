@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 #[cfg(target_os = "linux")]
-use crate::running::PATIENCE;
-use crate::scripted::scripted;
-use crate::switchboard::{Switchboard, fixture, text_of};
+use crate::running::TEST_TIMEOUT;
+use crate::scripted::scripted_home;
+use crate::switchboard::{Switchboard, fixture, result_text};
 use crate::testenv;
 
 const SAMPLE: [&str; 4] = ["call", "everything", "trigger-sampling-request", "prompt=Hi"];
@@ -14,7 +14,7 @@ const SAMPLE: [&str; 4] = ["call", "everything", "trigger-sampling-request", "pr
 fn everything(sampling: &Value, turns: &Value) -> Switchboard {
     let mut entry = testenv::everything();
     entry["sampling"] = sampling.clone();
-    scripted(&json!({"mcpServers": {"everything": entry}}), turns)
+    scripted_home(&json!({"mcpServers": {"everything": entry}}), turns)
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn a_person_sees_what_a_real_server_wants_to_ask_the_model_and_agrees() {
         let mut terminal = switchboard.in_terminal(&SAMPLE);
         terminal.wait_for("Ask the model?");
         terminal.say(answer);
-        let ran = terminal.finish_within(PATIENCE);
+        let ran = terminal.finish_within(TEST_TIMEOUT);
         for shown in [
             "Server everything wants to ask the model main",
             "  | You are a helpful test server.",
@@ -76,7 +76,7 @@ fn without_a_person_a_real_server_gets_an_answer_only_if_the_entry_wants_no_revi
 fn asker(era: &str) -> Switchboard {
     let mut entry = fixture(&["asker", "--era", era]);
     entry["sampling"] = json!({"review": false});
-    scripted(&json!({"mcpServers": {"asker": entry}}), &json!([{"text": "Yes."}]))
+    scripted_home(&json!({"mcpServers": {"asker": entry}}), &json!([{"text": "Yes."}]))
 }
 
 fn sample(switchboard: &Switchboard, request: &Value, times: usize, code: i32) -> Value {
@@ -100,7 +100,7 @@ fn a_server_of_either_era_is_answered_by_the_model() {
     for era in ["legacy", "modern"] {
         let switchboard = asker(era);
         let called = sample(&switchboard, &question(&json!({})), 2, 0);
-        let replies: Value = serde_json::from_str(text_of(&called)).unwrap();
+        let replies: Value = serde_json::from_str(result_text(&called)).unwrap();
         let reply = json!({"role": "assistant", "content": {"type": "text", "text": "Yes."},
             "model": "main", "stopReason": "endTurn"});
         assert_eq!(replies, json!([reply, reply]), "{era}");
@@ -113,7 +113,7 @@ fn el_04_context_of_all_servers_is_denied_in_both_eras() {
     let why = "User rejected sampling request: it wants the context of all servers, which no \
                server gets";
     let called = sample(&asker("legacy"), &nosy, 1, 0);
-    let replies: Value = serde_json::from_str(text_of(&called)).unwrap();
+    let replies: Value = serde_json::from_str(result_text(&called)).unwrap();
     assert_eq!(replies, json!([{"code": -1, "message": why}]));
     let called = sample(&asker("modern"), &nosy, 1, 6);
     let message = called["message"].as_str().unwrap_or_default();
@@ -123,7 +123,7 @@ fn el_04_context_of_all_servers_is_denied_in_both_eras() {
 #[test]
 fn el_05_a_hundred_requests_in_one_call_get_ten_answers() {
     let called = sample(&asker("legacy"), &question(&json!({})), 100, 0);
-    let replies: Vec<Value> = serde_json::from_str(text_of(&called)).unwrap();
+    let replies: Vec<Value> = serde_json::from_str(result_text(&called)).unwrap();
     let answered = replies.iter().filter(|reply| reply["role"] == "assistant").count();
     assert_eq!((answered, replies.len()), (10, 100));
     let why = "User rejected sampling request: it has asked the model 10 times for one call";

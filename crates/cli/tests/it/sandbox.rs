@@ -90,7 +90,7 @@ fn en_08_confined_siblings_cannot_reach_each_other() {
     assert_ne!(of_second("killed"), "");
     assert!(is_alive(pid.trim().parse().unwrap()), "a sibling ended the first server");
     watching.interrupt();
-    watching.finish_within(crate::running::PATIENCE).expect(0);
+    watching.finish_within(crate::running::TEST_TIMEOUT).expect(0);
 }
 
 #[test]

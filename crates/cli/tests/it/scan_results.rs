@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::console_person::Person;
-use crate::given::{given, tool};
+use crate::given::{server_entry, tool};
 use crate::scripted::{configure, last_session, results};
-use crate::serve_client::{Serving, tool_call, until};
+use crate::serve_client::{ServingGateway, tool_call, until};
 use crate::switchboard::Switchboard;
 
 /// What a model is told of a call of `web/get` that gives this, with these notices.
@@ -16,7 +16,7 @@ fn told(result: &Value, notices: &Value) -> String {
         "results": {"get": result},
         "notices": {"get": notices},
     });
-    let mut entry = given(&switchboard, "web", &offers);
+    let mut entry = server_entry(&switchboard, "web", &offers);
     entry["autoApprove"] = json!(["get"]);
     let config = json!({"mcpServers": {"web": entry}, "settings": {"autoApprove": true}});
     let turns = json!([{"calls": [{"name": "web__get", "arguments": {}}]}, {"text": "Done."}]);
@@ -55,7 +55,7 @@ fn rs_01_a_model_is_told_whose_words_a_result_is_unless_the_server_is_trusted() 
             "tools": [tool("get", "Gets a page.", json!({}))],
             "results": {"get": text("It is 21 degrees.")},
         });
-        let mut entry = given(&switchboard, "web", &offers);
+        let mut entry = server_entry(&switchboard, "web", &offers);
         entry["autoApprove"] = json!(["get"]);
         entry["trusted"] = json!(trusted);
         let config = json!({"mcpServers": {"web": entry}, "settings": {"autoApprove": true}});
@@ -79,7 +79,7 @@ fn rs_01_a_part_of_a_long_result_is_labelled_as_its_beginning_is() {
         "results": {"get": text(&format!("{filler}{orders}\n{filler}"))},
     });
     let switchboard = Switchboard::new();
-    let mut entry = given(&switchboard, "web", &offers);
+    let mut entry = server_entry(&switchboard, "web", &offers);
     entry["autoApprove"] = json!(["get"]);
     let settings = json!({"autoApprove": true, "chat": {"resultChars": 600}});
     let config = json!({"mcpServers": {"web": entry}, "settings": settings});
@@ -108,10 +108,10 @@ fn linking(result: &Value, turns: &Value) -> Switchboard {
     let offers = json!({
         "tools": [tool("get", "Gets a page.", json!({}))], "results": {"get": result},
     });
-    let mut web = given(&switchboard, "web", &offers);
+    let mut web = server_entry(&switchboard, "web", &offers);
     web["autoApprove"] = json!(["get"]);
     let resources = json!({"resources": [{"uri": "notes://one", "name": "one"}]});
-    let notes = given(&switchboard, "notes", &resources);
+    let notes = server_entry(&switchboard, "notes", &resources);
     let config = json!({
         "mcpServers": {"web": web, "notes": notes}, "settings": {"autoApprove": true},
     });
@@ -139,7 +139,7 @@ fn rs_05_a_link_in_a_result_is_followed_by_nobody_and_reading_it_is_a_call_of_it
     let switchboard = linking(&result, &turns);
     switchboard.run(&["run", "Get"]);
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         [
             "tool web/get: ok",
             "resource web/file:///etc/passwd: not_sent (not_listed)",
@@ -215,7 +215,7 @@ fn promising(result: &Value) -> Switchboard {
         "type": "object", "properties": {"sum": {"type": "number"}}, "required": ["sum"],
     });
     let offers = json!({"tools": [get], "results": {"get": result}});
-    let mut entry = given(&switchboard, "web", &offers);
+    let mut entry = server_entry(&switchboard, "web", &offers);
     entry["autoApprove"] = json!(["get"]);
     let config = json!({"mcpServers": {"web": entry}, "settings": {"autoApprove": true}});
     let turns = json!([{"calls": [{"name": "web__get", "arguments": {}}]}, {"text": "Done."}]);
@@ -240,7 +240,7 @@ fn rs_06_a_result_that_breaks_its_own_schema_is_for_people_alone() {
         let told = results(&switchboard, &last_session(&switchboard)).concat();
         assert!(told.contains("its result is not given to you") && told.contains(why), "{told}");
         assert!(!told.contains("MARKER"), "{told}");
-        assert_eq!(switchboard.recorded(), ["tool web/get: invalid_output"]);
+        assert_eq!(switchboard.recorded_calls(), ["tool web/get: invalid_output"]);
         // Who looks after it finds all of it.
         let newest = switchboard.newest().to_string();
         assert!(newest.contains("MARKER"), "{newest}");
@@ -256,7 +256,7 @@ fn rs_06_a_client_of_the_gateway_gets_an_error_that_says_where_and_nothing_of_th
         "structuredContent": {"sum": "MARKER", "more": ["MARKER"]},
     });
     let switchboard = promising(&result);
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     serving.wait_for_tool(None, "web__get");
     let reply = serving.send(&tool_call(None, "web__get", &json!({}))).json();
     assert_eq!(reply["result"]["isError"], true, "{reply}");
@@ -299,9 +299,9 @@ fn results_pass_a_client_of_the_gateway_byte_by_byte() {
     let offers = json!({
         "tools": [tool("get", "Gets a page.", json!({}))], "results": {"get": text(orders)},
     });
-    let entry = given(&switchboard, "web", &offers);
+    let entry = server_entry(&switchboard, "web", &offers);
     switchboard.configure(&json!({"web": entry}));
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     serving.wait_for_tool(None, "web__get");
     let reply = serving.send(&tool_call(None, "web__get", &json!({}))).json();
     assert_eq!(reply["result"]["content"], text(orders)["content"]);

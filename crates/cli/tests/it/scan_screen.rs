@@ -2,10 +2,10 @@
 #![cfg(target_os = "linux")]
 
 use serde_json::{Value, json};
-use switchboard_text::characters::{is_hidden, is_unclear};
+use switchboard_text::characters::{is_ambiguous, is_hidden};
 
-use crate::given::{given, tool};
-use crate::running::PATIENCE;
+use crate::given::{server_entry, tool};
+use crate::running::TEST_TIMEOUT;
 use crate::scripted::configure;
 use crate::switchboard::{Switchboard, fixture};
 use crate::terminal::Terminal;
@@ -14,7 +14,7 @@ use crate::terminal::Terminal;
 const MENU: &str = "[e] edit the arguments";
 
 fn is_harmful(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\t')) || is_hidden(c) || is_unclear(c)
+    (c.is_control() && !matches!(c, '\n' | '\t')) || is_hidden(c) || is_ambiguous(c)
 }
 
 /// The part of the review that shows the call.
@@ -23,7 +23,7 @@ fn question(switchboard: &Switchboard, words: &[&str]) -> String {
     let mut terminal = switchboard.in_terminal(&[words, &["--review", "--quiet"]].concat());
     terminal.wait_for(MENU);
     terminal.say("s");
-    let ran = terminal.finish_within(PATIENCE).expect(5);
+    let ran = terminal.finish_within(TEST_TIMEOUT).expect(5);
     let question = ran.stdout.split("Run ").nth(1).unwrap_or_default().replace('\r', "");
     let question = question.split("bytes of arguments").next().unwrap_or_default().to_owned();
     assert_eq!(question.chars().find(|c| is_harmful(*c)), None, "{question:?}");
@@ -80,7 +80,7 @@ fn ux_02_ux_08_nothing_a_server_says_reaches_a_terminal_raw() {
         },
         "notices": {"get": {"stderr": bad, "log": bad, "progress": bad}},
     });
-    let entry = given(&switchboard, "web", &offers);
+    let entry = server_entry(&switchboard, "web", &offers);
     let config = json!({"mcpServers": {"web": entry}, "settings": {"scan": "off"}});
     switchboard.write_config(&config.to_string());
     let commands: [&[&str]; 11] = [
@@ -117,7 +117,7 @@ fn ux_06_a_long_argument_runs_only_after_its_end_was_seen() {
     terminal.say("\r");
     terminal.wait_for_after("nothing runs", MENU);
     terminal.say("s");
-    let ran = terminal.finish_within(PATIENCE).expect(5);
+    let ran = terminal.finish_within(TEST_TIMEOUT).expect(5);
     assert!(ran.stdout.contains("bytes of arguments") && ran.stdout.contains("; rm -rf"));
     assert!(!ran.stdout.contains('…'), "something was left out");
 }

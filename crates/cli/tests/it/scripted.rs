@@ -6,7 +6,7 @@ use crate::running::Ran;
 use crate::switchboard::Switchboard;
 
 /// A home in which one scripted model, `main`, says these turns; `config` has everything else.
-pub(crate) fn scripted(config: &Value, turns: &Value) -> Switchboard {
+pub(crate) fn scripted_home(config: &Value, turns: &Value) -> Switchboard {
     let switchboard = Switchboard::new();
     configure(&switchboard, config, turns);
     switchboard

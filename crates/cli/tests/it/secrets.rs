@@ -7,7 +7,7 @@ use crate::told_server;
 
 const SECRET: &str = "hunter2-hunter2-hunter2";
 
-fn keyed() -> Switchboard {
+fn home_with_key() -> Switchboard {
     let mut switchboard = Switchboard::new();
     switchboard.set("SWITCHBOARD_TOKEN_KEY", "a key of this test");
     switchboard
@@ -52,7 +52,7 @@ fn memchr(bytes: &[u8], text: &[u8]) -> bool {
 
 #[test]
 fn en_02_a_secret_is_given_to_its_own_server_and_to_no_other() {
-    let switchboard = keyed();
+    let switchboard = home_with_key();
     let entry = |name: &str| {
         let program = observer(&switchboard, name);
         json!({"command": program, "env": {"TOKEN": "${keyring:A_TOKEN}"}})
@@ -87,7 +87,7 @@ fn en_02_a_secret_is_given_to_its_own_server_and_to_no_other() {
 
 #[test]
 fn en_05_a_reference_to_a_secret_cannot_stand_among_the_arguments() {
-    let switchboard = keyed();
+    let switchboard = home_with_key();
     let mut entry = fixture(&["echo"]);
     entry["args"] = json!(["echo", "--token", "${keyring:TOKEN}"]);
     switchboard.configure(&json!({"it": entry}));
@@ -99,7 +99,7 @@ fn en_05_a_reference_to_a_secret_cannot_stand_among_the_arguments() {
 #[test]
 fn lg_02_a_secret_is_taken_out_of_the_record_however_json_writes_it() {
     let secret = "Cap+Ital/Letters and \"ü\"==";
-    let switchboard = keyed();
+    let switchboard = home_with_key();
     let mut entry = fixture(&["echo"]);
     entry["env"] = json!({"TOKEN": "${keyring:A_TOKEN}"});
     switchboard.configure(&json!({"a": entry}));
@@ -122,7 +122,7 @@ fn lg_02_a_secret_is_taken_out_of_the_record_however_json_writes_it() {
 
 #[test]
 fn lg_02_secrets_are_in_no_log_no_message_and_no_list() {
-    let switchboard = keyed();
+    let switchboard = home_with_key();
     let program = observer(&switchboard, "a");
     let url = told_server::start(|method, _| {
         let token = format!("ghp_{}", "a1B2c3D4".repeat(5));

@@ -1,15 +1,15 @@
 //! Servers behind TLS and proxies, as a person sets them up and is told what is wrong.
 
 use serde_json::json;
-use switchboard_testkit::{Front, HttpFixture, ServerCertificate, TestAuthority, Validity};
+use switchboard_testkit::{HttpFixture, ProxyFront, ServerCertificate, TestAuthority, Validity};
 
 use crate::switchboard::Switchboard;
 
 const HERE: [&str; 2] = ["localhost", "127.0.0.1"];
 
-fn secure(authority: &TestAuthority) -> (HttpFixture, Front) {
+fn secure(authority: &TestAuthority) -> (HttpFixture, ProxyFront) {
     let fixture = HttpFixture::start(&["echo", "--transport", "http"]);
-    let front = Front::secure(&fixture.origin(), &authority.issue(&HERE, Validity::Long));
+    let front = ProxyFront::secure(&fixture.origin(), &authority.issue(&HERE, Validity::Long));
     (fixture, front)
 }
 

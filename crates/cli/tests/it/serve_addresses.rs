@@ -6,7 +6,7 @@ use crate::gateway::{Gateway, NEWEST_LEGACY};
 use crate::switchboard::{Switchboard, fixture};
 
 /// A server with a page that is listed, one that is not, and a tool that links to both.
-fn paged(switchboard: &Switchboard, name: &str) -> Value {
+fn paged_server(switchboard: &Switchboard, name: &str) -> Value {
     let schema = json!({"type": "object", "properties": {}});
     let tool = |tool: &str, meta: Value| json!({"name": tool, "description": "Shows.", "inputSchema": schema, "_meta": meta});
     let page = |uri: &str| {
@@ -37,7 +37,8 @@ fn paged(switchboard: &Switchboard, name: &str) -> Value {
 #[test]
 fn pages_of_tools_and_links_in_results_lead_to_the_server_that_named_them() {
     let switchboard = Switchboard::new();
-    let (one, two) = (paged(&switchboard, "one"), paged(&switchboard, "two"));
+    let one = paged_server(&switchboard, "one");
+    let two = paged_server(&switchboard, "two");
     switchboard.configure(&json!({"one": one, "two": two}));
     let gateway = Gateway::with_tool(&switchboard, &[], "one__links");
     gateway.wait_for_tool("two__links");

@@ -67,7 +67,7 @@ fn forms_models_and_roots_are_asked_for_across_eras_and_transports() {
 }
 
 /// Says again and again that the resource changed, until it is heard.
-fn touched(gateway: &Gateway, server: &str, stream: &mut Reply) -> Value {
+fn touch_until_noticed(gateway: &Gateway, server: &str, stream: &mut Reply) -> Value {
     let heard = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -95,7 +95,7 @@ fn a_resource_that_changes_is_told_across_eras() {
         let acknowledged = listening.next_message();
         let granted = &acknowledged["params"]["notifications"];
         assert_eq!(*granted, json!({"resourceSubscriptions": [uri]}), "{era}");
-        let told = touched(&gateway, "asker", &mut listening);
+        let told = touch_until_noticed(&gateway, "asker", &mut listening);
         assert_eq!(told["params"]["uri"], uri, "{era}");
         let subscription = "io.modelcontextprotocol/subscriptionId";
         let id = |message: &Value| message["params"]["_meta"][subscription].clone();
@@ -105,7 +105,7 @@ fn a_resource_that_changes_is_told_across_eras() {
         let mut stream = legacy.listen();
         let subscribed = legacy.ask("resources/subscribe", &json!({"uri": uri}));
         assert_eq!(subscribed["result"], json!({}), "{era}");
-        let told = touched(&gateway, "asker", &mut stream);
+        let told = touch_until_noticed(&gateway, "asker", &mut stream);
         assert_eq!(told["params"], json!({"uri": uri}), "{era}");
         let left = legacy.ask("resources/unsubscribe", &json!({"uri": uri}));
         assert_eq!(left["result"], json!({}), "{era}");
@@ -145,7 +145,7 @@ fn a_client_that_answers_with_an_error_ends_what_cannot_go_on_without_it() {
         assert!(text.contains(part), "no {part} in {answer}");
     }
     let last = format!("tool new/{tool}: failed (unanswered)");
-    until(|| switchboard.recorded().last() == Some(&last));
-    let recorded = switchboard.recorded();
+    until(|| switchboard.recorded_calls().last() == Some(&last));
+    let recorded = switchboard.recorded_calls();
     assert!(!recorded.iter().any(|row| row.contains("protocol_error")), "{recorded:?}");
 }

@@ -5,7 +5,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use crate::console_person::{Person, client_call};
-use crate::serve_client::{Serving, until};
+use crate::serve_client::{ServingGateway, until};
 use crate::switchboard::{Switchboard, fixture};
 
 const TOOL: &str = "test_input_required_result_elicitation";
@@ -48,7 +48,7 @@ fn a_form_waits_at_the_console_and_says_whose_call_it_is_for() {
 fn where_nobody_is_at_the_console_it_is_declined_at_once() {
     for era in ["legacy", "modern"] {
         let switchboard = asking(era);
-        let serving = Serving::start(&switchboard, &[]);
+        let serving = ServingGateway::start(&switchboard, &[]);
         serving.wait_for_tool(None, &format!("one__{TOOL}"));
         let reply = serving.send(&client_call(&format!("one__{TOOL}"), &json!({})));
         let said: Value = reply.json();

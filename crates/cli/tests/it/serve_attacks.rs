@@ -5,15 +5,15 @@ use std::path::Path;
 use serde_json::{Value, json};
 use switchboard_testkit::HttpFixture;
 
-use crate::serve_client::{Request, Serving, greeting, message, modern, tool_call};
+use crate::serve_client::{Request, ServingGateway, greeting, message, modern, tool_call};
 use crate::switchboard::{Switchboard, fixture};
 
 /// A gateway before a server that notes what it is asked.
-fn traced() -> (Switchboard, Serving) {
+fn traced_gateway() -> (Switchboard, ServingGateway) {
     let switchboard = Switchboard::new();
     let trace = switchboard.text_path("trace");
     switchboard.configure(&json!({"one": fixture(&["echo", "--trace", &trace])}));
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     serving.wait_for_tool(None, "one__write");
     (switchboard, serving)
 }
@@ -44,7 +44,7 @@ fn every_place() -> Vec<Request> {
 
 #[test]
 fn lb_01_a_request_for_another_host_is_refused_at_every_place() {
-    let (switchboard, serving) = traced();
+    let (switchboard, serving) = traced_gateway();
     for request in every_place() {
         let reply = serving.send(&request.clone().with("Host", "evil.example"));
         assert_eq!(reply.status, 403, "{}", request.text(1));
@@ -54,7 +54,7 @@ fn lb_01_a_request_for_another_host_is_refused_at_every_place() {
 
 #[test]
 fn lb_02_a_page_of_another_origin_is_refused_at_every_place() {
-    let (switchboard, serving) = traced();
+    let (switchboard, serving) = traced_gateway();
     for origin in ["https://evil.example", "null", "http://localhost.evil.example", "file://"] {
         for request in every_place() {
             let reply = serving.send(&request.clone().with("Origin", origin));
@@ -69,7 +69,7 @@ fn lb_02_a_page_of_another_origin_is_refused_at_every_place() {
 
 #[test]
 fn lb_05_a_form_or_text_that_any_page_can_post_has_no_effect() {
-    let (switchboard, serving) = traced();
+    let (switchboard, serving) = traced_gateway();
     let call = tool_call(None, "one__write", &json!({"key": "x"})).without("Content-Type");
     for kind in
         ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""]
@@ -85,7 +85,7 @@ fn lb_05_a_form_or_text_that_any_page_can_post_has_no_effect() {
 
 #[test]
 fn lb_09_hosts_that_only_look_like_ours_are_refused() {
-    let (switchboard, serving) = traced();
+    let (switchboard, serving) = traced_gateway();
     let port = serving.port;
     let call = tool_call(None, "one__write", &json!({"key": "x"}));
     let local = format!("127.0.0.1:{port}");
@@ -113,7 +113,7 @@ fn lb_09_hosts_that_only_look_like_ours_are_refused() {
 fn lb_10_a_stream_is_not_opened_for_a_page_of_another_origin_or_for_a_cookie() {
     let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
     let known = crate::serve_tokens::token(&switchboard, &["known"]);
-    let serving = Serving::start(&switchboard, &["--require-token"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token"]);
     for path in ["/mcp", "/sse"] {
         let stream = Request::new("GET", path).with("Accept", "text/event-stream");
         let foreign = stream.clone().token(&known).with("Origin", "https://evil.example");
@@ -136,7 +136,7 @@ fn with_header(name: &str, value: Option<&str>) -> Request {
 
 #[test]
 fn hd_01_a_header_that_names_another_tool_than_the_body_is_refused() {
-    let (switchboard, serving) = traced();
+    let (switchboard, serving) = traced_gateway();
     for value in ["one__echo", "one__WRITE", "=?base64?b25lX19lY2hv?=", "=?base64?!?=", ""] {
         let reply = serving.send(&with_header("Mcp-Name", Some(value)));
         assert_eq!(
@@ -152,7 +152,7 @@ fn hd_01_a_header_that_names_another_tool_than_the_body_is_refused() {
 
 #[test]
 fn hd_02_a_header_that_is_missing_doubled_or_of_another_case_is_refused() {
-    let (switchboard, serving) = traced();
+    let (switchboard, serving) = traced_gateway();
     let call = with_header("x", None);
     let mut cases: Vec<Request> = ["Mcp-Method", "Mcp-Name", "MCP-Protocol-Version"]
         .iter()
@@ -184,7 +184,7 @@ fn se_04_what_one_caller_read_is_asked_for_again_by_the_next() {
         HttpFixture::start(&["echo", "--transport", "http", "--trace", trace.to_str().unwrap()]);
     let switchboard = Switchboard::with(&json!({"one": {"url": upstream.url}}));
     let tokens = ["a", "b"].map(|name| crate::serve_tokens::token(&switchboard, &[name]));
-    let serving = Serving::start(&switchboard, &["--require-token"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token"]);
     serving.wait_for_tool(Some(&tokens[0]), "one__echo");
     let listed = serving.ask(Some(&tokens[0]), "resources/list", json!({}));
     let resources = listed["result"]["resources"].as_array().unwrap();

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use crate::serve_client::{Request, Serving, greeting, message, modern, tool_call, until};
+use crate::serve_client::{Request, ServingGateway, greeting, message, modern, tool_call, until};
 use crate::serve_tokens::token;
 use crate::switchboard::{Switchboard, fixture};
 
@@ -16,7 +16,8 @@ const LANES: usize = 8;
 
 /// Reads one answer of a connection that stays open.
 fn answer(reader: &mut BufReader<TcpStream>) -> Value {
-    let (mut line, mut length) = (String::new(), 0);
+    let mut line = String::new();
+    let mut length = 0;
     loop {
         line.clear();
         reader.read_line(&mut line).unwrap();
@@ -35,7 +36,7 @@ fn answer(reader: &mut BufReader<TcpStream>) -> Value {
 #[test]
 fn se_01_answers_to_the_same_id_never_cross() {
     let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
-    let serving = Serving::start(&switchboard, &["--no-record"]);
+    let serving = ServingGateway::start(&switchboard, &["--no-record"]);
     serving.wait_for_tool(None, "one__echo");
     std::thread::scope(|scope| {
         for client in 0..2 * LANES {
@@ -61,8 +62,9 @@ fn se_01_answers_to_the_same_id_never_cross() {
 #[test]
 fn se_03_a_call_that_waits_is_taken_up_only_by_its_own_caller_and_only_once() {
     let switchboard = Switchboard::with(&json!({"one": fixture(&["echo", "--era", "modern"])}));
-    let (mine, yours) = (token(&switchboard, &["mine"]), token(&switchboard, &["yours"]));
-    let serving = Serving::start(&switchboard, &["--require-token"]);
+    let mine = token(&switchboard, &["mine"]);
+    let yours = token(&switchboard, &["yours"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token"]);
     serving.wait_for_tool(Some(&mine), "one__ask");
     let call = json!({"name": "one__ask", "arguments": {"question": "Which one?"}});
     let asked = serving.ask(Some(&mine), "tools/call", call.clone());
@@ -99,7 +101,7 @@ fn nobody_hears_what_a_server_says_about_the_calls_of_others() {
     let switchboard =
         Switchboard::with(&json!({"srv": fixture(&["conformance", "--era", "legacy"])}));
     let [a, b, c] = ["a", "b", "c"].map(|name| token(&switchboard, &[name]));
-    let serving = Serving::start(&switchboard, &["--require-token"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token"]);
     let tool = "srv__test_tool_with_logging";
     serving.wait_for_tool(Some(&a), tool);
     let call = |token: &str| {
@@ -141,7 +143,7 @@ fn nobody_hears_what_a_server_says_about_the_calls_of_others() {
 fn what_was_allowed_for_a_session_is_not_allowed_to_somebody_else_of_the_same_name() {
     let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
     let first = token(&switchboard, &["ada"]);
-    let serving = Serving::start(&switchboard, &["--require-token", "--review", "ask"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token", "--review", "ask"]);
     serving.wait_for_tool(Some(&first), "one__echo");
     let call = json!({"name": "one__echo", "arguments": {"text": "hello"}});
     let ask = |token: &str, call: &Value| {

@@ -5,15 +5,16 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use switchboard_testkit::HttpFixture;
 
-use crate::gateway::{Gateway, Legacy, NEWEST_LEGACY, said};
-use crate::running::{PATIENCE, poll, wait_for_text};
+use crate::gateway::{Gateway, Legacy, NEWEST_LEGACY, answer_text};
+use crate::running::{TEST_TIMEOUT, poll, wait_for_text};
 use crate::switchboard::{Switchboard, fixture};
 
 #[test]
 fn progress_comes_under_the_clients_own_token() {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
     let gateway = Gateway::with_tool(&switchboard, &[], "echo__slow");
-    let (legacy, modern) = (gateway.legacy(NEWEST_LEGACY), gateway.modern());
+    let legacy = gateway.legacy(NEWEST_LEGACY);
+    let modern = gateway.modern();
     for token in [json!("mine"), json!(7), json!("")] {
         let call = json!({
             "name": "echo__slow",
@@ -24,7 +25,7 @@ fn progress_comes_under_the_clients_own_token() {
             assert!(reply.is_stream());
             let mut messages = reply.messages();
             let answer = messages.pop().unwrap();
-            assert_eq!(said(&answer), "slept 30 ms");
+            assert_eq!(answer_text(&answer), "slept 30 ms");
             let reports: Vec<Value> =
                 messages.iter().map(|report| report["params"].clone()).collect();
             let expected =
@@ -60,7 +61,7 @@ fn a_cancelled_call_is_cancelled_at_its_server() {
     let mut reply = client.post(&body);
     assert_eq!(reply.next_message()["method"], "notifications/progress");
     drop(reply);
-    assert_eq!(said(&client.call("new__echo", &json!({"text": "still"}))), "still");
+    assert_eq!(answer_text(&client.call("new__echo", &json!({"text": "still"}))), "still");
     assert_eq!(std::fs::read_to_string(switchboard.path("modern")).unwrap_or_default(), "");
     client.tell("notifications/cancelled", &json!({"requestId": "c"}));
     wait_for_text(&switchboard.path("modern"), "cancelled");
@@ -74,7 +75,8 @@ fn errors_of_a_server_arrive_with_their_code_and_data() {
     }));
     let gateway = Gateway::with_tool(&switchboard, &[], "old__refuse");
     gateway.wait_for_tool("new__refuse");
-    let (legacy, modern) = (gateway.legacy(NEWEST_LEGACY), gateway.modern());
+    let legacy = gateway.legacy(NEWEST_LEGACY);
+    let modern = gateway.modern();
     let data = json!({"z": 1, "a": [null, {"deep": "ünï"}]});
     for (code, data) in [(4711, data), (-32000, json!("text")), (-32602, json!([])), (-1, json!(0))]
     {
@@ -93,7 +95,8 @@ fn errors_of_a_server_arrive_with_their_code_and_data() {
 fn what_cannot_be_called_is_said_in_the_clients_terms() {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
     let gateway = Gateway::with_tool(&switchboard, &[], "echo__echo");
-    let (legacy, modern) = (gateway.legacy(NEWEST_LEGACY), gateway.modern());
+    let legacy = gateway.legacy(NEWEST_LEGACY);
+    let modern = gateway.modern();
     for (name, arguments) in [("echo__ecco", json!({})), ("echo", json!({"text": "a"}))] {
         for answer in [legacy.call(name, &arguments), modern.call(name, &arguments)] {
             let error = &answer["error"];
@@ -106,18 +109,18 @@ fn what_cannot_be_called_is_said_in_the_clients_terms() {
         modern.call("echo__echo", &json!({"text": 1})),
     ] {
         assert_eq!(answer["result"]["isError"], true, "{answer}");
-        assert!(said(&answer).contains("`/text` must be a string"), "{answer}");
+        assert!(answer_text(&answer).contains("`/text` must be a string"), "{answer}");
     }
     let missing = json!({"uri": "test://nowhere"});
-    let (old, new) =
-        (legacy.ask("resources/read", &missing), modern.ask("resources/read", &missing));
+    let old = legacy.ask("resources/read", &missing);
+    let new = modern.ask("resources/read", &missing);
     assert_eq!([&old["error"]["code"], &new["error"]["code"]], [-32002, -32602]);
     assert_eq!(new["error"]["data"], missing);
     let nobody = json!({"name": "echo__nobody"});
     assert_eq!(legacy.ask("prompts/get", &nobody)["error"]["code"], -32602);
     assert_eq!(legacy.ask("no/such", &json!({}))["error"]["code"], -32601);
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         ["tool echo/echo: not_sent (bad_arguments)", "tool echo/echo: not_sent (bad_arguments)"]
     );
 }
@@ -131,17 +134,17 @@ fn a_server_that_is_gone_keeps_its_tools_and_its_calls_fail_at_once_with_the_rea
     }));
     let gateway = Gateway::with_tool(&switchboard, &[], "remote__echo");
     let client = gateway.modern();
-    assert_eq!(said(&client.call("remote__echo", &json!({"text": "a"}))), "a");
+    assert_eq!(answer_text(&client.call("remote__echo", &json!({"text": "a"}))), "a");
     drop(remote);
     let started = Instant::now();
     for _ in 0..3 {
         let answer = client.call("remote__echo", &json!({"text": "b"}));
         assert_eq!(answer["result"]["isError"], true, "{answer}");
-        assert!(said(&answer).contains("refused"), "{answer}");
+        assert!(answer_text(&answer).contains("refused"), "{answer}");
     }
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     assert!(client.names("tools").contains(&"remote__echo".to_owned()));
-    assert_eq!(said(&client.call("here__echo", &json!({"text": "c"}))), "c");
+    assert_eq!(answer_text(&client.call("here__echo", &json!({"text": "c"}))), "c");
 }
 
 #[test]
@@ -165,7 +168,7 @@ fn what_a_server_asks_reaches_a_legacy_client_as_a_request_and_a_modern_one_as_a
         assert_eq!(question["params"]["message"], "Which?");
         let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": reply});
         assert_eq!(legacy.post(&answer).status, 202);
-        assert_eq!(said(&stream.next_message()), "blue", "{server}");
+        assert_eq!(answer_text(&stream.next_message()), "blue", "{server}");
 
         let asked = modern.ask("tools/call", &call);
         let asked = &asked["result"];
@@ -175,7 +178,7 @@ fn what_a_server_asks_reaches_a_legacy_client_as_a_request_and_a_modern_one_as_a
         let mut again = call.clone();
         again["inputResponses"] = json!({key: reply});
         again["requestState"] = asked["requestState"].clone();
-        assert_eq!(said(&modern.ask("tools/call", &again)), "blue", "{server}");
+        assert_eq!(answer_text(&modern.ask("tools/call", &again)), "blue", "{server}");
         // A state works once, and only as it was given.
         for state in [asked["requestState"].clone(), json!("made up")] {
             again["requestState"] = state;
@@ -196,9 +199,9 @@ fn a_gateway_that_is_told_to_end_lets_calls_finish() {
     let mut reply = gateway.modern().send("tools/call", &call);
     assert_eq!(reply.next_message()["method"], "notifications/progress");
     gateway.running.signal("TERM");
-    assert_eq!(said(&reply.messages().pop().unwrap()), "slept 1500 ms");
+    assert_eq!(answer_text(&reply.messages().pop().unwrap()), "slept 1500 ms");
     gateway.running.finish_within(Duration::from_secs(20)).expect(0);
-    assert_eq!(switchboard.recorded(), ["tool echo/slow: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool echo/slow: ok"]);
 }
 
 #[test]
@@ -234,7 +237,7 @@ fn a_call_that_needs_approval_is_put_to_the_client_and_to_every_other_terminal()
         assert!(message.contains("`echo`") && message.contains(r#"{"text":"hello"}"#), "{message}");
         let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": reply});
         assert_eq!(legacy.post(&answer).status, 202);
-        assert!(said(&stream.next_message()).contains(expected), "{expected}");
+        assert!(answer_text(&stream.next_message()).contains(expected), "{expected}");
 
         let asked = modern.ask("tools/call", &call)["result"].clone();
         assert_eq!(asked["resultType"], "input_required", "{asked}");
@@ -242,7 +245,7 @@ fn a_call_that_needs_approval_is_put_to_the_client_and_to_every_other_terminal()
         let mut again = call.clone();
         again["inputResponses"] = json!({key: reply});
         again["requestState"] = asked["requestState"].clone();
-        assert!(said(&modern.ask("tools/call", &again)).contains(expected), "{expected}");
+        assert!(answer_text(&modern.ask("tools/call", &again)).contains(expected), "{expected}");
     }
 
     // A client that cannot be asked waits for whoever answers elsewhere.
@@ -252,8 +255,8 @@ fn a_call_that_needs_approval_is_put_to_the_client_and_to_every_other_terminal()
         silent.call("echo__echo", &json!({"text": "from elsewhere"}))
     });
     let listed = || switchboard.json(&["review"]).get(0).cloned();
-    let entry = poll(PATIENCE, listed).expect("the question waits in the queue");
+    let entry = poll(TEST_TIMEOUT, listed).expect("the question waits in the queue");
     let id = entry["id"].as_str().unwrap();
     switchboard.run(&["review", "answer", id, "run"]).expect(0);
-    assert_eq!(said(&waiting.join().unwrap()), "from elsewhere");
+    assert_eq!(answer_text(&waiting.join().unwrap()), "from elsewhere");
 }

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::running::{PATIENCE, Ran, Running};
+use crate::running::{Ran, RunningProcess, TEST_TIMEOUT};
 use crate::switchboard::Switchboard;
 
 /// A running gateway; it is killed when the value is dropped.
-pub(crate) struct Serving {
-    running: Running,
+pub(crate) struct ServingGateway {
+    running: RunningProcess,
     site: Site,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct Site {
     pub(crate) port: u16,
 }
 
-impl std::ops::Deref for Serving {
+impl std::ops::Deref for ServingGateway {
     type Target = Site;
 
     fn deref(&self) -> &Site {
@@ -29,12 +29,12 @@ impl std::ops::Deref for Serving {
     }
 }
 
-impl Serving {
+impl ServingGateway {
     /// Starts it on a free port with these arguments, and waits until it listens.
     pub(crate) fn start(switchboard: &Switchboard, arguments: &[&str]) -> Self {
         let fixed = ["serve", "--json", "--listen", "127.0.0.1:0"];
         let running = switchboard.start(&[&fixed, arguments].concat());
-        let site = Site::told(&running.first_line());
+        let site = Site::from_line(&running.first_line());
         Self { running, site }
     }
 
@@ -68,13 +68,13 @@ impl Serving {
     }
 
     pub(crate) fn finish(self) -> Ran {
-        self.running.finish_within(PATIENCE)
+        self.running.finish_within(TEST_TIMEOUT)
     }
 }
 
 impl Site {
     /// Where a gateway that speaks JSON says it is.
-    pub(crate) fn told(line: &str) -> Self {
+    pub(crate) fn from_line(line: &str) -> Self {
         let told: Value = serde_json::from_str(line).unwrap();
         let url = told["url"].as_str().unwrap();
         let port = url.strip_prefix("http://127.0.0.1:").and_then(|rest| rest.split('/').next());
@@ -96,7 +96,7 @@ impl Site {
     /// A connection to it.
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
         stream
     }
 
@@ -132,7 +132,8 @@ pub(crate) struct Request {
 
 impl Request {
     pub(crate) fn new(verb: &str, path: &str) -> Self {
-        let (verb, path) = (verb.to_owned(), path.to_owned());
+        let verb = verb.to_owned();
+        let path = path.to_owned();
         Self { verb, path, headers: Vec::new(), body: String::new() }
     }
 
@@ -321,7 +322,8 @@ impl Events {
 }
 
 fn without_chunks(text: &str) -> String {
-    let (mut rest, mut out) = (text, String::new());
+    let mut rest = text;
+    let mut out = String::new();
     while let Some((size, after)) = rest.split_once("\r\n") {
         let size = usize::from_str_radix(size, 16).unwrap_or(0);
         let Some(chunk) = after.get(..size).filter(|chunk| !chunk.is_empty()) else { break };

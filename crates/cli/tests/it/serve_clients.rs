@@ -6,13 +6,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::gateway::Gateway;
-use crate::running::{PATIENCE, Running, poll};
+use crate::running::{RunningProcess, TEST_TIMEOUT, poll};
 use crate::switchboard::Switchboard;
-use crate::testenv::{self, installed};
+use crate::testenv::{self, installed_path};
 
 /// A client starts an interpreter, and behind the gateway two servers start theirs: on a busy machine
 /// that takes its time, and no step of it is worth a limit of its own.
-const LONGEST: Duration = Duration::from_secs(300);
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The era that a client speaks: one it is told, the one it finds, and the other it is told.
 const ERAS: [&str; 3] = ["legacy", "auto", "2026-07-28"];
@@ -20,7 +20,7 @@ const ERAS: [&str; 3] = ["legacy", "auto", "2026-07-28"];
 /// What the gateway serves to them.
 const SERVED: [&str; 4] = ["--server", "everything", "--server", "time"];
 
-fn configured() -> Switchboard {
+fn configured_home() -> Switchboard {
     Switchboard::with(&json!({"everything": testenv::everything(), "time": testenv::time()}))
 }
 
@@ -32,19 +32,19 @@ fn client(script: &str) -> Vec<String> {
         _ => "python/bin/python",
     };
     if script.ends_with(".mjs") {
-        return vec![installed(testenv::NODE), path, installed("npm/node_modules")];
+        return vec![installed_path(testenv::NODE), path, installed_path("npm/node_modules")];
     }
-    vec![installed(python), path]
+    vec![installed_path(python), path]
 }
 
 /// Runs a client to its end and gives what it printed.
-fn printed(switchboard: &Switchboard, words: &[String]) -> Value {
+fn client_output(switchboard: &Switchboard, words: &[String]) -> Value {
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]);
     switchboard.surround(&mut command);
-    let mut running = Running::start(&mut command);
+    let mut running = RunningProcess::start(&mut command);
     running.close_input();
-    running.finish_within(LONGEST).expect(0).json()
+    running.finish_within(CLIENT_TIMEOUT).expect(0).json()
 }
 
 /// Fails unless the client got from both servers what they have.
@@ -67,23 +67,23 @@ fn check(script: &str, mode: &str, told: &Value) {
 }
 
 fn check_over_http(script: &str, modes: &[&str]) {
-    let switchboard = configured();
+    let switchboard = configured_home();
     let gateway = Gateway::with_tool(&switchboard, &SERVED, "time__convert_time");
     gateway.wait_for_tool("everything__get-sum");
     for mode in modes {
         let mut words = client(script);
         words.extend([*mode, "http", &gateway.url].map(str::to_owned));
-        check(script, mode, &printed(&switchboard, &words));
+        check(script, mode, &client_output(&switchboard, &words));
     }
 }
 
 fn check_over_stdio(script: &str, mode: &str) {
-    let switchboard = configured();
+    let switchboard = configured_home();
     let mut words = client(script);
     let served = [env!("CARGO_BIN_EXE_switchboard"), "serve", "--stdio"];
     words.extend([mode, "stdio"].map(str::to_owned));
     words.extend(served.iter().chain(&SERVED).map(|word| (*word).to_owned()));
-    check(script, mode, &printed(&switchboard, &words));
+    check(script, mode, &client_output(&switchboard, &words));
 }
 
 #[test]
@@ -167,13 +167,19 @@ fn the_client_of_fastmcp_lists_and_calls_over_stdio_in_the_modern_era() {
 }
 
 /// The Inspector in one era; `where_to` is an address or a command.
-fn inspected(switchboard: &Switchboard, where_to: &[&str], era: &str, method: &[&str]) -> Value {
-    let node = installed(testenv::NODE);
+fn run_inspector(
+    switchboard: &Switchboard,
+    where_to: &[&str],
+    era: &str,
+    method: &[&str],
+) -> Value {
+    let node = installed_path(testenv::NODE);
     let inspector = "npm/node_modules/@modelcontextprotocol/inspector/clients/launcher/build";
-    let mut words = vec![node, installed(&format!("{inspector}/index.js")), "--cli".to_owned()];
+    let mut words =
+        vec![node, installed_path(&format!("{inspector}/index.js")), "--cli".to_owned()];
     let rest = [where_to, &["--protocol-era", era, "--method"], method].concat();
     words.extend(rest.into_iter().map(str::to_owned));
-    printed(switchboard, &words)
+    client_output(switchboard, &words)
 }
 
 const SUM: [&str; 7] =
@@ -193,21 +199,21 @@ const TIME: [&str; 9] = [
 /// Lists and calls with the Inspector.
 fn inspect(switchboard: &Switchboard, place: &[&str], era: &str) {
     // Who starts the gateway anew with every look may look before all servers are there.
-    let listed = poll(PATIENCE, || {
-        let listed = inspected(switchboard, place, era, &["tools/list"]);
+    let listed = poll(TEST_TIMEOUT, || {
+        let listed = run_inspector(switchboard, place, era, &["tools/list"]);
         let tools = listed["tools"].as_array()?;
         let has = |name: &str| tools.iter().any(|tool| tool["name"] == name);
         (has("everything__echo") && has("time__convert_time")).then_some(())
     });
     assert!(listed.is_some(), "{era}");
-    let sum = inspected(switchboard, place, era, &SUM);
+    let sum = run_inspector(switchboard, place, era, &SUM);
     assert_eq!(sum["content"][0]["text"], "The sum of 2 and 40 is 42.", "{era}");
-    let time = inspected(switchboard, place, era, &TIME);
+    let time = run_inspector(switchboard, place, era, &TIME);
     assert_eq!(time["structuredContent"]["time_difference"], "-3.5h", "{era}");
 }
 
 fn inspect_over_stdio(era: &str) {
-    let switchboard = configured();
+    let switchboard = configured_home();
     // The Inspector gives a server it starts an environment of its own.
     let home = format!("SWITCHBOARD_HOME={}", switchboard.text_path("../own"));
     let program = env!("CARGO_BIN_EXE_switchboard");
@@ -216,7 +222,7 @@ fn inspect_over_stdio(era: &str) {
 
 #[test]
 fn the_inspector_lists_and_calls_over_http_in_every_era() {
-    let switchboard = configured();
+    let switchboard = configured_home();
     let gateway = Gateway::with_tool(&switchboard, &SERVED, "time__convert_time");
     gateway.wait_for_tool("everything__get-sum");
     for era in ["legacy", "auto", "modern"] {

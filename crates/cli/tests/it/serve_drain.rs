@@ -5,14 +5,14 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use crate::gateway::{Gateway, NEWEST_LEGACY, said};
+use crate::gateway::{Gateway, NEWEST_LEGACY, answer_text};
 use crate::http_client::send;
-use crate::running::PATIENCE;
-use crate::serve_client::{Serving, tool_call, until};
+use crate::running::TEST_TIMEOUT;
+use crate::serve_client::{ServingGateway, tool_call, until};
 use crate::switchboard::{Switchboard, fixture};
 
 /// A server that notes what it is asked, so that a test knows when a call has arrived.
-fn traced() -> (Switchboard, std::path::PathBuf) {
+fn traced_home() -> (Switchboard, std::path::PathBuf) {
     let switchboard = Switchboard::new();
     let trace = switchboard.path("trace");
     let trace_text = switchboard.text_path("trace");
@@ -26,8 +26,8 @@ fn has_arrived(trace: &std::path::Path) -> bool {
 
 #[test]
 fn calls_in_flight_finish_and_nobody_new_gets_in() {
-    let (switchboard, trace) = traced();
-    let serving = Serving::start(&switchboard, &[]);
+    let (switchboard, trace) = traced_home();
+    let serving = ServingGateway::start(&switchboard, &[]);
     serving.wait_for_tool(None, "one__slow");
     let slow = tool_call(None, "one__slow", &json!({"ms": 3_000}));
     let port = serving.port;
@@ -41,7 +41,7 @@ fn calls_in_flight_finish_and_nobody_new_gets_in() {
     });
     assert_eq!((reply.status, &reply.json()["result"]["isError"]), (200, &Value::Null));
     assert_eq!(serving.finish().code, 0);
-    assert_eq!(switchboard.recorded(), ["tool one/slow: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool one/slow: ok"]);
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn a_call_that_waits_for_its_client_is_given_up_and_recorded() {
     let switchboard = Switchboard::with(&json!({
         "old": fixture(&["echo", "--era", "legacy"]), "new": fixture(&["echo", "--era", "modern"]),
     }));
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     for server in ["new", "old"] {
         let tool = format!("{server}__ask");
         serving.wait_for_tool(None, &tool);
@@ -68,9 +68,10 @@ fn a_call_that_waits_for_its_client_is_given_up_and_recorded() {
 
 #[test]
 fn clients_on_streams_get_their_answers_and_the_end_of_the_stream() {
-    let (switchboard, trace) = traced();
+    let (switchboard, trace) = traced_home();
     let gateway = Gateway::with_tool(&switchboard, &[], "one__slow");
-    let (legacy, modern) = (gateway.legacy(NEWEST_LEGACY), gateway.modern());
+    let legacy = gateway.legacy(NEWEST_LEGACY);
+    let modern = gateway.modern();
     let slow = json!({
         "name": "one__slow", "arguments": {"ms": 3_000, "steps": 30}, "_meta": {"progressToken": 1},
     });
@@ -91,17 +92,17 @@ fn clients_on_streams_get_their_answers_and_the_end_of_the_stream() {
     for stream in &mut streams {
         let last = std::iter::from_fn(|| stream.next_event()).last().unwrap().1;
         let answer: Value = serde_json::from_str(&last).unwrap();
-        assert_eq!(said(&answer), "slept 3000 ms");
+        assert_eq!(answer_text(&answer), "slept 3000 ms");
     }
     // Nothing is asked on this one, so it ends and holds nobody up.
     idle.texts();
-    assert_eq!(gateway.running.finish_within(PATIENCE).code, 0);
-    assert_eq!(switchboard.recorded(), ["tool one/slow: ok"; 3]);
+    assert_eq!(gateway.running.finish_within(TEST_TIMEOUT).code, 0);
+    assert_eq!(switchboard.recorded_calls(), ["tool one/slow: ok"; 3]);
 }
 
 #[test]
 fn a_call_whose_client_hung_up_may_finish_too() {
-    let (switchboard, trace) = traced();
+    let (switchboard, trace) = traced_home();
     let gateway = Gateway::with_tool(&switchboard, &[], "one__slow");
     let legacy = gateway.legacy(NEWEST_LEGACY);
     let call = json!({
@@ -110,14 +111,14 @@ fn a_call_whose_client_hung_up_may_finish_too() {
     drop(legacy.send("tools/call", &call));
     until(|| has_arrived(&trace));
     gateway.running.signal("TERM");
-    assert_eq!(gateway.running.finish_within(PATIENCE).code, 0);
-    assert_eq!(switchboard.recorded(), ["tool one/slow: ok"]);
+    assert_eq!(gateway.running.finish_within(TEST_TIMEOUT).code, 0);
+    assert_eq!(switchboard.recorded_calls(), ["tool one/slow: ok"]);
 }
 
 #[test]
 fn what_takes_longer_than_the_drain_is_given_up_and_recorded() {
-    let (switchboard, trace) = traced();
-    let serving = Serving::start(&switchboard, &["--drain", "1"]);
+    let (switchboard, trace) = traced_home();
+    let serving = ServingGateway::start(&switchboard, &["--drain", "1"]);
     serving.wait_for_tool(None, "one__slow");
     let mut stream = serving.connect();
     let slow = tool_call(None, "one__slow", &json!({"ms": 60_000}));
@@ -125,14 +126,14 @@ fn what_takes_longer_than_the_drain_is_given_up_and_recorded() {
     until(|| has_arrived(&trace));
     serving.signal("TERM");
     assert_eq!(serving.finish().code, 0);
-    assert_eq!(switchboard.recorded(), ["tool one/slow: unknown (may_have_executed)"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool one/slow: unknown (may_have_executed)"]);
 }
 
 #[test]
 fn a_client_at_a_pipe_gets_what_it_waits_for() {
-    let (switchboard, trace) = traced();
+    let (switchboard, trace) = traced_home();
     let mut running = switchboard.start(&["serve", "--stdio"]);
-    let say = |running: &mut crate::running::Running, message: Value| {
+    let say = |running: &mut crate::running::RunningProcess, message: Value| {
         running.say(&format!("{message}\n"));
     };
     say(
@@ -148,7 +149,7 @@ fn a_client_at_a_pipe_gets_what_it_waits_for() {
         number += 1;
         say(&mut running, json!({"jsonrpc": "2.0", "id": number, "method": "tools/list"}));
         running.wait_for(&format!(r#""id":{number},"#));
-        running.heard().contains("one__slow")
+        running.output_text().contains("one__slow")
     });
     say(
         &mut running,
@@ -159,18 +160,19 @@ fn a_client_at_a_pipe_gets_what_it_waits_for() {
     until(|| has_arrived(&trace));
     running.signal("TERM");
     running.wait_for(r#""id":1,"result""#);
-    let ran = running.finish_within(PATIENCE);
+    let ran = running.finish_within(TEST_TIMEOUT);
     assert_eq!(ran.code, 0);
-    assert_eq!(switchboard.recorded(), ["tool one/slow: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool one/slow: ok"]);
 }
 
 #[test]
 fn what_is_cut_off_is_recorded_as_that_whoever_called_and_whatever_it_waited_for() {
-    let (switchboard, trace) = traced();
+    let (switchboard, trace) = traced_home();
     let rules = json!({"rules": [{"effect": "ask", "target": "one/echo"}]});
     switchboard.write_policy("user", &rules);
     let gateway = Gateway::with_tool(&switchboard, &["--drain", "1"], "one__slow");
-    let (legacy, modern) = (gateway.legacy(NEWEST_LEGACY), gateway.modern());
+    let legacy = gateway.legacy(NEWEST_LEGACY);
+    let modern = gateway.modern();
     let slow = json!({"ms": 60_000});
     let echo = json!({"text": "waits for a person"});
     let answers = std::thread::scope(|scope| {
@@ -192,12 +194,12 @@ fn what_is_cut_off_is_recorded_as_that_whoever_called_and_whatever_it_waited_for
     {
         let outcome = &answer["result"]["_meta"]["switchboard/outcome"];
         assert_eq!(outcome["reason"], reason, "{answer}");
-        assert!(said(answer).contains("Switchboard"), "{answer}");
+        assert!(answer_text(answer).contains("Switchboard"), "{answer}");
     }
-    assert_eq!(gateway.running.finish_within(PATIENCE).code, 0);
-    let mut recorded = switchboard.recorded();
+    assert_eq!(gateway.running.finish_within(TEST_TIMEOUT).code, 0);
+    let mut recorded = switchboard.recorded_calls();
     recorded.sort();
-    let (echo, slow) =
-        ("tool one/echo: not_sent (host_ended)", "tool one/slow: unknown (may_have_executed)");
+    let echo = "tool one/echo: not_sent (host_ended)";
+    let slow = "tool one/slow: unknown (may_have_executed)";
     assert_eq!(recorded, [echo, echo, slow, slow]);
 }

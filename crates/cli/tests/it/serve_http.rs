@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::gateway::{Gateway, MODERN, NEWEST_LEGACY, said};
+use crate::gateway::{Gateway, MODERN, NEWEST_LEGACY, answer_text};
 use crate::http_client::send;
 use crate::switchboard::{Switchboard, fixture};
 
@@ -27,7 +27,7 @@ fn a_legacy_session_opens_works_and_is_gone_after_its_end() {
         assert!(client.session.bytes().all(|byte| (0x21..=0x7e).contains(&byte)));
         assert!(client.names("tools").contains(&"echo__add".to_owned()));
         let echoed = client.call("echo__echo", &json!({"text": "grüß dich"}));
-        assert_eq!(said(&echoed), "grüß dich");
+        assert_eq!(answer_text(&echoed), "grüß dich");
         assert_eq!(client.ask("ping", &json!({}))["result"], json!({}));
         assert!(client.listen().is_stream());
         assert_eq!(client.leave(), 204);
@@ -51,7 +51,7 @@ fn a_modern_request_stands_alone_and_its_headers_are_checked() {
     let listed = client.ask("tools/list", &json!({}));
     assert_eq!(listed["result"]["resultType"], "complete");
     assert!(listed["result"]["ttlMs"].is_u64() && listed["result"]["cacheScope"].is_string());
-    assert_eq!(said(&client.call("echo__echo", &json!({"text": "a"}))), "a");
+    assert_eq!(answer_text(&client.call("echo__echo", &json!({"text": "a"}))), "a");
 
     let call = client.with_meta(&json!({"name": "echo__echo", "arguments": {"text": "a"}}));
     let mut another = call.clone();
@@ -136,7 +136,7 @@ fn a_client_of_the_first_revision_gets_its_answers_on_one_stream() {
             (&json!("notifications/progress"), &params)
         );
     }
-    assert_eq!((&answer["id"], said(&answer)), (&json!(2), "slept 20 ms"));
+    assert_eq!((&answer["id"], answer_text(&answer)), (&json!(2), "slept 20 ms"));
     let headers = [("Content-Type", "application/json")];
     let elsewhere = send("POST", &gateway.place("/messages?session=none"), &headers, "{}");
     assert_eq!(elsewhere.status, 404);
@@ -158,7 +158,7 @@ fn only_the_revision_that_has_batches_gets_them_answered() {
         .messages()
         .iter()
         .flat_map(|message| message.as_array().cloned().unwrap_or_else(|| vec![message.clone()]))
-        .map(|answer| (answer["id"].as_u64().unwrap(), said(&answer).to_owned()))
+        .map(|answer| (answer["id"].as_u64().unwrap(), answer_text(&answer).to_owned()))
         .collect();
     answers.sort_unstable();
     assert_eq!(answers, [(1, "one".to_owned()), (2, "two".to_owned())]);

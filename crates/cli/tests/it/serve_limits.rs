@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::serve_client::{Reply, Request, Serving, greeting, message, modern, tool_call, until};
+use crate::serve_client::{
+    Reply, Request, ServingGateway, greeting, message, modern, tool_call, until,
+};
 use crate::serve_tokens::token;
 use crate::switchboard::{Switchboard, fixture};
 
@@ -26,8 +28,9 @@ fn a_caller_with_too_much_under_way_is_told_at_once_and_others_are_not() {
     let switchboard = Switchboard::new();
     let trace = switchboard.text_path("trace");
     switchboard.configure(&json!({"one": fixture(&["echo", "--trace", &trace])}));
-    let (busy, other) = (token(&switchboard, &["busy"]), token(&switchboard, &["other"]));
-    let serving = Serving::start(&switchboard, &["--require-token", "--max-in-flight", "2"]);
+    let busy = token(&switchboard, &["busy"]);
+    let other = token(&switchboard, &["other"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token", "--max-in-flight", "2"]);
     serving.wait_for_tool(Some(&busy), "one__slow");
     let slow = tool_call(Some(&busy), "one__slow", &json!({"ms": 20_000}));
     let mut streams = Vec::new();
@@ -56,8 +59,9 @@ fn a_caller_with_too_much_under_way_is_told_at_once_and_others_are_not() {
 #[test]
 fn requests_beyond_the_rate_are_told_when_to_come_back() {
     let switchboard = echo();
-    let (fast, other) = (token(&switchboard, &["fast"]), token(&switchboard, &["other"]));
-    let serving = Serving::start(&switchboard, &["--require-token", "--max-rate", "3"]);
+    let fast = token(&switchboard, &["fast"]);
+    let other = token(&switchboard, &["other"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token", "--max-rate", "3"]);
     let list = |token: &str| serving.send(&modern(Some(token), "tools/list", json!({})));
     until(|| says_later(&list(&fast)));
     assert_eq!(list(&other).status, 200);
@@ -67,7 +71,7 @@ fn requests_beyond_the_rate_are_told_when_to_come_back() {
 #[test]
 fn greetings_of_the_first_revision_count_as_well() {
     let switchboard = echo();
-    let serving = Serving::start(&switchboard, &["--max-rate", "3"]);
+    let serving = ServingGateway::start(&switchboard, &["--max-rate", "3"]);
     let mut stream = serving.open(&Request::new("GET", "/sse"));
     let place = stream.line_with("/messages").unwrap();
     let place = place.strip_prefix("data: ").unwrap();
@@ -77,8 +81,9 @@ fn greetings_of_the_first_revision_count_as_well() {
 #[test]
 fn a_caller_has_only_so_many_sessions() {
     let switchboard = echo();
-    let (many, other) = (token(&switchboard, &["many"]), token(&switchboard, &["other"]));
-    let serving = Serving::start(&switchboard, &["--require-token", "--max-sessions", "2"]);
+    let many = token(&switchboard, &["many"]);
+    let other = token(&switchboard, &["other"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token", "--max-sessions", "2"]);
     let open = |token: &str| serving.send(&greeting().token(token));
     let first = open(&many);
     assert_eq!((first.status, open(&many).status), (200, 200));
@@ -94,7 +99,7 @@ fn a_caller_has_only_so_many_sessions() {
 #[test]
 fn a_message_beyond_the_limit_is_not_read() {
     let switchboard = echo();
-    let serving = Serving::start(&switchboard, &["--max-body", "2000"]);
+    let serving = ServingGateway::start(&switchboard, &["--max-body", "2000"]);
     let of = |bytes: usize| {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "x": "y".repeat(bytes)});
         serving.send(&message(&body)).status
@@ -105,7 +110,7 @@ fn a_message_beyond_the_limit_is_not_read() {
 #[test]
 fn whoever_sends_slowly_is_not_waited_for() {
     let switchboard = echo();
-    let serving = Serving::start(&switchboard, &["--read-timeout", "1"]);
+    let serving = ServingGateway::start(&switchboard, &["--read-timeout", "1"]);
     for (sent, answer) in [
         ("", ""),
         ("PRI * HT", ""),
@@ -134,10 +139,11 @@ fn whoever_sends_slowly_is_not_waited_for() {
 fn whoever_stops_reading_is_not_waited_for() {
     let many = fixture(&["echo", "--tools", "2000"]);
     let switchboard = Switchboard::with(&json!({"many": many}));
-    let serving = Serving::start(&switchboard, &["--read-timeout", "1", "--tools", "all"]);
+    let serving = ServingGateway::start(&switchboard, &["--read-timeout", "1", "--tools", "all"]);
     serving.wait_for_tool(None, "many__echo");
     let list = modern(None, "tools/list", json!({})).with("Connection", "keep-alive");
-    let (asked, list) = (100, list.text(serving.port));
+    let asked = 100;
+    let list = list.text(serving.port);
     let mut stream = serving.connect();
     for _ in 0..asked {
         stream.write_all(list.as_bytes()).unwrap();
@@ -157,7 +163,7 @@ fn answers_that_nobody_reads_count_as_under_way() {
     let many = fixture(&["echo", "--tools", "2000"]);
     let switchboard = Switchboard::with(&json!({"many": many}));
     let flags = ["--max-in-flight", "40", "--tools", "all"];
-    let serving = Serving::start(&switchboard, &flags);
+    let serving = ServingGateway::start(&switchboard, &flags);
     serving.wait_for_tool(None, "many__echo");
     let mut stream = serving.open(&Request::new("GET", "/sse"));
     let place = stream.line_with("/messages").unwrap();

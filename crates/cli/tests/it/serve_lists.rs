@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::gateway::{Gateway, NEWEST_LEGACY, said};
-use crate::running::{PATIENCE, poll};
-use crate::serve_client::{Serving, modern, tool_call, until};
+use crate::gateway::{Gateway, NEWEST_LEGACY, answer_text};
+use crate::running::{TEST_TIMEOUT, poll};
+use crate::serve_client::{ServingGateway, modern, tool_call, until};
 use crate::serve_tokens::token;
 use crate::switchboard::{Switchboard, fixture};
 
@@ -22,7 +22,8 @@ pub(crate) const BUILT_IN: [&str; 6] = [
 fn a_new_server_in_the_configuration_is_told_to_those_who_listen() {
     let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
     let gateway = Gateway::with_tool(&switchboard, &[], "one__echo");
-    let (legacy, modern) = (gateway.legacy(NEWEST_LEGACY), gateway.modern());
+    let legacy = gateway.legacy(NEWEST_LEGACY);
+    let modern = gateway.modern();
     let mut stream = legacy.listen();
     let wanted = json!({"notifications": {"toolsListChanged": true}});
     let mut listening = modern.send("subscriptions/listen", &wanted);
@@ -58,11 +59,11 @@ fn a_tool_that_a_server_adds_is_told_and_can_be_called() {
         let wanted = json!({"notifications": {"toolsListChanged": true}});
         let mut listening = client.send("subscriptions/listen", &wanted);
         listening.next_message();
-        assert_eq!(said(&client.call("echo__grow", &json!({}))), "grown_1");
+        assert_eq!(answer_text(&client.call("echo__grow", &json!({}))), "grown_1");
         let is_listed = || client.names("tools").contains(&"echo__grown_1".to_owned());
         listening.next_until("notifications/tools/list_changed", is_listed);
         let answer = client.call("echo__grown_1", &json!({"query": "x"}));
-        assert!(said(&answer).starts_with("grown_1"), "{era}: {answer}");
+        assert!(answer_text(&answer).starts_with("grown_1"), "{era}: {answer}");
     }
 }
 
@@ -71,7 +72,9 @@ fn a_long_list_comes_in_pages_that_cover_it() {
     let switchboard = Switchboard::with(&json!({"many": fixture(&["echo", "--tools", "2000"])}));
     let gateway = Gateway::with_tool(&switchboard, &["--tools", "all"], "many__echo");
     let client = gateway.modern();
-    let (mut names, mut sizes, mut params) = (Vec::new(), Vec::new(), json!({}));
+    let mut names = Vec::new();
+    let mut sizes = Vec::new();
+    let mut params = json!({});
     for _ in 0..10 {
         let page = client.ask("tools/list", &params);
         let found = crate::gateway::names(&page, "tools");
@@ -118,14 +121,14 @@ fn a_list_goes_on_where_it_was_while_servers_come_and_go() {
         let page = client.ask("tools/list", &json!({}));
         all(&client, &page).contains(&name.to_owned()).then_some(())
     };
-    assert!(poll(PATIENCE, || has("y__echo")).is_some());
+    assert!(poll(TEST_TIMEOUT, || has("y__echo")).is_some());
     let first = client.ask("tools/list", &json!({}));
     // Servers before and after the place come and go.
     switchboard.configure(&servers(&[("a", "3"), ("m", "1600"), ("z", "3")]));
     for name in ["a__echo", "z__echo"] {
-        assert!(poll(PATIENCE, || has(name)).is_some(), "{name}");
+        assert!(poll(TEST_TIMEOUT, || has(name)).is_some(), "{name}");
     }
-    assert!(poll(PATIENCE, || has("y__echo").is_none().then_some(())).is_some());
+    assert!(poll(TEST_TIMEOUT, || has("y__echo").is_none().then_some(())).is_some());
     let names = all(&client, &first);
     let of = |server: &str| {
         let begins = format!("{server}__");
@@ -145,7 +148,8 @@ fn a_list_goes_on_where_it_was_while_servers_come_and_go() {
 fn what_is_listed_may_be_kept_for_a_while_by_who_asked() {
     let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
     let gateway = Gateway::with_tool(&switchboard, &[], "one__echo");
-    let (modern, legacy) = (gateway.modern(), gateway.legacy(NEWEST_LEGACY));
+    let modern = gateway.modern();
+    let legacy = gateway.legacy(NEWEST_LEGACY);
     for method in [
         "server/discover",
         "tools/list",
@@ -175,10 +179,11 @@ fn three_tools_find_describe_and_call_all_others() {
         let client = gateway.legacy(NEWEST_LEGACY);
         assert_eq!(client.names("tools"), three);
         let query = json!({"query": "add two numbers", "limit": 5});
-        let found = || said(&client.call("find_tools", &query)).contains("many__add").then_some(());
-        assert!(poll(PATIENCE, found).is_some(), "{}", client.call("find_tools", &query));
+        let found =
+            || answer_text(&client.call("find_tools", &query)).contains("many__add").then_some(());
+        assert!(poll(TEST_TIMEOUT, found).is_some(), "{}", client.call("find_tools", &query));
         let described = client.call("describe_tool", &json!({"name": "many__add"}));
-        let described: Value = serde_json::from_str(said(&described)).unwrap();
+        let described: Value = serde_json::from_str(answer_text(&described)).unwrap();
         assert_eq!(described["name"], "many__add");
         assert_eq!(described["inputSchema"]["required"], json!(["a", "b"]));
         let arguments = json!({"name": "many__add", "arguments": {"a": 2, "b": 40}});
@@ -196,9 +201,11 @@ fn three_tools_find_describe_and_call_all_others() {
 #[test]
 fn the_tools_that_a_caller_uses_most_are_its_own_and_it_is_told_when_they_change() {
     let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
-    let (ada, eve) = (token(&switchboard, &["ada"]), token(&switchboard, &["eve"]));
-    let serving = Serving::start(&switchboard, &["--require-token", "--tools", "search"]);
-    let (names, three) = (|token: &str| serving.tools(Some(token)), 3);
+    let ada = token(&switchboard, &["ada"]);
+    let eve = token(&switchboard, &["eve"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token", "--tools", "search"]);
+    let names = |token: &str| serving.tools(Some(token));
+    let three = 3;
     let call = |token: &str| {
         let arguments = json!({"name": "one__echo", "arguments": {"text": "a"}});
         serving.send(&tool_call(Some(token), "call_tool", &arguments)).json()
@@ -231,9 +238,9 @@ fn plain_names_are_refused_where_two_servers_use_one() {
     let gateway = Gateway::start(&switchboard, &["--names", "plain", "--server", "two"]);
     let client = gateway.modern();
     assert!(client.names("tools").contains(&"echo".to_owned()));
-    assert_eq!(said(&client.call("echo", &json!({"text": "a"}))), "a");
+    assert_eq!(answer_text(&client.call("echo", &json!({"text": "a"}))), "a");
     assert_eq!(client.names("prompts"), ["greet"]);
-    assert_eq!(switchboard.recorded(), ["tool two/echo: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool two/echo: ok"]);
 }
 
 #[test]
@@ -259,7 +266,7 @@ fn an_address_that_two_servers_have_says_whose_it_is() {
         assert!(read["result"]["contents"][0]["text"].is_string(), "{uri}: {read}");
     }
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         [
             "resource one/test://static-text: ok",
             "resource two/test://static-text: ok",
@@ -297,7 +304,7 @@ fn a_cursor_leads_nowhere_in_another_list_or_for_somebody_who_sees_another() {
     let same = token(&switchboard, &["same"]);
     let narrow = token(&switchboard, &["narrow", "--server", "many"]);
     let options = ["--require-token", "--tools", "all"];
-    let serving = Serving::start(&switchboard, &options);
+    let serving = ServingGateway::start(&switchboard, &options);
     serving.wait_for_tool(Some(&whole), "many__echo");
     let page = serving.ask(Some(&whole), "tools/list", json!({}));
     let cursor = &page["result"]["nextCursor"];
@@ -324,11 +331,12 @@ fn an_address_that_says_whose_it_is_stays_good_when_nobody_else_has_it_any_more(
     gateway.wait_for_tool("one__echo");
     let client = gateway.modern();
     let read = |uri: &str| client.ask("resources/read", &json!({"uri": uri}));
-    let (plain, ours) = ("test://static-text", "switchboard:two:test://static-text");
+    let plain = "test://static-text";
+    let ours = "switchboard:two:test://static-text";
     assert!(read(ours)["result"].is_object());
     switchboard.configure(&json!({"two": echo}));
     let gone = || !client.names("tools").contains(&"one__echo".to_owned());
-    assert!(poll(PATIENCE, || gone().then_some(())).is_some());
+    assert!(poll(TEST_TIMEOUT, || gone().then_some(())).is_some());
     for uri in [plain, ours] {
         assert!(read(uri)["result"].is_object(), "{uri}");
     }
@@ -337,7 +345,7 @@ fn an_address_that_says_whose_it_is_stays_good_when_nobody_else_has_it_any_more(
     {
         assert_eq!(read(uri)["error"]["code"], -32_602, "{uri}");
     }
-    let recorded = switchboard.recorded();
+    let recorded = switchboard.recorded_calls();
     assert_eq!(recorded, ["resource two/test://static-text: ok"; 3]);
 }
 
@@ -360,7 +368,7 @@ fn a_subscription_can_be_left_when_its_resource_is_gone_and_there_are_only_so_ma
     assert_eq!(legacy.ask("resources/subscribe", &of(1_000))["result"], json!({}));
     switchboard.configure(&json!({}));
     let gone = || !legacy.names("tools").contains(&"one__echo".to_owned());
-    assert!(poll(PATIENCE, || gone().then_some(())).is_some());
+    assert!(poll(TEST_TIMEOUT, || gone().then_some(())).is_some());
     assert_eq!(legacy.ask("resources/unsubscribe", &of(1))["result"], json!({}));
     assert_eq!(legacy.ask("resources/unsubscribe", &of(1))["error"]["code"], -32_002);
 }

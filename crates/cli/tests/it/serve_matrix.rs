@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use switchboard_testkit::HttpFixture;
 
-use crate::gateway::{Gateway, said};
+use crate::gateway::{Gateway, answer_text};
 use crate::speakers::{LEGACY, LegacyHttp, ModernHttp, Pipe, Speaker, Sse};
 use crate::switchboard::{Switchboard, fixture};
 
@@ -68,7 +68,7 @@ fn check(client: &mut dyn Speaker, servers: &Servers) {
         }
         let call = |tool: &str, arguments: Value| json!({"name": format!("{server}__{tool}"), "arguments": arguments});
         let echoed = client.ask("tools/call", &call("echo", json!({"text": what})));
-        assert_eq!(said(&echoed), what);
+        assert_eq!(answer_text(&echoed), what);
         // What only one era has is added, and is not in the way of the other.
         let is_modern = client.revision() == "2026-07-28";
         let kind = echoed["result"].get("resultType");
@@ -76,7 +76,7 @@ fn check(client: &mut dyn Speaker, servers: &Servers) {
         let mut slow = call("slow", json!({"ms": 20, "steps": 2}));
         slow["_meta"]["progressToken"] = json!("mine");
         let heard = client.say("tools/call", &slow, &Value::Null);
-        assert_eq!(said(&heard.answer()), "slept 20 ms", "{what}");
+        assert_eq!(answer_text(&heard.answer()), "slept 20 ms", "{what}");
         assert_eq!(heard.count("notifications/progress"), 2, "{what}: {heard:?}");
         let uri = address(client, server);
         let read = client.ask("resources/read", &json!({"uri": uri}));
@@ -93,7 +93,7 @@ fn check(client: &mut dyn Speaker, servers: &Servers) {
         if client.can_be_asked() && *revision >= "2025-06-18" {
             let reply = json!({"action": "accept", "content": {"answer": "blue"}});
             let heard = client.say("tools/call", &call("ask", json!({"question": "?"})), &reply);
-            assert_eq!(said(&heard.answer()), "blue", "{what}: {heard:?}");
+            assert_eq!(answer_text(&heard.answer()), "blue", "{what}: {heard:?}");
             assert_eq!(heard.count("elicitation/create"), 1, "{what}: {heard:?}");
         }
     }
@@ -122,7 +122,7 @@ fn clients_of_every_revision_use_servers_of_every_revision_over_a_pipe() {
     // A call waits for its server, so that all of them are there for the lists after it.
     for (name, _) in &servers.names {
         let call = json!({"name": format!("{name}__echo"), "arguments": {"text": "up"}});
-        assert_eq!(said(&pipe.modern().ask("tools/call", &call)), "up", "{name}");
+        assert_eq!(answer_text(&pipe.modern().ask("tools/call", &call)), "up", "{name}");
     }
     check(&mut pipe.modern(), &servers);
     for revision in LEGACY {

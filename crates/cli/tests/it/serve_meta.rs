@@ -17,7 +17,7 @@ const RESERVED: &str =
     r#""progressToken":"mine","io.modelcontextprotocol/unheard-of":1,"dev.mcp/x":2"#;
 
 /// The texts of the calls that arrived.
-fn arrived(trace: &Path) -> Vec<String> {
+fn arrived_texts(trace: &Path) -> Vec<String> {
     let heard = std::fs::read_to_string(trace).unwrap_or_default();
     let bodies = heard.lines().filter_map(|line| {
         let line: Value = serde_json::from_str(line).ok()?;
@@ -32,7 +32,7 @@ fn body(tool: &str, meta: &str) -> String {
 }
 
 /// What every modern request says of itself, without braces.
-fn of_era() -> String {
+fn modern_meta() -> String {
     let meta = modern_params(&json!({}), &json!({}))["_meta"].to_string();
     let inner = meta.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     inner.unwrap().to_owned()
@@ -60,7 +60,7 @@ fn the_meta_of_a_client_passes_untouched_to_servers_of_both_eras_over_every_tran
         let headers = Modern::headers("tools/call", &json!({"name": tool}));
         let headers: Vec<(&str, &str)> =
             headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let meta = format!("{RESERVED},{OWN},{}", of_era());
+        let meta = format!("{RESERVED},{OWN},{}", modern_meta());
         let modern = send("POST", &gateway.url, &headers, &body(&tool, &meta));
         assert_eq!(modern.status, 200, "{server}");
         let answer = modern.messages().pop().unwrap();
@@ -70,7 +70,7 @@ fn the_meta_of_a_client_passes_untouched_to_servers_of_both_eras_over_every_tran
         let said = send("POST", &gateway.url, &legacy.headers(), &said).messages().pop().unwrap();
         assert_eq!(said["result"]["content"][0]["text"], "t", "{server} {said}");
         legacy.call(&tool, &json!({"text": "plain"}));
-        let calls = arrived(&traces[number]);
+        let calls = arrived_texts(&traces[number]);
         let with: Vec<bool> = calls.iter().map(|call| call.contains(OWN)).collect();
         assert_eq!(with, [true, true, false], "{server} {calls:?}");
         for call in &calls {
@@ -91,9 +91,9 @@ fn the_meta_of_a_client_over_a_pipe_passes_and_is_not_in_the_record() {
     let call = json!({"name": "one__echo", "arguments": {"text": "t"},
         "_meta": {"a.example/word": "only-for-the-server"}});
     crate::speakers::Speaker::ask(&mut client, "tools/call", &call);
-    let calls = arrived(&switchboard.path("trace"));
+    let calls = arrived_texts(&switchboard.path("trace"));
     assert!(calls[0].contains(r#""a.example/word":"only-for-the-server""#), "{calls:?}");
-    assert_eq!(switchboard.recorded(), ["tool one/echo: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool one/echo: ok"]);
     let id = switchboard.json(&["calls"])[0]["id"].as_str().unwrap().to_owned();
     let recorded = switchboard.json(&["calls", "show", &id]).to_string();
     assert!(recorded.contains("echo") && !recorded.contains("only-for-the-server"), "{recorded}");
@@ -113,7 +113,7 @@ fn what_a_request_says_of_itself_in_an_odd_way_is_refused_at_the_door() {
         let answer = reply.messages().pop().unwrap();
         (status, answer["error"]["code"].clone(), answer["id"].clone())
     };
-    let of_era = of_era();
+    let of_era = modern_meta();
     let odd = [
         r#""progressToken":{}"#,
         r#""progressToken":true"#,
@@ -128,7 +128,7 @@ fn what_a_request_says_of_itself_in_an_odd_way_is_refused_at_the_door() {
     for params in odd.iter().chain(&without).chain([&info]) {
         assert_eq!(refused(params), (400, json!(-32_602), json!(9)), "{params}");
     }
-    assert_eq!(switchboard.recorded(), [""; 0]);
+    assert_eq!(switchboard.recorded_calls(), [""; 0]);
     // What only looks like it is no matter of the door.
     let client = gateway.modern();
     let unknown = client.send("tools/call", &json!({"name": "`_meta", "arguments": {}}));

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::gateway::{Gateway, said};
+use crate::gateway::{Gateway, answer_text};
 use crate::serve_client::until;
 use crate::switchboard::{Switchboard, fixture};
 
 /// A fixture with a prefix.
-fn prefixed(prefix: &str) -> Value {
+fn prefixed_server(prefix: &str) -> Value {
     let mut entry = fixture(&["echo"]);
     entry["prefix"] = prefix.into();
     entry
@@ -16,7 +16,7 @@ fn prefixed(prefix: &str) -> Value {
 #[test]
 fn a_prefix_takes_the_place_of_the_servers_name_and_an_empty_one_is_none() {
     let switchboard = Switchboard::with(&json!({
-        "long-name": prefixed("gh"), "plain": prefixed(""), "usual": fixture(&["echo"]),
+        "long-name": prefixed_server("gh"), "plain": prefixed_server(""), "usual": fixture(&["echo"]),
     }));
     let gateway = Gateway::with_tool(&switchboard, &[], "gh__echo");
     let client = gateway.modern();
@@ -26,7 +26,7 @@ fn a_prefix_takes_the_place_of_the_servers_name_and_an_empty_one_is_none() {
     let prompts = client.names("prompts");
     assert_eq!(prompts, ["builtin__summarize_file", "usual__greet", "gh__greet", "greet"]);
     for name in ["gh__echo", "echo", "usual__echo"] {
-        assert_eq!(said(&client.call(name, &json!({"text": name}))), name);
+        assert_eq!(answer_text(&client.call(name, &json!({"text": name}))), name);
     }
     for name in ["gh__greet", "greet", "usual__greet"] {
         let prompt = json!({"name": name, "arguments": {"name": "Ada"}});
@@ -37,7 +37,7 @@ fn a_prefix_takes_the_place_of_the_servers_name_and_an_empty_one_is_none() {
     let why = nobody["error"]["message"].as_str().unwrap();
     assert!(why.starts_with("there is no tool `long-name__echo`"), "{why}");
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         [
             "tool long-name/echo: ok",
             "tool plain/echo: ok",
@@ -51,7 +51,8 @@ fn a_prefix_takes_the_place_of_the_servers_name_and_an_empty_one_is_none() {
 
 #[test]
 fn a_prefix_stays_where_all_other_names_are_plain() {
-    let switchboard = Switchboard::with(&json!({"one": prefixed("gh"), "two": fixture(&["echo"])}));
+    let switchboard =
+        Switchboard::with(&json!({"one": prefixed_server("gh"), "two": fixture(&["echo"])}));
     let only = ["--server", "one", "--server", "two", "--names", "plain"];
     let gateway = Gateway::start(&switchboard, &only);
     let names = gateway.modern().names("tools");
@@ -61,10 +62,19 @@ fn a_prefix_stays_where_all_other_names_are_plain() {
 #[test]
 fn names_that_meet_are_refused_at_the_start_with_both_servers() {
     for (servers, words) in [
-        (json!({"one": prefixed("x"), "two": prefixed("x")}), "`x__echo` of `one` and `two`"),
-        (json!({"a": prefixed("two"), "two": fixture(&["echo"])}), "`two__echo` of `two` and `a`"),
-        (json!({"one": prefixed(""), "two": prefixed("")}), "`echo` of `one` and `two`"),
-        (json!({"one": prefixed("builtin")}), "`builtin__echo` of `builtin` and `one`"),
+        (
+            json!({"one": prefixed_server("x"), "two": prefixed_server("x")}),
+            "`x__echo` of `one` and `two`",
+        ),
+        (
+            json!({"a": prefixed_server("two"), "two": fixture(&["echo"])}),
+            "`two__echo` of `two` and `a`",
+        ),
+        (
+            json!({"one": prefixed_server(""), "two": prefixed_server("")}),
+            "`echo` of `one` and `two`",
+        ),
+        (json!({"one": prefixed_server("builtin")}), "`builtin__echo` of `builtin` and `one`"),
     ] {
         let switchboard = Switchboard::with(&servers);
         let refused = switchboard.run(&["serve", "--listen", "127.0.0.1:0"]).expect(3);
@@ -84,16 +94,16 @@ fn a_prefix_that_comes_later_takes_no_name_away() {
     let client = gateway.modern();
     until(|| client.names("tools").contains(&"two__get_forecast".to_owned()));
     // The same server again, with tools of the same names.
-    switchboard.configure(&json!({"a": prefixed("two"), "two": fixture(&["echo"])}));
+    switchboard.configure(&json!({"a": prefixed_server("two"), "two": fixture(&["echo"])}));
     until(|| !client.names("tools").contains(&"two__get_forecast".to_owned()));
-    assert_eq!(said(&client.call("two__echo", &json!({"text": "mine"}))), "mine");
-    assert_eq!(switchboard.recorded(), ["tool two/echo: ok"]);
+    assert_eq!(answer_text(&client.call("two__echo", &json!({"text": "mine"}))), "mine");
+    assert_eq!(switchboard.recorded_calls(), ["tool two/echo: ok"]);
 }
 
 #[test]
 fn a_prefix_that_cannot_be_part_of_a_name_breaks_its_server_alone() {
     let switchboard = Switchboard::with(&json!({
-        "bad": prefixed("a b"), "long": prefixed(&"x".repeat(33)), "good": prefixed("x-1_Y"),
+        "bad": prefixed_server("a b"), "long": prefixed_server(&"x".repeat(33)), "good": prefixed_server("x-1_Y"),
     }));
     let gateway = Gateway::with_tool(&switchboard, &[], "x-1_Y__echo");
     let names = gateway.modern().names("tools");
@@ -117,12 +127,14 @@ fn who_comes_later_is_not_called_under_a_name_that_another_server_has() {
         let file = switchboard.write(&format!("{server}.json"), &offers.to_string());
         fixture(&["given", "--offers", file.to_str().unwrap()])
     };
-    let (early, late, other) = (of("z-early"), of("a-late"), fixture(&["weather"]));
+    let early = of("z-early");
+    let late = of("a-late");
+    let other = fixture(&["weather"]);
     switchboard.configure(&json!({"z-early": early}));
     let gateway = Gateway::with_tool(&switchboard, &["--names", "plain"], "same");
     let client = gateway.modern();
     let read = |uri: &str| client.ask("resources/read", &json!({"uri": uri}));
-    assert_eq!(said(&client.call("same", &json!({}))), "by z-early");
+    assert_eq!(answer_text(&client.call("same", &json!({}))), "by z-early");
     // Before it in the order of names, and there for certain when the third one is.
     switchboard.configure(&json!({"z-early": early, "a-late": late}));
     gateway.running.wait_for_note(
@@ -132,11 +144,11 @@ fn who_comes_later_is_not_called_under_a_name_that_another_server_has() {
     until(|| read("switchboard:a-late:x://page")["result"].is_object());
     let names = client.names("tools");
     assert_eq!(names.iter().filter(|name| *name == "same").count(), 1, "{names:?}");
-    assert_eq!(said(&client.call("same", &json!({}))), "by z-early");
+    assert_eq!(answer_text(&client.call("same", &json!({}))), "by z-early");
     assert_eq!(read("x://page")["result"]["contents"][0]["text"], "z-early");
     // It has them when nobody else does.
     switchboard.configure(&json!({"a-late": late, "other": other}));
     gateway.wait_for_tool("get_forecast");
-    until(|| said(&client.call("same", &json!({}))) == "by a-late");
+    until(|| answer_text(&client.call("same", &json!({}))) == "by a-late");
     assert_eq!(read("x://page")["result"]["contents"][0]["text"], "a-late");
 }

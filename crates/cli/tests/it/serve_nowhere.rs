@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::console_person::Person;
 use crate::gateway::Gateway;
 use crate::http_client::send;
-use crate::serve_client::{Reply, Request, Serving, message};
+use crate::serve_client::{Reply, Request, ServingGateway, message};
 use crate::serve_tokens::token;
 use crate::switchboard::Switchboard;
 
@@ -50,7 +50,7 @@ fn whoever_is_lost_is_told_in_their_own_language_what_is_served_where() {
 #[test]
 fn a_wrong_host_or_origin_is_refused_where_nothing_is_as_everywhere() {
     let switchboard = Switchboard::new();
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     for (name, value) in [("Host", "evil.example"), ("Origin", "https://evil.example")] {
         for accept in [BROWSER, "application/json"] {
             for path in ["/nothing", "/api/v1/nothing", "/api/nothing"] {
@@ -66,13 +66,13 @@ fn a_wrong_host_or_origin_is_refused_where_nothing_is_as_everywhere() {
 #[test]
 fn without_a_console_there_is_no_page_and_without_proof_nothing_is_told() {
     let switchboard = Switchboard::new();
-    let serving = Serving::start(&switchboard, &["--no-console"]);
+    let serving = ServingGateway::start(&switchboard, &["--no-console"]);
     let page = serving.send(&Request::new("GET", "/nothing").with("Accept", BROWSER));
     assert_eq!(kind(&page), (404, "text/plain"));
     assert!(page.body.contains("`/mcp`") && !page.body.contains("console"), "{page:?}");
     drop(serving);
     let token = token(&switchboard, &["ada"]);
-    let serving = Serving::start(&switchboard, &["--no-console", "--require-token"]);
+    let serving = ServingGateway::start(&switchboard, &["--no-console", "--require-token"]);
     let stranger = serving.send(&Request::new("GET", "/nothing"));
     assert_eq!(stranger.status, 401);
     assert!(!stranger.body.contains("/mcp"), "{stranger:?}");

@@ -12,7 +12,7 @@ use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use serde_json::{Value, json};
 use switchboard_testkit::HttpFixture;
 
-use crate::serve_client::{Request, Serving, greeting, modern, tool_call};
+use crate::serve_client::{Request, ServingGateway, greeting, modern, tool_call};
 use crate::serve_tokens::token;
 use crate::switchboard::{Switchboard, fixture};
 
@@ -83,9 +83,9 @@ impl Issuer {
         format!("{signed}.{signature}")
     }
 
-    fn serve(&self, switchboard: &Switchboard) -> Serving {
+    fn serve(&self, switchboard: &Switchboard) -> ServingGateway {
         let flags = ["--oauth-issuer", &self.url, "--oauth-audience", AUDIENCE];
-        Serving::start(switchboard, &[&flags[..], &["--oauth-scope", "tools"]].concat())
+        ServingGateway::start(switchboard, &[&flags[..], &["--oauth-scope", "tools"]].concat())
     }
 }
 
@@ -155,14 +155,16 @@ fn streams_end_when_the_last_token_of_their_caller_has_run_out() {
     serving.wait_for_tool(Some(&whole), "one__echo");
     // Clocks may differ by a minute, so these count for a few more seconds.
     let last = |who: &str| issuer.token(&json!({"sub": who, "exp": now() - 52}));
-    let (gone, renewed) = (last("gone"), last("renewed"));
+    let gone = last("gone");
+    let renewed = last("renewed");
     let wanted = json!({"notifications": {"toolsListChanged": true}});
     let listen = |token: &str| {
         let mut events = serving.open(&modern(Some(token), "subscriptions/listen", wanted.clone()));
         assert!(events.line_with("subscriptions/acknowledged").is_some());
         events
     };
-    let (mut modern_stream, mut stays) = (listen(&gone), listen(&renewed));
+    let mut modern_stream = listen(&gone);
+    let mut stays = listen(&renewed);
     let greeted = serving.send(&greeting().token(&gone));
     let session = greeted.header("mcp-session-id").unwrap();
     let stream = Request::new("GET", "/mcp").with("Mcp-Session-Id", session);
@@ -185,7 +187,7 @@ fn keys_that_cannot_be_fetched_let_nobody_in_and_that_is_told() {
     let nowhere = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{nowhere}");
     let flags = ["--oauth-issuer", &url, "--oauth-audience", AUDIENCE];
-    let serving = Serving::start(&switchboard, &flags);
+    let serving = ServingGateway::start(&switchboard, &flags);
     let token = Issuer::start().token(&json!({"iss": url}));
     assert_eq!(serving.send(&modern(Some(&token), "tools/list", json!({}))).status, 503);
     let told = format!("warning: the keys of the issuer `{url}` cannot be fetched: `{url}/.well");
@@ -220,7 +222,7 @@ fn oa_08_a_token_that_is_not_for_us_is_refused_and_goes_nowhere() {
     assert_eq!(serving.send(&modern(Some(&stranger), "tools/list", json!({}))).status, 401);
     let heard = std::fs::read_to_string(trace).unwrap_or_default();
     assert!(!heard.contains("tools/call"), "{heard}");
-    assert_eq!(switchboard.recorded(), Vec::<String>::new());
+    assert_eq!(switchboard.recorded_calls(), Vec::<String>::new());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::serve_client::Serving;
+use crate::serve_client::ServingGateway;
 use crate::serve_tokens::token;
 use crate::switchboard::Switchboard;
 
@@ -32,14 +32,15 @@ impl OddServer {
         Self { url, heard }
     }
 
-    fn heard(&self, method: &str) -> usize {
+    fn request_count(&self, method: &str) -> usize {
         self.heard.lock().unwrap().iter().filter(|known| *known == method).count()
     }
 }
 
 fn answer(mut stream: TcpStream, heard: &Mutex<Vec<String>>) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
-    let (mut line, mut length) = (String::new(), 0);
+    let mut line = String::new();
+    let mut length = 0;
     while reader.read_line(&mut line).ok()? > 2 {
         if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
             length = value.trim().parse().ok()?;
@@ -111,9 +112,9 @@ fn hd_03_a_secret_is_repeated_in_a_header_only_if_the_operator_says_so() {
         let entry = json!({"url": odd.url, "mirrorSecrets": consent});
         let switchboard = Switchboard::with(&json!({"odd": entry}));
         switchboard.run(&["call", "odd", "good", "region=eu", "api_key=s3cret"]);
-        assert_eq!(odd.heard("mcp-param-region: eu"), 1);
-        assert_eq!(odd.heard("mcp-param-key: s3cret"), expected);
-        assert_eq!(crate::given::found(&switchboard), ["tool good: ask"]);
+        assert_eq!(odd.request_count("mcp-param-region: eu"), 1);
+        assert_eq!(odd.request_count("mcp-param-key: s3cret"), expected);
+        assert_eq!(crate::given::scan_findings(&switchboard), ["tool good: ask"]);
     }
 }
 
@@ -121,7 +122,7 @@ fn hd_03_a_secret_is_repeated_in_a_header_only_if_the_operator_says_so() {
 fn hd_04_tools_with_headers_that_cannot_be_are_left_out_and_the_others_stay() {
     let odd = OddServer::start();
     let switchboard = Switchboard::with(&json!({"odd": {"url": odd.url}}));
-    let serving = Serving::start(&switchboard, &["--server", "odd"]);
+    let serving = ServingGateway::start(&switchboard, &["--server", "odd"]);
     serving.wait_for_tool(None, "odd__plain");
     assert_eq!(serving.tools(None), ["odd__good", "odd__plain"]);
     let told = switchboard.run(&["doctor", "odd"]).stdout;
@@ -136,12 +137,12 @@ fn se_05_what_a_server_calls_public_is_not_kept_for_the_next_caller() {
     let odd = OddServer::start();
     let switchboard = Switchboard::with(&json!({"odd": {"url": odd.url}}));
     let tokens = ["a", "b"].map(|name| token(&switchboard, &[name]));
-    let serving = Serving::start(&switchboard, &["--require-token"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token"]);
     serving.wait_for_tool(Some(&tokens[0]), "odd__plain");
     for (place, known) in tokens.iter().enumerate() {
         let read = serving.ask(Some(known), "resources/read", json!({"uri": "odd://mine"}));
         assert_eq!(read["result"]["contents"][0]["text"], "what is yours", "{read}");
-        assert_eq!(odd.heard("resources/read"), place + 1);
+        assert_eq!(odd.request_count("resources/read"), place + 1);
     }
 }
 
@@ -149,7 +150,7 @@ fn se_05_what_a_server_calls_public_is_not_kept_for_the_next_caller() {
 fn hd_07_what_a_server_says_of_keeping_is_within_reason_when_it_arrives() {
     let odd = OddServer::start();
     let switchboard = Switchboard::with(&json!({"odd": {"url": odd.url}}));
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     serving.wait_for_tool(None, "odd__plain");
     let read = serving.ask(None, "resources/read", json!({"uri": "odd://mine"}));
     assert_eq!(read["result"]["ttlMs"], 24 * 60 * 60 * 1_000);

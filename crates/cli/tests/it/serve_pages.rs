@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::serve_client::{Request, Serving, greeting, tool_call};
+use crate::serve_client::{Request, ServingGateway, greeting, tool_call};
 use crate::switchboard::{Switchboard, fixture};
 
 const PAGE: &str = "https://pages.example";
@@ -10,7 +10,7 @@ const PAGE: &str = "https://pages.example";
 #[test]
 fn a_browser_is_told_that_an_allowed_page_may_talk_and_nobody_else_is() {
     let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
-    let serving = Serving::start(&switchboard, &["--allow-origin", PAGE]);
+    let serving = ServingGateway::start(&switchboard, &["--allow-origin", PAGE]);
     serving.wait_for_tool(None, "one__echo");
     let asks = Request::new("OPTIONS", "/mcp")
         .with("Access-Control-Request-Method", "POST")

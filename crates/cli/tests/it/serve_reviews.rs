@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::console_person::Person;
-use crate::gateway::{Gateway, Legacy, NEWEST_LEGACY, said};
+use crate::gateway::{Gateway, Legacy, NEWEST_LEGACY, answer_text};
 use crate::http_client::Reply;
-use crate::running::{PATIENCE, is_alive, poll};
+use crate::running::{TEST_TIMEOUT, is_alive, poll};
 use crate::switchboard::{Switchboard, fixture};
 
 fn asking() -> (Switchboard, Gateway) {
@@ -25,7 +25,7 @@ fn call(text: &str) -> Value {
 /// The one question that waits in the queue.
 fn waiting(switchboard: &Switchboard) -> String {
     let listed = || switchboard.json(&["review"]).get(0).cloned();
-    let entry = poll(PATIENCE, listed).expect("the question waits in the queue");
+    let entry = poll(TEST_TIMEOUT, listed).expect("the question waits in the queue");
     entry["id"].as_str().unwrap().to_owned()
 }
 
@@ -47,12 +47,12 @@ fn a_legacy_client_that_is_asked_gets_its_result_when_somebody_else_was_faster()
     assert_eq!(taken_back["method"], "notifications/cancelled");
     assert_eq!(taken_back["params"]["requestId"], question["id"]);
     let result = messages.iter().find(|message| message.get("result").is_some()).unwrap();
-    assert_eq!(said(result), "hello");
+    assert_eq!(answer_text(result), "hello");
     // An answer that comes too late changes nothing.
     let late = json!({"action": "accept", "content": {"answer": "reject"}});
     let late = json!({"jsonrpc": "2.0", "id": question["id"], "result": late});
     assert_eq!(client.post(&late).status, 202);
-    assert_eq!(switchboard.recorded(), ["tool echo/echo: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool echo/echo: ok"]);
 }
 
 #[test]
@@ -69,13 +69,13 @@ fn a_modern_client_that_comes_back_too_late_gets_what_the_first_answer_made_of_t
         again["inputResponses"] = json!({key: {"action": "accept", "content": {"answer": own}}});
         again["requestState"] = asked["requestState"].clone();
         let result = client.ask("tools/call", &again);
-        let ran = said(&result) == "hello";
+        let ran = answer_text(&result) == "hello";
         assert_eq!(ran, elsewhere == "run", "{elsewhere}, then {own}: {result}");
     }
 }
 
 /// Reads on until the result of the call comes.
-fn result_of(mut stream: Reply) -> Value {
+fn read_result(mut stream: Reply) -> Value {
     // The client is asked as well, and told that somebody else was faster.
     for _ in 0..5 {
         let message = stream.next_message();
@@ -107,7 +107,7 @@ fn a_review_waits_over_a_restart_and_its_answer_counts_for_the_same_call_of_the_
             }
         }
         let is_over = || (!is_alive(gateway.running.pid())).then_some(());
-        poll(PATIENCE, is_over).expect("the gateway has ended");
+        poll(TEST_TIMEOUT, is_over).expect("the gateway has ended");
         drop(stream);
         // It waits with nobody there, which is told, and is answered there.
         assert_eq!(waiting(&switchboard), entry);
@@ -125,8 +125,8 @@ fn a_review_waits_over_a_restart_and_its_answer_counts_for_the_same_call_of_the_
             assert_ne!(waiting(&switchboard), entry, "the answer was for other arguments");
             continue;
         }
-        let result = result_of(stream);
-        assert_eq!(said(&result) == "hello", word == "run", "{result}");
+        let result = read_result(stream);
+        assert_eq!(answer_text(&result) == "hello", word == "run", "{result}");
         assert_eq!(switchboard.json(&["review"]), json!([]));
         // It counts once.
         let _stream = client.send("tools/call", &again);
@@ -147,11 +147,11 @@ fn what_was_said_for_the_session_does_not_count_after_something_untrusted_was_re
         |server: &str| json!({"name": format!("{server}__echo"), "arguments": {"text": "a"}});
     let stream = client.send("tools/call", &call("notes"));
     answer_elsewhere(&switchboard, "session");
-    assert_eq!(said(&result_of(stream)), "a");
-    assert_eq!(said(&client.ask("tools/call", &call("notes"))), "a");
+    assert_eq!(answer_text(&read_result(stream)), "a");
+    assert_eq!(answer_text(&client.ask("tools/call", &call("notes"))), "a");
     let stream = client.send("tools/call", &call("web"));
     answer_elsewhere(&switchboard, "run");
-    assert_eq!(said(&result_of(stream)), "a");
+    assert_eq!(answer_text(&read_result(stream)), "a");
     let _stream = client.send("tools/call", &call("notes"));
     let entry = switchboard.json(&["review", "show", &waiting(&switchboard)]);
     let why = entry["why"].as_str().unwrap();
@@ -164,15 +164,15 @@ fn a_hook_that_asks_is_answered_by_a_person_also_where_one_said_yes_for_the_sess
     let client = Legacy::open(&gateway.url, NEWEST_LEGACY, &can());
     let stream = client.send("tools/call", &call("hello"));
     answer_elsewhere(&switchboard, "session");
-    assert_eq!(said(&result_of(stream)), "hello");
-    assert_eq!(said(&client.ask("tools/call", &call("again"))), "again");
+    assert_eq!(answer_text(&read_result(stream)), "hello");
+    assert_eq!(answer_text(&client.ask("tools/call", &call("again"))), "again");
     drop(gateway);
     switchboard.user_hook(&crate::hook_scripts::permitting("ask"));
     let gateway = Gateway::with_tool(&switchboard, &["--review", "ask"], "echo__echo");
     let client = Legacy::open(&gateway.url, NEWEST_LEGACY, &can());
     let stream = client.send("tools/call", &call("hello"));
     answer_elsewhere(&switchboard, "session");
-    assert_eq!(said(&result_of(stream)), "hello");
+    assert_eq!(answer_text(&read_result(stream)), "hello");
     let _stream = client.send("tools/call", &call("again"));
     let entry = switchboard.json(&["review", "show", &waiting(&switchboard)]);
     assert!(entry["why"].as_str().unwrap().contains("wants a person to agree"), "{entry}");
@@ -188,7 +188,7 @@ fn the_queue_is_empty_when_the_client_was_faster() {
     let reply = json!({"action": "accept", "content": {"answer": "run"}});
     let reply = json!({"jsonrpc": "2.0", "id": question["id"], "result": reply});
     assert_eq!(client.post(&reply).status, 202);
-    assert_eq!(said(&stream.next_message()), "hello");
+    assert_eq!(answer_text(&stream.next_message()), "hello");
     let late = switchboard.run(&["review", "answer", &entry, "reject"]);
     assert_ne!(late.code, 0, "{late:?}");
     assert_eq!(switchboard.json(&["review"]), json!([]));
@@ -210,6 +210,6 @@ fn the_console_says_that_the_program_of_a_review_has_ended() {
     assert!(!person.get("/reviews").body.contains("its program has ended"));
     gateway.running.kill();
     drop(stream);
-    assert!(poll(PATIENCE, || ended(&person).then_some(())).is_some());
+    assert!(poll(TEST_TIMEOUT, || ended(&person).then_some(())).is_some());
     assert!(person.get("/reviews").body.contains("its program has ended"));
 }

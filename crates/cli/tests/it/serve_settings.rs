@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use serde_json::{Value, json};
 
-use crate::serve_client::{Serving, message, modern};
+use crate::serve_client::{ServingGateway, message, modern};
 use crate::serve_oauth::{AUDIENCE, Issuer};
 use crate::switchboard::{Switchboard, fixture};
 
@@ -28,7 +28,7 @@ fn settings_hold_where_no_flag_says_otherwise() {
         "servers": ["one"], "names": "plain", "tools": "all", "maxBodyBytes": 2_048,
         "allowHosts": ["tools.example"], "requireToken": false,
     }));
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     serving.wait_for_tool(None, "echo");
     assert!(serving.tools(None).iter().all(|name| !name.contains("__")));
     let long = message(&json!({"text": "x".repeat(3_000)}));
@@ -38,7 +38,7 @@ fn settings_hold_where_no_flag_says_otherwise() {
     drop(serving);
     let flags = ["--server", "two", "--names", "server", "--max-body", "8192"];
     let hosts = ["--allow-host", "other.example"];
-    let serving = Serving::start(&switchboard, &[&flags[..], &hosts].concat());
+    let serving = ServingGateway::start(&switchboard, &[&flags[..], &hosts].concat());
     serving.wait_for_tool(None, "two__get_forecast");
     assert!(serving.tools(None).iter().all(|name| name.starts_with("two__")));
     assert_ne!(serving.send(&long).status, 413);
@@ -90,14 +90,14 @@ fn a_project_changes_nothing_about_the_gateway() {
         "requireToken": false, "listen": "0.0.0.0:8808", "allowOrigins": ["https://evil.example"],
     }}});
     switchboard.write("switchboard.json", &wide.to_string());
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     assert_eq!(serving.send(&modern(None, "tools/list", json!({}))).status, 401);
     serving.signal("TERM");
     let told = serving.finish().stderr;
     assert!(told.contains("`settings.gateway` cannot be widened by a project"), "{told}");
     // Nor does one that is broken: it has no say.
     switchboard.write("switchboard.json", r#"{"settings": {"gateway": 3}}"#);
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     assert_eq!(serving.send(&modern(None, "tools/list", json!({}))).status, 401);
 }
 
@@ -111,7 +111,7 @@ fn who_comes_with_a_token_of_the_issuer_sees_what_the_views_say() {
             "subject:eve": [],
         },
     }));
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     let token = |changes: Value| issuer.token(&changes);
     let all = token(json!({"sub": "root", "scope": "tools all"}));
     serving.wait_for_tool(Some(&all), "one__echo");

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use switchboard_testkit::soak::{Plan, run};
+use switchboard_testkit::soak::{SoakPlan, run};
 
 #[test]
 fn clients_record_and_servers_tell_the_same_of_every_call_while_servers_are_killed() {
-    let plan = Plan {
+    let plan = SoakPlan {
         program: env!("CARGO_BIN_EXE_switchboard").into(),
         clients: 50,
         servers: 8,
@@ -19,6 +19,6 @@ fn clients_record_and_servers_tell_the_same_of_every_call_while_servers_are_kill
         growth: 0.5,
     };
     let report = tokio::runtime::Runtime::new().unwrap().block_on(run(&plan)).unwrap();
-    assert!(report.passed(), "{report}");
+    assert!(report.has_passed(), "{report}");
     println!("{report}");
 }

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use switchboard_testkit::binary;
 
-use crate::gateway::{Gateway, NEWEST_LEGACY, said};
-use crate::running::{PATIENCE, poll};
-use crate::serve_client::{Serving, tool_call};
+use crate::gateway::{Gateway, NEWEST_LEGACY, answer_text};
+use crate::running::{TEST_TIMEOUT, poll};
+use crate::serve_client::{ServingGateway, tool_call};
 use crate::serve_tokens::token;
 use crate::switchboard::{Switchboard, fixture};
 
@@ -24,7 +24,8 @@ fn script(switchboard: &Switchboard, name: &str, text: &str) -> Value {
 /// A server that starts when the file is there, which the test decides.
 fn late(switchboard: &Switchboard, words: &str) -> (Value, PathBuf) {
     let gate = switchboard.path("gate");
-    let (wanted, program) = (gate.display(), binary());
+    let wanted = gate.display();
+    let program = binary();
     let text = format!(
         "until [ -e '{wanted}' ]; do sleep 0.05; done\nexec '{}' {words}",
         program.display()
@@ -51,7 +52,7 @@ fn called_late(
         for _ in 0..3 {
             // What is there is not kept waiting by what is not.
             let here = gateway.modern().call("here__echo", &json!({"text": "at once"}));
-            assert_eq!(said(&here), "at once");
+            assert_eq!(answer_text(&here), "at once");
         }
         assert!(!late.is_finished(), "nobody waited: {:?}", late.join());
         std::fs::write(gate, "").unwrap();
@@ -95,7 +96,7 @@ fn a_call_waits_for_its_server_to_come_up_and_keeps_no_other_waiting() {
         let switchboard = Switchboard::new();
         let (late, gate) = late(&switchboard, "echo");
         // The other one has no resources of its own.
-        switchboard.configure(&json!({"late": late, "here": given(&switchboard)}));
+        switchboard.configure(&json!({"late": late, "here": text_server(&switchboard)}));
         let options: &[&str] = if number == 4 { &["--tools", "search"] } else { &[] };
         let gateway = Gateway::start(&switchboard, options);
         let answer = called_late(&gateway, &gate, call);
@@ -106,7 +107,7 @@ fn a_call_waits_for_its_server_to_come_up_and_keeps_no_other_waiting() {
 }
 
 /// A server with one tool that answers with its text.
-fn given(switchboard: &Switchboard) -> Value {
+fn text_server(switchboard: &Switchboard) -> Value {
     let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}});
     let text = json!({"content": [{"type": "text", "text": "at once"}]});
     let offers = json!({
@@ -120,28 +121,28 @@ fn given(switchboard: &Switchboard) -> Value {
 #[test]
 fn a_plain_name_waits_for_any_server_that_is_still_coming_up() {
     let switchboard = Switchboard::new();
-    let here = json!({"here": given(&switchboard)});
+    let here = json!({"here": text_server(&switchboard)});
     switchboard
         .write_config(&json!({"mcpServers": here, "settings": {"builtin": false}}).to_string());
     let gateway = Gateway::with_tool(&switchboard, &["--names", "plain"], "echo");
     let (late, gate) = late(&switchboard, "weather");
-    let both = json!({"here": given(&switchboard), "late": late});
+    let both = json!({"here": text_server(&switchboard), "late": late});
     switchboard
         .write_config(&json!({"mcpServers": both, "settings": {"builtin": false}}).to_string());
     // Until the running gateway has read its file there is no such tool.
     let began = Mutex::new(Instant::now());
     let answer = std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
-            poll(PATIENCE, || {
+            poll(TEST_TIMEOUT, || {
                 *began.lock().unwrap() = Instant::now();
                 let answer = gateway.modern().call("get_forecast", &json!({"city": "Oslo"}));
                 answer.get("result").is_some().then_some(answer)
             })
         });
         let waits = || (began.lock().unwrap().elapsed() > Duration::from_secs(2)).then_some(());
-        assert!(poll(PATIENCE, waits).is_some(), "nobody waited");
+        assert!(poll(TEST_TIMEOUT, waits).is_some(), "nobody waited");
         let last = *began.lock().unwrap();
-        assert_eq!(said(&gateway.modern().call("echo", &json!({}))), "at once");
+        assert_eq!(answer_text(&gateway.modern().call("echo", &json!({}))), "at once");
         std::fs::write(&gate, "").unwrap();
         let answer = waiting.join().unwrap().expect("the late tool answers");
         assert_eq!(
@@ -151,18 +152,19 @@ fn a_plain_name_waits_for_any_server_that_is_still_coming_up() {
         );
         answer
     });
-    assert!(said(&answer).contains("Oslo"), "{answer}");
+    assert!(answer_text(&answer).contains("Oslo"), "{answer}");
 }
 
 #[test]
 fn a_call_of_a_server_that_does_not_come_up_fails_with_the_reason() {
     let switchboard = broken();
     let gateway = Gateway::with_tool(&switchboard, &[], "here__echo");
-    let (legacy, modern) = (gateway.legacy(NEWEST_LEGACY), gateway.modern());
+    let legacy = gateway.legacy(NEWEST_LEGACY);
+    let modern = gateway.modern();
     let arguments = json!({"text": "a"});
     for answer in [legacy.call("bad__echo", &arguments), modern.call("bad__echo", &arguments)] {
         assert_eq!(answer["result"]["isError"], true, "{answer}");
-        let text = said(&answer);
+        let text = answer_text(&answer);
         assert!(text.contains("`bad`") && text.contains("status 3"), "{answer}");
         let about = &answer["result"]["_meta"]["switchboard/outcome"];
         assert_eq!(about["outcome"], "not_sent", "{answer}");
@@ -177,7 +179,7 @@ fn a_call_of_a_server_that_does_not_come_up_fails_with_the_reason() {
     let answer = modern.call("good__echo", &arguments);
     let why = answer["error"]["message"].as_str().unwrap();
     assert!(why.starts_with("there is no tool `good__echo`"), "{why}");
-    let recorded = switchboard.recorded();
+    let recorded = switchboard.recorded_calls();
     let rows: Vec<&str> = recorded.iter().map(String::as_str).collect();
     assert!(rows.iter().all(|row| row.contains(" bad/") && row.contains("not_sent")), "{rows:?}");
     assert_eq!(rows.len(), 3, "{rows:?}");
@@ -187,7 +189,7 @@ fn a_call_of_a_server_that_does_not_come_up_fails_with_the_reason() {
 fn who_does_not_see_a_server_does_not_learn_that_it_is_not_there() {
     let switchboard = broken();
     let few = token(&switchboard, &["few", "--server", "here"]);
-    let serving = Serving::start(&switchboard, &["--require-token"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token"]);
     serving.wait_for_tool(Some(&few), "here__echo");
     let called = serving.send(&tool_call(Some(&few), "bad__echo", &json!({"text": "a"})));
     let answer = called.json();

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::gateway::{MODERN, modern_params, names, said};
-use crate::running::{PATIENCE, Running, poll};
+use crate::gateway::{MODERN, answer_text, modern_params, names};
+use crate::running::{RunningProcess, TEST_TIMEOUT, poll};
 use crate::serve_client::until;
 use crate::switchboard::{Switchboard, fixture};
 
 /// Sends a request and waits for its answer.
-pub(crate) fn ask(running: &mut Running, id: u64, method: &str, params: &Value) -> Value {
+pub(crate) fn ask(running: &mut RunningProcess, id: u64, method: &str, params: &Value) -> Value {
     let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
     running.say(&format!("{request}\n"));
     let read = |line: &str| serde_json::from_str::<Value>(line).unwrap_or_default();
@@ -19,9 +19,9 @@ pub(crate) fn ask(running: &mut Running, id: u64, method: &str, params: &Value) 
 }
 
 /// Asks with ever new ids until the tools are there.
-pub(crate) fn listed(running: &mut Running, params: &Value, tool: &str) -> Vec<String> {
+pub(crate) fn wait_listed(running: &mut RunningProcess, params: &Value, tool: &str) -> Vec<String> {
     let mut id = 1_000;
-    let found = poll(PATIENCE, || {
+    let found = poll(TEST_TIMEOUT, || {
         id += 1;
         let names = names(&ask(running, id, "tools/list", params), "tools");
         names.iter().any(|name| name == tool).then_some(names)
@@ -42,16 +42,16 @@ fn a_legacy_client_shakes_hands_lists_and_calls_over_a_pipe() {
     let welcome = ask(&mut running, 2, "initialize", &greeting);
     assert_eq!(welcome["result"]["protocolVersion"], "2025-06-18");
     running.say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
-    let tools = listed(&mut running, &json!({}), "echo__echo");
+    let tools = wait_listed(&mut running, &json!({}), "echo__echo");
     assert_eq!(tools.len(), 11 + crate::serve_lists::BUILT_IN.len(), "{tools:?}");
     let call = json!({"name": "echo__echo", "arguments": {"text": "a"}});
     let echoed = ask(&mut running, 3, "tools/call", &call);
-    assert_eq!(said(&echoed), "a");
+    assert_eq!(answer_text(&echoed), "a");
     running.close_input();
     let ran = running.finish_within(Duration::from_secs(20)).expect(0);
     let told = "new server `echo`: 11 tools pinned as they are, nothing was found in them\n";
     assert_eq!(ran.stderr, told);
-    assert_eq!(switchboard.recorded(), ["tool echo/echo: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool echo/echo: ok"]);
 }
 
 #[test]
@@ -61,10 +61,10 @@ fn a_modern_client_needs_no_handshake_over_a_pipe() {
     let with = |params: Value| modern_params(&params, &json!({}));
     let found = ask(&mut running, 1, "server/discover", &with(json!({})));
     assert_eq!(found["result"]["supportedVersions"], json!([MODERN]));
-    listed(&mut running, &with(json!({})), "echo__echo");
+    wait_listed(&mut running, &with(json!({})), "echo__echo");
     let call = with(json!({"name": "echo__echo", "arguments": {"text": "a"}}));
     let echoed = ask(&mut running, 2, "tools/call", &call);
-    assert_eq!((said(&echoed), &echoed["result"]["resultType"]), ("a", &json!("complete")));
+    assert_eq!((answer_text(&echoed), &echoed["result"]["resultType"]), ("a", &json!("complete")));
     let mut unknown = call;
     unknown["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2030-01-01");
     assert_eq!(ask(&mut running, 3, "tools/call", &unknown)["error"]["code"], -32022);
@@ -79,7 +79,7 @@ fn what_is_cancelled_over_a_pipe_is_cancelled_at_the_server() {
     switchboard.configure(&json!({"echo": fixture(&["echo", "--journal", &journal])}));
     let mut running = switchboard.start(&["serve", "--stdio"]);
     let with = |params: Value| modern_params(&params, &json!({}));
-    listed(&mut running, &with(json!({})), "echo__slow");
+    wait_listed(&mut running, &with(json!({})), "echo__slow");
     let arguments = json!({"ms": 600_000, "steps": 100_000});
     let call = with(json!({
         "name": "echo__slow", "arguments": arguments, "_meta": {"progressToken": 5},
@@ -99,14 +99,15 @@ fn what_is_cancelled_over_a_pipe_is_cancelled_at_the_server() {
 #[test]
 fn a_call_that_went_on_after_a_round_is_cancelled_by_its_last_request() {
     let switchboard = Switchboard::new();
-    let (journal, trace) = (switchboard.text_path("journal"), switchboard.text_path("trace"));
+    let journal = switchboard.text_path("journal");
+    let trace = switchboard.text_path("trace");
     let words = ["echo", "--journal", &journal, "--trace", &trace];
     switchboard.configure(&json!({"echo": fixture(&words)}));
     let mut running = switchboard.start(&["serve", "--stdio", "--review", "ask"]);
     let with = |params: Value| modern_params(&params, &json!({"elicitation": {}}));
-    listed(&mut running, &with(json!({})), "echo__slow");
+    wait_listed(&mut running, &with(json!({})), "echo__slow");
     let call = json!({"name": "echo__slow", "arguments": {"ms": 600_000, "steps": 100_000}});
-    let began = |id: u64, running: &mut Running| {
+    let began = |id: u64, running: &mut RunningProcess| {
         let asked = ask(running, id, "tools/call", &with(call.clone()))["result"].clone();
         let key = asked["inputRequests"].as_object().unwrap().keys().next().unwrap();
         let mut again = call.clone();
@@ -135,5 +136,5 @@ fn a_call_that_went_on_after_a_round_is_cancelled_by_its_last_request() {
     running.close_input();
     let ran = running.finish_within(Duration::from_secs(20)).expect(0);
     assert!(!ran.stdout.contains("\"id\":2,"), "{ran:?}");
-    assert_eq!(switchboard.recorded(), ["tool echo/slow: cancelled (by_caller)"; 2]);
+    assert_eq!(switchboard.recorded_calls(), ["tool echo/slow: cancelled (by_caller)"; 2]);
 }

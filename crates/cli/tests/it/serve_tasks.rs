@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::gateway::{Gateway, Legacy, Modern, NEWEST_LEGACY, said};
-use crate::running::{PATIENCE, poll};
-use crate::serve_client::{Serving, modern, until};
+use crate::gateway::{Gateway, Legacy, Modern, NEWEST_LEGACY, answer_text};
+use crate::running::{TEST_TIMEOUT, poll};
+use crate::serve_client::{ServingGateway, modern, until};
 use crate::serve_tokens::token;
 use crate::switchboard::{Switchboard, fixture};
 
@@ -31,17 +31,17 @@ fn knowing(gateway: &Gateway) -> Modern<'_> {
 }
 
 /// Asks about a task until it has this status.
-fn waited(client: &Modern<'_>, id: &str, status: &str) -> Value {
+fn wait_status(client: &Modern<'_>, id: &str, status: &str) -> Value {
     let look = || {
         let task = client.ask("tasks/get", &json!({"taskId": id}))["result"].clone();
         (task["status"] == status).then_some(task)
     };
-    poll(PATIENCE, look).unwrap_or_else(|| {
+    poll(TEST_TIMEOUT, look).unwrap_or_else(|| {
         panic!("not {status}: {}", client.ask("tasks/get", &json!({"taskId": id})))
     })
 }
 
-fn begun(client: &Modern<'_>, arguments: &Value) -> String {
+fn begin_task(client: &Modern<'_>, arguments: &Value) -> String {
     let created = client.call("far__research", arguments)["result"].clone();
     assert_eq!((&created["resultType"], &created["status"]), (&json!("task"), &json!("working")));
     assert!(created["ttlMs"].is_u64() && created["pollIntervalMs"] == 50, "{created}");
@@ -57,18 +57,18 @@ fn a_modern_client_that_knows_tasks_gets_one_and_fetches_its_end() {
         let client = knowing(&gateway);
         let offered = &client.ask("server/discover", &json!({}))["result"]["capabilities"];
         assert_eq!(offered["extensions"], json!({EXTENSION: {}}));
-        let id = begun(&client, &json!({"ms": 300}));
-        let task = waited(&client, &id, "completed");
+        let id = begin_task(&client, &json!({"ms": 300}));
+        let task = wait_status(&client, &id, "completed");
         assert_eq!(task["resultType"], "complete");
         assert_eq!(task["result"]["content"][0]["text"], "found it", "{task}");
         assert!(!task.to_string().contains("task-"), "the server's own name is told: {task}");
-        let failing = begun(&client, &json!({"ms": 100, "fail": "error"}));
-        let task = waited(&client, &failing, "failed");
+        let failing = begin_task(&client, &json!({"ms": 100, "fail": "error"}));
+        let task = wait_status(&client, &failing, "failed");
         let why = task["error"]["message"].as_str().unwrap();
         assert!(why.contains("the sources are gone"), "{era}: {task}");
         // A tool that is done at once is no task.
-        assert_eq!(said(&client.call("far__echo", &json!({"text": "a"}))), "a");
-        assert_eq!(switchboard.recorded()[0], "tool far/research: ok", "{era}");
+        assert_eq!(answer_text(&client.call("far__echo", &json!({"text": "a"}))), "a");
+        assert_eq!(switchboard.recorded_calls()[0], "tool far/research: ok", "{era}");
     }
 }
 
@@ -77,8 +77,8 @@ fn what_a_task_asks_is_answered_by_an_update() {
     for era in ERAS {
         let (_switchboard, gateway) = far(era);
         let client = knowing(&gateway);
-        let id = begun(&client, &json!({"ms": 50, "ask": true}));
-        let task = waited(&client, &id, "input_required");
+        let id = begin_task(&client, &json!({"ms": 50, "ask": true}));
+        let task = wait_status(&client, &id, "input_required");
         let (key, asked) = task["inputRequests"].as_object().unwrap().iter().next().unwrap();
         assert_eq!(asked["method"], "elicitation/create");
         assert_eq!(asked["params"]["message"], "Which colour?");
@@ -86,7 +86,7 @@ fn what_a_task_asks_is_answered_by_an_update() {
         let update = json!({"taskId": id, "inputResponses": {key: answer}});
         let updated = client.ask("tasks/update", &update);
         assert_eq!(updated["result"], json!({"resultType": "complete"}));
-        let task = waited(&client, &id, "completed");
+        let task = wait_status(&client, &id, "completed");
         assert_eq!(task["result"]["content"][0]["text"], "found it: blue", "{era}");
     }
 }
@@ -96,13 +96,13 @@ fn a_task_that_is_given_up_is_given_up_at_its_server() {
     for era in ERAS {
         let (switchboard, gateway) = far(era);
         let client = knowing(&gateway);
-        let id = begun(&client, &json!({"ms": 60_000}));
+        let id = begin_task(&client, &json!({"ms": 60_000}));
         let cancelled = client.ask("tasks/cancel", &json!({"taskId": id}));
         assert_eq!(cancelled["result"], json!({"resultType": "complete"}));
-        waited(&client, &id, "cancelled");
+        wait_status(&client, &id, "cancelled");
         let journal = || std::fs::read_to_string(switchboard.path("journal")).unwrap_or_default();
         until(|| journal().contains("cancelled task"));
-        until(|| switchboard.recorded() == ["tool far/research: cancelled (by_caller)"]);
+        until(|| switchboard.recorded_calls() == ["tool far/research: cancelled (by_caller)"]);
     }
 }
 
@@ -111,18 +111,18 @@ fn a_client_that_knows_no_tasks_gets_the_result() {
     for era in ERAS {
         let (_switchboard, gateway) = far(era);
         let client = gateway.modern();
-        assert_eq!(said(&client.call("far__research", &json!({"ms": 100}))), "found it");
+        assert_eq!(answer_text(&client.call("far__research", &json!({"ms": 100}))), "found it");
         let refused = client.ask("tasks/get", &json!({"taskId": "x"}));
         let needed = json!({"requiredCapabilities": {"extensions": {EXTENSION: {}}}});
         assert_eq!(refused["error"]["code"], -32021, "{refused}");
         assert_eq!(refused["error"]["data"], needed);
         let old = gateway.legacy("2025-06-18");
         assert!(old.greeting["result"]["capabilities"].get("tasks").is_none());
-        assert_eq!(said(&old.call("far__research", &json!({"ms": 100}))), "found it");
+        assert_eq!(answer_text(&old.call("far__research", &json!({"ms": 100}))), "found it");
         let refused = old.ask("tasks/get", &json!({"taskId": "x"}));
         assert_eq!(refused["error"]["code"], -32601);
         let newest = gateway.legacy(NEWEST_LEGACY);
-        assert_eq!(said(&newest.call("far__research", &json!({"ms": 100}))), "found it");
+        assert_eq!(answer_text(&newest.call("far__research", &json!({"ms": 100}))), "found it");
     }
 }
 
@@ -145,7 +145,7 @@ fn a_legacy_client_asks_for_a_task_and_waits_for_its_result() {
     let other = gateway.legacy(NEWEST_LEGACY);
     assert_eq!(other.ask("tasks/list", &json!({}))["result"]["tasks"], json!([]));
     let result = client.ask("tasks/result", &id);
-    assert_eq!(said(&result), "found it");
+    assert_eq!(answer_text(&result), "found it");
     assert_eq!(result["result"]["_meta"][RELATED], id);
     assert_eq!(client.ask("tasks/get", &id)["result"]["status"], "completed");
     assert_eq!(client.ask("tasks/cancel", &id)["error"]["code"], -32602);
@@ -155,7 +155,7 @@ fn a_legacy_client_asks_for_a_task_and_waits_for_its_result() {
         let call = json!({"name": "far__ponder", "arguments": {"ms": 1}, "task": odd});
         assert_eq!(client.ask("tools/call", &call)["error"]["code"], -32602, "{call}");
     }
-    assert_eq!(switchboard.recorded(), ["tool far/ponder: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool far/ponder: ok"]);
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn what_a_task_asks_a_legacy_client_comes_with_the_wait_for_its_result() {
     let result = json!({"action": "accept", "content": {"answer": "red"}});
     let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": result});
     assert_eq!(client.post(&answer).status, 202);
-    assert_eq!(said(&stream.next_of_a_request()), "found it: red");
+    assert_eq!(answer_text(&stream.next_of_a_request()), "found it: red");
 }
 
 #[test]
@@ -200,14 +200,15 @@ fn what_a_task_asks_waits_for_the_next_request_where_a_legacy_client_goes_away()
     let result = json!({"action": "accept", "content": {"answer": "red"}});
     let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": result});
     assert_eq!(client.post(&answer).status, 202);
-    assert_eq!(said(&stream.next_of_a_request()), "found it: red");
+    assert_eq!(answer_text(&stream.next_of_a_request()), "found it: red");
 }
 
 #[test]
 fn se_03_a_task_of_somebody_else_is_not_there() {
     let switchboard = Switchboard::with(&json!({"far": fixture(&["echo", "--tasks"])}));
-    let (ada, eve) = (token(&switchboard, &["ada"]), token(&switchboard, &["eve"]));
-    let serving = Serving::start(&switchboard, &["--require-token"]);
+    let ada = token(&switchboard, &["ada"]);
+    let eve = token(&switchboard, &["eve"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token"]);
     serving.wait_for_tool(Some(&ada), "far__research");
     let ask = |token: &str, method: &str, params: Value| {
         let mut request = modern(Some(token), method, params.clone());

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::serve_client::{Request, Serving, Site, greeting, message, modern, tool_call, until};
+use crate::serve_client::{
+    Request, ServingGateway, Site, greeting, message, modern, tool_call, until,
+};
 use crate::switchboard::{Switchboard, fixture};
 
 fn two_servers() -> Switchboard {
@@ -55,7 +57,7 @@ fn tokens_are_made_listed_and_taken_back() {
 #[test]
 fn a_running_gateway_notices_new_tokens_and_those_taken_back() {
     let switchboard = two_servers();
-    let serving = Serving::start(&switchboard, &["--require-token"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token"]);
     let status = |token: &str| serving.send(&modern(Some(token), "tools/list", json!({}))).status;
     assert_eq!(status("sb_wrong"), 401);
     let first = token(&switchboard, &["a"]);
@@ -73,7 +75,7 @@ fn a_token_shows_and_runs_only_what_it_names_and_the_record_names_it() {
     let whole = token(&switchboard, &["whole"]);
     let narrow = token(&switchboard, &["narrow", "--tool", "one/e*"]);
     let other = token(&switchboard, &["other", "--server", "two"]);
-    let serving = Serving::start(&switchboard, &["--require-token"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token"]);
     serving.wait_for_tool(Some(&whole), "one__echo");
     serving.wait_for_tool(Some(&other), "two__get_forecast");
     assert_eq!(serving.tools(Some(&narrow)), ["one__echo", "one__environment"]);
@@ -97,7 +99,7 @@ fn what_a_token_does_not_name_is_not_there_in_any_way_to_ask_for_it() {
     let switchboard = two_servers();
     let whole = token(&switchboard, &["whole"]);
     let narrow = token(&switchboard, &["narrow", "--tool", "two/*"]);
-    let serving = Serving::start(&switchboard, &["--require-token", "--tools", "search"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token", "--tools", "search"]);
     let asked = |token: &str, method: &str, params: Value| {
         serving.ask(Some(token), method, params)["result"].clone()
     };
@@ -135,8 +137,9 @@ fn what_a_token_does_not_name_is_not_there_in_any_way_to_ask_for_it() {
 #[test]
 fn se_02_a_session_belongs_to_the_token_that_opened_it() {
     let switchboard = two_servers();
-    let (mine, yours) = (token(&switchboard, &["mine"]), token(&switchboard, &["yours"]));
-    let serving = Serving::start(&switchboard, &["--require-token"]);
+    let mine = token(&switchboard, &["mine"]);
+    let yours = token(&switchboard, &["yours"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token"]);
     let greeted = serving.send(&greeting().token(&mine));
     let session = greeted.header("mcp-session-id").unwrap();
     // 192 random bits, as text.
@@ -161,15 +164,17 @@ fn se_02_a_session_belongs_to_the_token_that_opened_it() {
 #[test]
 fn what_is_open_ends_when_its_token_is_taken_back() {
     let switchboard = two_servers();
-    let (gone, stays) = (token(&switchboard, &["gone"]), token(&switchboard, &["stays"]));
-    let serving = Serving::start(&switchboard, &["--require-token"]);
+    let gone = token(&switchboard, &["gone"]);
+    let stays = token(&switchboard, &["stays"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token"]);
     let wanted = json!({"notifications": {"toolsListChanged": true}});
     let listen = |token: &str| {
         let mut events = serving.open(&modern(Some(token), "subscriptions/listen", wanted.clone()));
         assert!(events.line_with("subscriptions/acknowledged").is_some());
         events
     };
-    let (mut modern_stream, _other) = (listen(&gone), listen(&stays));
+    let mut modern_stream = listen(&gone);
+    let _other = listen(&stays);
     let greeted = serving.send(&greeting().token(&gone));
     let session = greeted.header("mcp-session-id").unwrap();
     let stream = Request::new("GET", "/mcp").with("Mcp-Session-Id", session).token(&gone);
@@ -184,7 +189,7 @@ fn what_is_open_ends_when_its_token_is_taken_back() {
 #[test]
 fn lb_04_only_this_machine_is_listened_to_unless_callers_prove_who_they_are() {
     let switchboard = two_servers();
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     let sockets = std::fs::read_to_string("/proc/net/tcp").unwrap_or_default();
     let here = format!("0100007F:{:04X}", serving.port);
     if !sockets.is_empty() {
@@ -215,7 +220,7 @@ fn lb_04_only_this_machine_is_listened_to_unless_callers_prove_who_they_are() {
 fn lb_03_without_a_token_every_place_is_closed_and_an_address_holds_none() {
     let switchboard = two_servers();
     let known = token(&switchboard, &["known"]);
-    let serving = Serving::start(&switchboard, &["--require-token"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token"]);
     let call = tool_call(None, "one__write", &json!({"key": "x"}));
     for request in [
         call.clone(),
@@ -238,5 +243,5 @@ fn lb_03_without_a_token_every_place_is_closed_and_an_address_holds_none() {
         assert_eq!(reply.status, 401, "{} {reply:?}", request.text(1));
         assert!(reply.header("www-authenticate").unwrap().starts_with("Bearer "), "{reply:?}");
     }
-    assert_eq!(switchboard.recorded(), Vec::<String>::new());
+    assert_eq!(switchboard.recorded_calls(), Vec::<String>::new());
 }

@@ -4,15 +4,15 @@ use serde_json::{Value, json};
 
 use crate::gateway::{Gateway, modern_params};
 use crate::http_client::send;
-use crate::running::{PATIENCE, Running};
-use crate::serve_client::{Serving, tool_call};
-use crate::serve_stdio::{ask, listed};
+use crate::running::{RunningProcess, TEST_TIMEOUT};
+use crate::serve_client::{ServingGateway, tool_call};
+use crate::serve_stdio::{ask, wait_listed};
 use crate::switchboard::{Switchboard, fixture};
 
 #[test]
 fn a_message_that_can_be_read_in_two_ways_or_not_at_all_is_refused_over_http() {
     let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
-    let serving = Serving::start(&switchboard, &[]);
+    let serving = ServingGateway::start(&switchboard, &[]);
     serving.wait_for_tool(None, "one__echo");
     let call = tool_call(None, "one__echo", &json!({"text": "a"}));
     let with = |change: &dyn Fn(&mut Value)| {
@@ -41,11 +41,11 @@ fn a_message_that_can_be_read_in_two_ways_or_not_at_all_is_refused_over_http() {
             "{name}"
         );
     }
-    assert_eq!(switchboard.recorded(), [""; 0]);
+    assert_eq!(switchboard.recorded_calls(), [""; 0]);
 }
 
-fn refused(running: &mut Running, line: &str) -> i64 {
-    let before = running.printed().lines().count();
+fn refusal_code(running: &mut RunningProcess, line: &str) -> i64 {
+    let before = running.printed_text().lines().count();
     running.say(&format!("{line}\n"));
     let read = |line: &str| serde_json::from_str::<Value>(line).unwrap_or_default();
     let answer = running.wait_for_some(|so_far| {
@@ -60,7 +60,7 @@ fn what_is_no_message_is_answered_over_a_pipe_and_what_follows_is_taken() {
     let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
     let mut running = switchboard.start(&["serve", "--stdio"]);
     let with = |params: Value| modern_params(&params, &json!({}));
-    listed(&mut running, &with(json!({})), "one__echo");
+    wait_listed(&mut running, &with(json!({})), "one__echo");
     let long = "x".repeat(9 << 20);
     for (line, expected) in [
         ("hello", -32_700),
@@ -72,13 +72,13 @@ fn what_is_no_message_is_answered_over_a_pipe_and_what_follows_is_taken() {
         (&long, -32_600),
     ] {
         let start: String = line.chars().take(60).collect();
-        assert_eq!(refused(&mut running, line), expected, "{start}");
+        assert_eq!(refusal_code(&mut running, line), expected, "{start}");
     }
     let call = with(json!({"name": "one__echo", "arguments": {"text": "a"}}));
     let echoed = ask(&mut running, 7, "tools/call", &call);
     assert_eq!(echoed["result"]["content"][0]["text"], "a", "{echoed}");
     running.close_input();
-    running.finish_within(PATIENCE).expect(0);
+    running.finish_within(TEST_TIMEOUT).expect(0);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn limits_hold_over_a_pipe() {
     let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
     let mut running = switchboard.start(&["serve", "--stdio", "--max-in-flight", "2"]);
     let with = |params: Value| modern_params(&params, &json!({}));
-    listed(&mut running, &with(json!({})), "one__slow");
+    wait_listed(&mut running, &with(json!({})), "one__slow");
     let slow = with(json!({"name": "one__slow", "arguments": {"ms": 1_000}}));
     for id in [1, 2] {
         let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": slow});
@@ -101,7 +101,7 @@ fn limits_hold_over_a_pipe() {
     let fourth = ask(&mut running, 4, "tools/list", &with(json!({})));
     assert!(fourth["result"].is_object(), "{fourth}");
     running.close_input();
-    running.finish_within(PATIENCE).expect(0);
+    running.finish_within(TEST_TIMEOUT).expect(0);
 }
 
 #[test]
@@ -131,13 +131,13 @@ fn batches_are_taken_only_where_the_revision_has_them() {
             running.say(&format!("{batch}\n"));
             running.wait_for(r#""id":"a""#);
             running.wait_for(r#""id":"b""#);
-            assert_eq!(refused(&mut running, "[]"), -32_600);
+            assert_eq!(refusal_code(&mut running, "[]"), -32_600);
         } else {
-            assert_eq!(refused(&mut running, &batch.to_string()), -32_600, "{revision}");
-            assert!(!running.printed().contains(r#""id":"a""#), "{revision}");
+            assert_eq!(refusal_code(&mut running, &batch.to_string()), -32_600, "{revision}");
+            assert!(!running.printed_text().contains(r#""id":"a""#), "{revision}");
         }
         running.close_input();
-        assert_eq!(running.finish_within(PATIENCE).code, 0);
+        assert_eq!(running.finish_within(TEST_TIMEOUT).code, 0);
     }
     let modern = [("Content-Type", "application/json"), ("MCP-Protocol-Version", "2026-07-28")];
     let reply = send("POST", &gateway.url, &modern, &batch.to_string());

@@ -5,27 +5,29 @@ use std::io::{Read as _, Write as _};
 use serde_json::{Value, json};
 
 use crate::gateway::Gateway;
-use crate::serve_client::{Reply, Request, Serving, greeting, message, modern, tool_call, until};
+use crate::serve_client::{
+    Reply, Request, ServingGateway, greeting, message, modern, tool_call, until,
+};
 use crate::serve_tokens::token;
 use crate::speakers::{Speaker, Sse};
 use crate::switchboard::{Switchboard, fixture};
 
 /// A gateway before a server that notes what it is asked, and how many calls arrived there.
-struct Watched {
+struct WatchedGateway {
     switchboard: Switchboard,
-    serving: Serving,
+    serving: ServingGateway,
 }
 
-impl Watched {
+impl WatchedGateway {
     fn start(options: &[&str]) -> Self {
         let switchboard = Switchboard::new();
         let trace = switchboard.text_path("trace");
         switchboard.configure(&json!({"one": fixture(&["echo", "--trace", &trace])}));
-        let serving = Serving::start(&switchboard, options);
+        let serving = ServingGateway::start(&switchboard, options);
         Self { switchboard, serving }
     }
 
-    fn arrived(&self) -> usize {
+    fn arrival_count(&self) -> usize {
         let heard = std::fs::read_to_string(self.switchboard.path("trace")).unwrap_or_default();
         heard.lines().filter(|line| line.contains("tools/call")).count()
     }
@@ -37,7 +39,7 @@ fn write() -> Request {
 
 #[test]
 fn lb_09_hosts_and_origins_that_a_page_could_bring_are_refused() {
-    let watched = Watched::start(&[]);
+    let watched = WatchedGateway::start(&[]);
     watched.serving.wait_for_tool(None, "one__write");
     let port = watched.serving.port;
     for host in [
@@ -77,14 +79,14 @@ fn lb_09_hosts_and_origins_that_a_page_could_bring_are_refused() {
         .with("Origin", &format!("http://localhost:{port}"))
         .with("Origin", "https://evil.example");
     assert_eq!(watched.serving.send(&doubled).status, 403);
-    assert_eq!(watched.arrived(), 0);
+    assert_eq!(watched.arrival_count(), 0);
     let ours = write().with("Host", &format!("LocalHost:{port}"));
     assert_eq!(watched.serving.send(&ours).status, 200);
 }
 
 #[test]
 fn lb_05_bodies_of_an_odd_kind_have_no_effect() {
-    let watched = Watched::start(&[]);
+    let watched = WatchedGateway::start(&[]);
     watched.serving.wait_for_tool(None, "one__write");
     let bare = write().without("Content-Type");
     for request in [
@@ -122,11 +124,11 @@ fn lb_05_bodies_of_an_odd_kind_have_no_effect() {
     }
     let other = write().with("X-HTTP-Method-Override", "DELETE");
     assert_eq!(watched.serving.send(&other).status, 200);
-    assert_eq!(watched.arrived(), 1);
+    assert_eq!(watched.arrival_count(), 1);
 }
 
 /// Sends bytes as they are and gives the statuses of all answers.
-fn statuses(serving: &Serving, bytes: &str) -> Vec<u16> {
+fn statuses(serving: &ServingGateway, bytes: &str) -> Vec<u16> {
     let mut stream = serving.connect();
     stream.write_all(bytes.as_bytes()).unwrap();
     stream.shutdown(std::net::Shutdown::Write).unwrap();
@@ -139,7 +141,7 @@ fn statuses(serving: &Serving, bytes: &str) -> Vec<u16> {
 
 #[test]
 fn lb_09_a_request_whose_length_is_told_in_two_ways_carries_no_other() {
-    let watched = Watched::start(&[]);
+    let watched = WatchedGateway::start(&[]);
     watched.serving.wait_for_tool(None, "one__write");
     let inner = write().text(watched.serving.port);
     let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
@@ -158,11 +160,11 @@ fn lb_09_a_request_whose_length_is_told_in_two_ways_carries_no_other() {
         let statuses = statuses(&watched.serving, &bytes);
         assert_eq!(statuses, [400], "{told}");
     }
-    assert_eq!(watched.arrived(), 0);
+    assert_eq!(watched.arrival_count(), 0);
 }
 
 /// A session of a caller.
-fn session(serving: &Serving, known: &str) -> String {
+fn session(serving: &ServingGateway, known: &str) -> String {
     let opened = serving.send(&greeting().token(known));
     opened.header("mcp-session-id").unwrap().to_owned()
 }
@@ -170,10 +172,12 @@ fn session(serving: &Serving, known: &str) -> String {
 #[test]
 fn se_02_a_session_is_of_no_use_to_others_in_any_way_to_name_it() {
     let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
-    let (mine, yours) = (token(&switchboard, &["mine"]), token(&switchboard, &["yours"]));
-    let serving = Serving::start(&switchboard, &["--require-token"]);
+    let mine = token(&switchboard, &["mine"]);
+    let yours = token(&switchboard, &["yours"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token"]);
     serving.wait_for_tool(Some(&mine), "one__echo");
-    let (own, other) = (session(&serving, &mine), session(&serving, &yours));
+    let own = session(&serving, &mine);
+    let other = session(&serving, &yours);
     let ping = message(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
     let ping = |known: &str| ping.clone().token(known).with("MCP-Protocol-Version", "2025-11-25");
     let stream = Request::new("GET", "/mcp").with("Accept", "text/event-stream");
@@ -206,7 +210,7 @@ fn se_02_a_session_is_of_no_use_to_others_in_any_way_to_name_it() {
 
 #[test]
 fn hd_02_a_request_that_says_two_things_about_its_revision_is_refused() {
-    let watched = Watched::start(&[]);
+    let watched = WatchedGateway::start(&[]);
     watched.serving.wait_for_tool(None, "one__write");
     let opened = watched.serving.send(&greeting());
     let own = opened.header("mcp-session-id").unwrap().to_owned();
@@ -236,12 +240,12 @@ fn hd_02_a_request_that_says_two_things_about_its_revision_is_refused() {
         // Space around a value is no part of it.
         assert_eq!(reply.status, if is_padded { 200 } else { 400 }, "{}", request.text(1));
     }
-    assert_eq!(watched.arrived(), 1);
+    assert_eq!(watched.arrival_count(), 1);
 }
 
 #[test]
 fn se_01_a_message_that_can_be_read_in_two_ways_is_refused() {
-    let watched = Watched::start(&[]);
+    let watched = WatchedGateway::start(&[]);
     watched.serving.wait_for_tool(None, "one__write");
     let body = write().body_text().to_owned();
     let send = |from: &str, to: &str| {
@@ -269,7 +273,7 @@ fn se_01_a_message_that_can_be_read_in_two_ways_is_refused() {
         };
         assert!(refused, "{from} as {to}: {reply:?}");
     }
-    assert_eq!(watched.arrived(), 0);
+    assert_eq!(watched.arrival_count(), 0);
     for id in [r#""a\nb""#, "-7", "1.5", "123456789012345678901234567890"] {
         let reply = send(r#""id":1"#, &format!(r#""id":{id}"#));
         assert!(reply.body.contains(&format!(r#""id":{id},"#)), "{id}: {reply:?}");
@@ -304,7 +308,7 @@ fn texts_that_end_lines_end_no_event_of_a_stream() {
 
 #[test]
 fn bodies_that_are_deep_or_many_are_refused_and_the_gateway_goes_on() {
-    let watched = Watched::start(&["--max-in-flight", "8"]);
+    let watched = WatchedGateway::start(&["--max-in-flight", "8"]);
     watched.serving.wait_for_tool(None, "one__echo");
     let deep = |count: usize| format!("{}{}", "[".repeat(count), "]".repeat(count));
     let post = |body: String| -> Reply {
@@ -348,13 +352,13 @@ fn bodies_that_are_deep_or_many_are_refused_and_the_gateway_goes_on() {
     assert_eq!(batch(vec![call(1), json!([call(2)])]), 400);
     // A list is no message, not even one with the parts of a message in their order.
     assert_eq!(batch(vec![json!([1, "tools/call", call(1)["params"], null, null])]), 400);
-    assert_eq!(watched.arrived(), 0);
+    assert_eq!(watched.arrival_count(), 0);
     until(|| watched.serving.tools(None).contains(&"one__echo".to_owned()));
 }
 
 #[test]
 fn lb_03_proof_that_comes_in_another_way_is_none() {
-    let watched = Watched::start(&["--require-token"]);
+    let watched = WatchedGateway::start(&["--require-token"]);
     let known = token(&watched.switchboard, &["known"]);
     watched.serving.wait_for_tool(Some(&known), "one__write");
     for value in [
@@ -375,6 +379,6 @@ fn lb_03_proof_that_comes_in_another_way_is_none() {
     assert_eq!(watched.serving.send(&twice).status, 401);
     let elsewhere = write().with("X-Forwarded-Authorization", &format!("Bearer {known}"));
     assert_eq!(watched.serving.send(&elsewhere).status, 401);
-    assert_eq!(watched.arrived(), 0);
+    assert_eq!(watched.arrival_count(), 0);
     assert_eq!(watched.serving.send(&write().token(&known)).status, 200);
 }

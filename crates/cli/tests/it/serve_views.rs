@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::serve_client::{Request, Serving, greeting, modern};
+use crate::serve_client::{Request, ServingGateway, greeting, modern};
 use crate::serve_tokens::token;
 use crate::switchboard::{Switchboard, fixture};
 
@@ -11,7 +11,7 @@ fn a_view_of_a_template_shows_nothing_else_of_its_server() {
     let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
     let whole = token(&switchboard, &["whole"]);
     let narrow = token(&switchboard, &["narrow", "--tool", "one/test://template/*"]);
-    let serving = Serving::start(&switchboard, &["--require-token"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token"]);
     serving.wait_for_tool(Some(&whole), "one__echo");
     let read = |token: &str, uri: &str| {
         serving.ask(Some(token), "resources/read", json!({"uri": uri}))["error"]["code"].clone()
@@ -36,17 +36,19 @@ fn nobody_is_told_of_changes_at_a_server_that_it_does_not_see() {
     let switchboard = Switchboard::with(&json!({"hidden": asker, "seen": asker}));
     let whole = token(&switchboard, &["whole"]);
     let narrow = token(&switchboard, &["narrow", "--server", "seen"]);
-    let serving = Serving::start(&switchboard, &["--require-token"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token"]);
     serving.wait_for_tool(Some(&whole), "hidden__touch");
     serving.wait_for_tool(Some(&whole), "seen__touch");
-    let (text, binary) = ("test://static-text", "test://static-binary");
+    let text = "test://static-text";
+    let binary = "test://static-binary";
     let listen = |token: &str| {
         let wanted = json!({"notifications": {"resourceSubscriptions": [text, binary]}});
         let mut events = serving.open(&modern(Some(token), "subscriptions/listen", wanted));
         events.line_with("acknowledged").unwrap();
         events
     };
-    let (mut of_whole, mut of_narrow) = (listen(&whole), listen(&narrow));
+    let mut of_whole = listen(&whole);
+    let mut of_narrow = listen(&narrow);
     let touch = |tool: &str, uri: &str| {
         let call = json!({"name": tool, "arguments": {"uri": uri}});
         let touched = serving.ask(Some(&whole), "tools/call", call);
@@ -82,7 +84,7 @@ fn who_searches_hears_only_of_what_it_sees_and_finds_all_of_that() {
     switchboard.configure(&json!({"painters": given(&many), "agency": given(&few)}));
     let whole = token(&switchboard, &["whole"]);
     let narrow = token(&switchboard, &["narrow", "--server", "agency"]);
-    let serving = Serving::start(&switchboard, &["--require-token", "--tools", "search"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token", "--tools", "search"]);
     let list = |token: &str| serving.ask(Some(token), "tools/list", json!({})).to_string();
     crate::serve_client::until(|| list(&whole).contains("Searches 307 tools"));
     let listed = list(&narrow);
@@ -120,11 +122,12 @@ fn nobody_is_told_that_lists_changed_by_what_it_does_not_see() {
         let file = switchboard.write(&format!("{which}.json"), &given.to_string());
         fixture(&["given", "--offers", file.to_str().unwrap()])
     };
-    let (seen, hidden) = (entry("seen", "a"), entry("hidden", "b"));
+    let seen = entry("seen", "a");
+    let hidden = entry("hidden", "b");
     switchboard.configure(&json!({"seen": seen}));
     let whole = token(&switchboard, &["whole"]);
     let narrow = token(&switchboard, &["narrow", "--tool", "seen*/*"]);
-    let serving = Serving::start(&switchboard, &["--require-token"]);
+    let serving = ServingGateway::start(&switchboard, &["--require-token"]);
     serving.wait_for_tool(Some(&narrow), "seen__a");
     let listen = |token: &str| {
         let wanted = json!({"notifications": {"toolsListChanged": true}});
@@ -138,7 +141,8 @@ fn nobody_is_told_that_lists_changed_by_what_it_does_not_see() {
         .with("Accept", "text/event-stream")
         .with("Mcp-Session-Id", &id)
         .token(&narrow);
-    let (mut of_whole, mut of_narrow) = (listen(&whole), listen(&narrow));
+    let mut of_whole = listen(&whole);
+    let mut of_narrow = listen(&narrow);
     let mut of_session = serving.open(&stream);
     switchboard.configure(&json!({"seen": seen, "hidden": hidden}));
     serving.wait_for_tool(Some(&whole), "hidden__b");

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_config::{Environment, Places};
-use switchboard_core::{Caller, ProposedCall, What};
+use switchboard_core::{Caller, EventKind, ProposedCall};
 use switchboard_host::{Host, Options};
 use switchboard_testkit::{Home, HttpFixture};
 use switchboard_wire::Json;
 
-use crate::running::PATIENCE;
-use crate::switchboard::{Switchboard, fixture, text_of};
+use crate::running::TEST_TIMEOUT;
+use crate::switchboard::{Switchboard, fixture, result_text};
 use crate::testenv;
 
 const DOCUMENT: &str = "demo://resource/static/document/features.md";
@@ -28,7 +28,7 @@ fn a_folder_of_the_command_line_is_told_to_a_real_server_in_place_of_the_others(
     std::fs::create_dir(switchboard.path("notes")).unwrap();
     let words = ["everything", "get-roots-list", "--root", "notes", "--root", "/tmp"];
     let listed = switchboard.call(&words, 0);
-    let text = text_of(&listed);
+    let text = result_text(&listed);
     assert!(
         text.starts_with("Current MCP Roots (2 total):\n\n1. notes\n   URI: file://"),
         "{text}"
@@ -65,7 +65,7 @@ fn a_real_server_is_subscribed_to_and_what_it_says_about_that_is_kept() {
     let watching = switchboard.start(&["resources", "watch", "everything", DOCUMENT]);
     watching.wait_for_note("watching demo://resource/static/document/features.md of everything");
     watching.interrupt();
-    watching.finish_within(PATIENCE).expect(0);
+    watching.finish_within(TEST_TIMEOUT).expect(0);
     let said = format!("Received Subscribe Resource request for URI: {DOCUMENT}");
     let shown = switchboard.run(&["servers", "logs", "everything", "--messages"]).expect(0);
     assert!(shown.stdout.contains(&format!(" info {said}")), "{shown:?}");
@@ -81,17 +81,17 @@ async fn a_real_server_tells_of_changes_of_a_resource() {
     let config = json!({"mcpServers": {"everything": testenv::everything()}});
     let places = Places {
         user: Some(home.write("config.json", config.to_string())),
-        ..Places::bare(home.path().join("state"))
+        ..Places::without_files(home.path().join("state"))
     };
     let host = Host::start(Options::new(places, Environment::from_process())).unwrap();
-    host.settled(None).await;
+    host.wait_settled(None).await;
     let mut events = host.events().watch();
     let subscription = host.subscribe("everything", DOCUMENT).unwrap();
     let mut toggled = false;
     let waiting = async {
         loop {
             match events.recv().await.unwrap().what {
-                What::ResourceSubscribed { problem, .. } if !toggled => {
+                EventKind::ResourceSubscribed { problem, .. } if !toggled => {
                     assert_eq!(problem, None);
                     toggled = true;
                     let arguments = Json::from(&json!({}));
@@ -99,7 +99,7 @@ async fn a_real_server_tells_of_changes_of_a_resource() {
                     let proposed = ProposedCall::tool("everything", toggle, arguments);
                     host.call(&host.lease(), proposed, &Caller::person()).await;
                 }
-                What::ResourceUpdated { server, uri } => return (server, uri),
+                EventKind::ResourceUpdated { server, uri } => return (server, uri),
                 _ => {}
             }
         }
@@ -122,16 +122,17 @@ fn each_change_of_a_resource_is_printed_and_read_until_interrupted() {
     read.wait_for_note("watching test://static-text of asker");
     // The request to listen is on its way by then, and may be overtaken.
     let uri = format!("uri={resource}");
-    let touched = crate::running::poll(PATIENCE, || {
+    let touched = crate::running::poll(TEST_TIMEOUT, || {
         switchboard.run(&["call", "asker", "touch", &uri]).expect(0);
-        (plain.printed().contains(resource) && read.printed().contains(resource)).then_some(())
+        (plain.printed_text().contains(resource) && read.printed_text().contains(resource))
+            .then_some(())
     });
     assert!(touched.is_some(), "no change was printed");
     plain.interrupt();
     read.interrupt();
-    let plain = plain.finish_within(PATIENCE).expect(0);
+    let plain = plain.finish_within(TEST_TIMEOUT).expect(0);
     assert_eq!(plain.stdout.lines().next(), Some(resource), "{plain:?}");
-    let read = read.finish_within(PATIENCE).expect(0);
+    let read = read.finish_within(TEST_TIMEOUT).expect(0);
     let first: Value = serde_json::from_str(read.stdout.lines().next().unwrap()).unwrap();
     assert_eq!((&first["uri"], &first["outcome"]), (&json!(resource), &json!("ok")));
     assert_eq!(first["result"]["contents"][0]["text"], "The text of a resource.");

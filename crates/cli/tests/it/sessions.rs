@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::running::{PATIENCE, Ran, Running, poll};
-use crate::scripted::{configure, last_session, scripted, steps, task};
+use crate::running::{Ran, RunningProcess, TEST_TIMEOUT, poll};
+use crate::scripted::{configure, last_session, scripted_home, steps, task};
 use crate::switchboard::{Switchboard, fixture};
 
 /// A home with one conversation that called a tool; with its id.
@@ -15,14 +15,14 @@ fn one_conversation() -> (Switchboard, String) {
         {"expect": ["more"], "text": "There is more."},
         {"expect": ["on"], "text": "And on."},
     ]);
-    let switchboard = scripted(&config, &turns);
+    let switchboard = scripted_home(&config, &turns);
     task(&switchboard, &["--allow", "echo", "How much is 2 + 3?"]);
     let session = last_session(&switchboard);
     (switchboard, session)
 }
 
 /// What was said by a person, in order.
-fn said(switchboard: &Switchboard, session: &str) -> Vec<String> {
+fn user_messages(switchboard: &Switchboard, session: &str) -> Vec<String> {
     let steps = steps(switchboard, session);
     let said = steps.iter().filter(|step| step["what"] == "said");
     said.map(|step| step["text"].as_str().unwrap().to_owned()).collect()
@@ -111,7 +111,7 @@ fn questions_answers_and_calls_are_shown_and_written_out() {
 
 #[test]
 fn what_a_model_said_is_shown_without_control_characters() {
-    let switchboard = scripted(&json!({}), &json!([{"text": "a\u{1b}[2Jb\u{202e}c"}]));
+    let switchboard = scripted_home(&json!({}), &json!([{"text": "a\u{1b}[2Jb\u{202e}c"}]));
     let ran = task(&switchboard, &["q\u{1b}]0;x\u{7}"]);
     let shown = switchboard.run(&["sessions", "show", "last"]).expect(0).stdout;
     let listed = switchboard.run(&["sessions"]).expect(0).stdout;
@@ -155,7 +155,7 @@ fn a_name_the_beginning_of_an_id_and_last_find_a_conversation() {
 
 #[test]
 fn a_word_that_means_several_conversations_names_them() {
-    let switchboard = scripted(&json!({}), &json!([{"text": "Hi."}]));
+    let switchboard = scripted_home(&json!({}), &json!([{"text": "Hi."}]));
     for _ in 0..2 {
         task(&switchboard, &["--name", "twin", "Hello"]);
     }
@@ -181,7 +181,7 @@ fn only_a_yes_deletes() {
     assert_eq!(ids(&switchboard), Vec::<String>::new());
     switchboard.run(&["sessions", "show", &session]).expect(2);
     // The record of calls is another matter.
-    assert_eq!(switchboard.recorded(), ["tool echo/add: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool echo/add: ok"]);
 }
 
 #[cfg(target_os = "linux")]
@@ -208,13 +208,13 @@ fn a_fork_and_its_origin_go_on_independently() {
     task(&switchboard, &["--resume", "branch", "more here"]);
     task(&switchboard, &["--resume", &origin, "more there"]);
     task(&switchboard, &["--resume", "branch", "and on"]);
-    assert_eq!(said(&switchboard, &fork), ["How much is 2 + 3?", "more here", "and on"]);
-    assert_eq!(said(&switchboard, &origin), ["How much is 2 + 3?", "more there"]);
+    assert_eq!(user_messages(&switchboard, &fork), ["How much is 2 + 3?", "more here", "and on"]);
+    assert_eq!(user_messages(&switchboard, &origin), ["How much is 2 + 3?", "more there"]);
     let shown = switchboard.json(&["sessions", "show", "branch"]);
     assert_eq!(shown["parent"], json!({"session": origin, "step": 5}));
     switchboard.run(&["sessions", "delete", &origin, "--yes"]).expect(0);
-    assert_eq!(said(&switchboard, &fork).len(), 3);
-    assert_eq!(switchboard.recorded(), ["tool echo/add: ok"], "a fork ran the call again");
+    assert_eq!(user_messages(&switchboard, &fork).len(), 3);
+    assert_eq!(switchboard.recorded_calls(), ["tool echo/add: ok"], "a fork ran the call again");
 }
 
 #[test]
@@ -224,8 +224,8 @@ fn a_fork_takes_over_only_the_steps_up_to_the_given_one() {
     let forked = switchboard.json(&["sessions", "fork", &origin, "--step", "5"]);
     let fork = forked["session"].as_str().unwrap().to_owned();
     task(&switchboard, &["--resume", &fork, "more of another kind"]);
-    assert_eq!(said(&switchboard, &fork), ["How much is 2 + 3?", "more of another kind"]);
-    assert_eq!(said(&switchboard, &origin), ["How much is 2 + 3?", "more of it"]);
+    assert_eq!(user_messages(&switchboard, &fork), ["How much is 2 + 3?", "more of another kind"]);
+    assert_eq!(user_messages(&switchboard, &origin), ["How much is 2 + 3?", "more of it"]);
     for step in ["8", "99"] {
         let ran = switchboard.run(&["sessions", "fork", &origin, "--step", step]).expect(2);
         assert!(ran.stderr.contains(&format!("has no step {step}; it has 7")), "{ran:?}");
@@ -239,14 +239,14 @@ fn a_fork_in_the_middle_of_a_step_does_not_run_its_call_again() {
     let forked = switchboard.json(&["sessions", "fork", &origin, "--step", "3"]);
     let fork = forked["session"].as_str().unwrap().to_owned();
     switchboard.run(&["run", "--resume", &fork, "--allow", "*"]);
-    assert_eq!(switchboard.recorded(), ["tool echo/add: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool echo/add: ok"]);
     let shown = switchboard.run(&["sessions", "show", &fork]).expect(0).stdout;
     assert!(shown.contains("Not run here: this conversation was copied"), "{shown}");
 }
 
 #[test]
 fn without_a_record_nothing_is_kept() {
-    let switchboard = scripted(&json!({}), &json!([{"text": "Hi."}]));
+    let switchboard = scripted_home(&json!({}), &json!([{"text": "Hi."}]));
     let ran = task(&switchboard, &["--no-record", "Hello"]);
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("Hi.\n", ""));
     assert_eq!(switchboard.json(&["sessions"]), json!([]));
@@ -257,15 +257,15 @@ fn without_a_record_nothing_is_kept() {
 #[test]
 fn conversations_at_the_same_time_are_kept_apart() {
     let slow = json!([{"text": "One piece after the other.", "delayMs": 50}]);
-    let switchboard = scripted(&json!({}), &slow);
+    let switchboard = scripted_home(&json!({}), &slow);
     let questions: Vec<String> = (1..=6).map(|number| format!("question {number}")).collect();
-    let running: Vec<Running> =
+    let running: Vec<RunningProcess> =
         questions.iter().map(|question| switchboard.start(&["run", question])).collect();
     let ran: Vec<Ran> =
-        running.into_iter().map(|running| running.finish_within(PATIENCE).expect(0)).collect();
+        running.into_iter().map(|running| running.finish_within(TEST_TIMEOUT).expect(0)).collect();
     assert!(ran.iter().all(|ran| ran.stdout == "One piece after the other.\n"), "{ran:?}");
     let mut kept: Vec<String> =
-        ids(&switchboard).iter().flat_map(|id| said(&switchboard, id)).collect();
+        ids(&switchboard).iter().flat_map(|id| user_messages(&switchboard, id)).collect();
     kept.sort();
     assert_eq!(kept, questions);
 }
@@ -274,13 +274,13 @@ fn conversations_at_the_same_time_are_kept_apart() {
 fn a_conversation_that_is_open_is_not_deleted() {
     let slow =
         json!([{"text": "One piece after the other, and the next.", "chunk": 4, "delayMs": 400}]);
-    let switchboard = scripted(&json!({}), &slow);
+    let switchboard = scripted_home(&json!({}), &slow);
     let running = switchboard.start(&["run", "Hello"]);
-    let open = poll(PATIENCE, || ids(&switchboard).pop()).expect("the conversation is kept");
+    let open = poll(TEST_TIMEOUT, || ids(&switchboard).pop()).expect("the conversation is kept");
     let refused = switchboard.run(&["sessions", "delete", &open, "--yes"]).expect(2);
     assert!(refused.stderr.contains("is open elsewhere"), "{refused:?}");
-    running.finish_within(PATIENCE).expect(0);
-    assert_eq!(said(&switchboard, &open), ["Hello"]);
+    running.finish_within(TEST_TIMEOUT).expect(0);
+    assert_eq!(user_messages(&switchboard, &open), ["Hello"]);
     switchboard.run(&["sessions", "delete", &open, "--yes"]).expect(0);
     assert_eq!(ids(&switchboard), Vec::<String>::new());
 }
@@ -292,16 +292,16 @@ fn two_processes_cannot_go_on_with_one_conversation_at_the_same_time() {
         {"expect": ["both"], "text": "One piece after the other.", "delayMs": 200},
         {"expect": ["both"], "text": "The same once more."},
     ]);
-    let switchboard = scripted(&json!({}), &turns);
+    let switchboard = scripted_home(&json!({}), &turns);
     task(&switchboard, &["Hello"]);
     let session = last_session(&switchboard);
     let words = ["run", "--resume", &session, "both"];
     let [first, second] = [switchboard.start(&words), switchboard.start(&words)];
-    let mut ran = [first.finish_within(PATIENCE), second.finish_within(PATIENCE)];
+    let mut ran = [first.finish_within(TEST_TIMEOUT), second.finish_within(TEST_TIMEOUT)];
     ran.sort_by_key(|ran| ran.code);
     let ends = ran.map(|ran| (ran.code, ran.stderr.contains("is open elsewhere")));
     assert_eq!(ends, [(0, false), (2, true)]);
-    assert_eq!(said(&switchboard, &session), ["Hello", "both"]);
+    assert_eq!(user_messages(&switchboard, &session), ["Hello", "both"]);
 }
 
 #[test]
@@ -317,5 +317,5 @@ fn a_profile_that_is_gone_can_be_replaced() {
     assert!(ran.stderr.contains("there is no model `main`"), "{ran:?}");
     let ran = task(&switchboard, &["--resume", &session, "--model", "other", "hello"]);
     assert_eq!(ran.stdout, "Another model.\n");
-    assert_eq!(said(&switchboard, &session), ["How much is 2 + 3?", "hello"]);
+    assert_eq!(user_messages(&switchboard, &session), ["How much is 2 + 3?", "hello"]);
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::gateway::{Gateway, Legacy, MODERN, Modern, modern_params};
 use crate::http_client::{Reply, send};
-use crate::running::Running;
+use crate::running::RunningProcess;
 
 /// The revisions before 2026-07-28.
 pub(crate) const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -17,14 +17,14 @@ fn abilities() -> Value {
 
 /// What a client gets for a request.
 #[derive(Debug)]
-pub(crate) struct Heard {
+pub(crate) struct SpeakerReply {
     /// The answer, as text.
     pub(crate) text: String,
     /// What came before it: notifications, and what was asked.
     pub(crate) before: Vec<Value>,
 }
 
-impl Heard {
+impl SpeakerReply {
     pub(crate) fn answer(&self) -> Value {
         serde_json::from_str(&self.text).unwrap()
     }
@@ -49,7 +49,7 @@ pub(crate) trait Speaker {
     fn revision(&self) -> &str;
 
     /// Sends a request, answers with `reply` what is asked meanwhile, and gives what it got.
-    fn say(&mut self, method: &str, params: &Value, reply: &Value) -> Heard;
+    fn say(&mut self, method: &str, params: &Value, reply: &Value) -> SpeakerReply;
 
     fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.say(method, params, &Value::Null).answer()
@@ -129,8 +129,9 @@ impl Speaker for ModernHttp<'_> {
         MODERN
     }
 
-    fn say(&mut self, method: &str, params: &Value, reply: &Value) -> Heard {
-        let (mut params, mut before) = (params.clone(), Vec::new());
+    fn say(&mut self, method: &str, params: &Value, reply: &Value) -> SpeakerReply {
+        let mut params = params.clone();
+        let mut before = Vec::new();
         loop {
             let mut texts = self.0.send(method, &params).texts();
             let text = texts.pop().expect("there is an answer");
@@ -138,7 +139,7 @@ impl Speaker for ModernHttp<'_> {
             before.extend(asked_in(&text));
             match again(&text, &params, reply) {
                 Some(again) => params = again,
-                None => return Heard { text, before },
+                None => return SpeakerReply { text, before },
             }
         }
     }
@@ -162,17 +163,17 @@ impl Speaker for LegacyHttp<'_> {
         &self.1
     }
 
-    fn say(&mut self, method: &str, params: &Value, reply: &Value) -> Heard {
+    fn say(&mut self, method: &str, params: &Value, reply: &Value) -> SpeakerReply {
         let mut stream = self.0.send(method, params);
         if !stream.is_stream() {
-            return Heard { text: stream.text(), before: Vec::new() };
+            return SpeakerReply { text: stream.text(), before: Vec::new() };
         }
         let mut before = Vec::new();
         loop {
             let (_, text) = stream.next_event().expect("the answer comes");
             let message = frame(&text);
             if message.get("method").is_none() {
-                return Heard { text, before };
+                return SpeakerReply { text, before };
             }
             if is_question(&message) {
                 assert_eq!(self.0.post(&answer(&message, reply)).status, 202);
@@ -219,7 +220,7 @@ impl Speaker for Sse {
         "2024-11-05"
     }
 
-    fn say(&mut self, method: &str, params: &Value, reply: &Value) -> Heard {
+    fn say(&mut self, method: &str, params: &Value, reply: &Value) -> SpeakerReply {
         let id = self.next;
         self.next += 1;
         self.post(&request(id, method, params));
@@ -228,7 +229,7 @@ impl Speaker for Sse {
             let (_, text) = self.stream.next_event().expect("the answer comes");
             let message = frame(&text);
             if message["id"] == id && message.get("method").is_none() {
-                return Heard { text, before };
+                return SpeakerReply { text, before };
             }
             if is_question(&message) {
                 self.post(&answer(&message, reply));
@@ -240,14 +241,14 @@ impl Speaker for Sse {
 
 /// A gateway at the other end of a pipe; clients take turns.
 pub(crate) struct Pipe {
-    running: Running,
+    running: RunningProcess,
     next: u64,
     /// How much of what came has been read.
     read: usize,
 }
 
 impl Pipe {
-    pub(crate) fn new(running: Running) -> Self {
+    pub(crate) fn new(running: RunningProcess) -> Self {
         Self { running, next: 1, read: 0 }
     }
 
@@ -288,7 +289,7 @@ pub(crate) struct PipeClient<'a> {
 }
 
 impl PipeClient<'_> {
-    fn round(&mut self, method: &str, params: &Value, reply: &Value) -> Heard {
+    fn round(&mut self, method: &str, params: &Value, reply: &Value) -> SpeakerReply {
         let id = self.pipe.next;
         self.pipe.next += 1;
         self.pipe.running.say(&format!("{}\n", request(id, method, params)));
@@ -297,7 +298,7 @@ impl PipeClient<'_> {
             let text = self.pipe.line();
             let message = frame(&text);
             if message["id"] == id && message.get("method").is_none() {
-                return Heard { text, before };
+                return SpeakerReply { text, before };
             }
             if is_question(&message) {
                 self.pipe.running.say(&format!("{}\n", answer(&message, reply)));
@@ -316,18 +317,19 @@ impl Speaker for PipeClient<'_> {
         &self.revision
     }
 
-    fn say(&mut self, method: &str, params: &Value, reply: &Value) -> Heard {
+    fn say(&mut self, method: &str, params: &Value, reply: &Value) -> SpeakerReply {
         if self.revision != MODERN {
             return self.round(method, params, reply);
         }
-        let (mut params, mut before) = (params.clone(), Vec::new());
+        let mut params = params.clone();
+        let mut before = Vec::new();
         loop {
             let heard = self.round(method, &modern_params(&params, &abilities()), reply);
             before.extend(heard.before);
             before.extend(asked_in(&heard.text));
             match again(&heard.text, &params, reply) {
                 Some(again) => params = again,
-                None => return Heard { text: heard.text, before },
+                None => return SpeakerReply { text: heard.text, before },
             }
         }
     }

@@ -44,7 +44,7 @@ fn sqlite_makes_fills_and_reads_a_table() {
     assert!(unknown.stderr.contains("did you mean `write_query`"), "{unknown:?}");
 
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         [
             "tool sqlite/create_table: ok",
             "tool sqlite/write_query: ok",

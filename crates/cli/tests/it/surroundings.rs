@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::switchboard::{Switchboard, fixture, text_of};
+use crate::switchboard::{Switchboard, fixture, result_text};
 
 /// A server that writes down its variables, its open files and its parent's variables.
 fn observer(switchboard: &Switchboard) -> String {
@@ -100,7 +100,7 @@ fn a_file_of_variables_may_have_values_of_several_lines() {
     let own = switchboard.folder().join("own/vars");
     std::fs::write(&own, format!("A=1\r\nPEM=\"{key}\" # ours\nB='x\ny'\nC=2\n")).unwrap();
     let told = switchboard.call(&["it", "environment"], 0);
-    let variables: serde_json::Value = serde_json::from_str(text_of(&told)).unwrap();
+    let variables: serde_json::Value = serde_json::from_str(result_text(&told)).unwrap();
     let found = ["A", "PEM", "B", "C"].map(|name| variables[name].as_str().unwrap());
     assert_eq!(found, ["1", key, "x\ny", "2"]);
     std::fs::write(&own, "A=1\nB=2\nPEM=\"secret\nC=3\n").unwrap();

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use switchboard_testkit::Home;
 
-use crate::running::{PATIENCE, Ran, Running};
+use crate::running::{Ran, RunningProcess, TEST_TIMEOUT};
 
 /// The binary with a home that nobody else uses: configuration, state and the current folder.
 pub(crate) struct Switchboard {
@@ -89,31 +89,31 @@ impl Switchboard {
     }
 
     /// The same in a terminal of its own: standard output shows what a person would see.
-    pub(crate) fn in_terminal(&self, words: &[&str]) -> Running {
-        Running::start(&mut self.terminal(&line_of(words)))
+    pub(crate) fn in_terminal(&self, words: &[&str]) -> RunningProcess {
+        RunningProcess::start(&mut self.terminal(&shell_line(words)))
     }
 
     /// The same, and another command of a shell after it.
-    pub(crate) fn in_terminal_then(&self, words: &[&str], next: &str) -> Running {
-        Running::start(&mut self.terminal(&format!("{}; {next}", line_of(words))))
+    pub(crate) fn in_terminal_then(&self, words: &[&str], next: &str) -> RunningProcess {
+        RunningProcess::start(&mut self.terminal(&format!("{}; {next}", shell_line(words))))
     }
 
     /// The same with the programs of a folder before all others.
-    pub(crate) fn in_terminal_with(&self, words: &[&str], programs: &Path) -> Running {
+    pub(crate) fn in_terminal_with(&self, words: &[&str], programs: &Path) -> RunningProcess {
         let path = std::env::var("PATH").unwrap_or_default();
-        let mut command = self.terminal(&line_of(words));
-        Running::start(command.env("PATH", format!("{}:{path}", programs.display())))
+        let mut command = self.terminal(&shell_line(words));
+        RunningProcess::start(command.env("PATH", format!("{}:{path}", programs.display())))
     }
 
     /// Runs a command at a terminal, waits for each question and types what follows it.
     #[cfg(target_os = "linux")]
-    pub(crate) fn typed(&self, words: &[&str], answers: &[(&str, &str)]) -> Ran {
+    pub(crate) fn run_typed(&self, words: &[&str], answers: &[(&str, &str)]) -> Ran {
         let mut terminal = self.in_terminal(words);
         for (question, answer) in answers {
             terminal.wait_for(question);
             terminal.say(answer);
         }
-        terminal.finish_within(PATIENCE)
+        terminal.finish_within(TEST_TIMEOUT)
     }
 
     /// Stands by servers that are new, unless the configuration says something about them: most
@@ -154,8 +154,8 @@ impl Switchboard {
         }
     }
 
-    pub(crate) fn start(&self, words: &[&str]) -> Running {
-        Running::start(&mut self.command(words))
+    pub(crate) fn start(&self, words: &[&str]) -> RunningProcess {
+        RunningProcess::start(&mut self.command(words))
     }
 
     pub(crate) fn run(&self, words: &[&str]) -> Ran {
@@ -166,7 +166,7 @@ impl Switchboard {
         let mut running = self.start(words);
         running.say(input);
         running.close_input();
-        running.finish_within(PATIENCE)
+        running.finish_within(TEST_TIMEOUT)
     }
 
     /// What a command prints with `--json` when all is well.
@@ -209,7 +209,7 @@ impl Switchboard {
 
     /// Every recorded call as `kind server/target: outcome` with the reason in brackets, the
     /// oldest first.
-    pub(crate) fn recorded(&self) -> Vec<String> {
+    pub(crate) fn recorded_calls(&self) -> Vec<String> {
         let calls = self.json(&["calls", "--limit", "100"]);
         let text = |call: &Value, key: &str| call[key].as_str().unwrap_or("none").to_owned();
         let shown = calls.as_array().unwrap().iter().rev().map(|call| {
@@ -223,7 +223,7 @@ impl Switchboard {
 }
 
 /// The binary and its words as a line for a shell.
-fn line_of(words: &[&str]) -> String {
+fn shell_line(words: &[&str]) -> String {
     let quoted = |word: &&str| format!("'{}'", word.replace('\'', r"'\''"));
     let words = [&[env!("CARGO_BIN_EXE_switchboard")], words].concat();
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
@@ -235,6 +235,6 @@ pub(crate) fn fixture(arguments: &[&str]) -> Value {
 }
 
 /// The text of the first content item of a call's result.
-pub(crate) fn text_of(call: &Value) -> &str {
+pub(crate) fn result_text(call: &Value) -> &str {
     call["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text in {call}"))
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use switchboard_testkit::{ModelFixture, ModelVendor};
 
-use crate::running::{PATIENCE, Ran, Running};
+use crate::running::{Ran, RunningProcess, TEST_TIMEOUT};
 use crate::switchboard::Switchboard;
 
 /// The key of every model here, and the variable that holds it.
@@ -34,7 +34,7 @@ pub(crate) const WAYS: [(ModelVendor, Form); 5] = [
 
 /// Something that a model asks for, whatever the form.
 #[derive(Clone, Debug)]
-pub(crate) enum Asked {
+pub(crate) enum VendorCall {
     /// Server, tool and arguments.
     Tool(&'static str, &'static str, Value),
     /// Server and address.
@@ -53,9 +53,9 @@ impl Form {
     }
 
     /// A turn of a script that says something and asks for something.
-    pub(crate) fn turn(self, text: &str, asked: &[Asked]) -> Value {
+    pub(crate) fn turn(self, text: &str, asked: &[VendorCall]) -> Value {
         if self == Self::Native {
-            let calls: Vec<Value> = asked.iter().map(Asked::native).collect();
+            let calls: Vec<Value> = asked.iter().map(VendorCall::native).collect();
             return json!({"text": text, "calls": calls});
         }
         let mut parts = vec![text.to_owned()];
@@ -64,7 +64,7 @@ impl Form {
     }
 }
 
-impl Asked {
+impl VendorCall {
     fn native(&self) -> Value {
         let (name, arguments) = match self {
             Self::Tool(server, tool, arguments) => (format!("{server}__{tool}"), arguments.clone()),
@@ -81,7 +81,7 @@ impl Asked {
             Self::Tool(server, tool, arguments) if form == Form::Tags => {
                 element(&format!("{server}__{tool}"), arguments)
             }
-            Self::Tool(server, tool, arguments) => wrapped(server, tool, arguments),
+            Self::Tool(server, tool, arguments) => wrapped_call(server, tool, arguments),
             Self::Resource(server, uri) => {
                 element("access_mcp_resource", &json!({"server_name": server, "uri": uri}))
             }
@@ -91,7 +91,7 @@ impl Asked {
 }
 
 /// A call with `use_mcp_tool`.
-pub(crate) fn wrapped(server: &str, tool: &str, arguments: &Value) -> String {
+pub(crate) fn wrapped_call(server: &str, tool: &str, arguments: &Value) -> String {
     format!(
         "<use_mcp_tool>\n<server_name>{server}</server_name>\n<tool_name>{tool}</tool_name>\n\
          <arguments>\n{arguments}\n</arguments>\n</use_mcp_tool>"
@@ -179,15 +179,15 @@ impl Talk {
         command
     }
 
-    pub(crate) fn start(&self, words: &[&str]) -> Running {
-        Running::start(&mut self.command(words))
+    pub(crate) fn start(&self, words: &[&str]) -> RunningProcess {
+        RunningProcess::start(&mut self.command(words))
     }
 
     /// Ends with this code; nobody is at the keyboard.
     pub(crate) fn run(&self, words: &[&str], code: i32) -> Ran {
         let mut running = self.start(words);
         running.close_input();
-        running.finish_within(PATIENCE).expect(code)
+        running.finish_within(TEST_TIMEOUT).expect(code)
     }
 
     /// Runs a task with everything allowed, and gives its events.
@@ -197,14 +197,14 @@ impl Talk {
 
     /// What the model was told last in each request for an answer: one text for each result or
     /// message since it spoke.
-    pub(crate) fn told(&self) -> Vec<Vec<String>> {
+    pub(crate) fn newest_messages(&self) -> Vec<Vec<String>> {
         let requests = self.bodies();
-        requests.iter().map(|body| told(self.vendor, body)).collect()
+        requests.iter().map(|body| message_texts(self.vendor, body)).collect()
     }
 
     /// What it was told last of all.
     pub(crate) fn told_last(&self) -> String {
-        self.told().pop().expect("the model was asked").join("\n")
+        self.newest_messages().pop().expect("the model was asked").join("\n")
     }
 
     /// The bodies of the requests for an answer.
@@ -215,7 +215,7 @@ impl Talk {
     }
 
     /// The names of the tools that a request offers.
-    pub(crate) fn offered(&self, body: &Value) -> Vec<String> {
+    pub(crate) fn offered_names(&self, body: &Value) -> Vec<String> {
         let tools = match self.vendor {
             ModelVendor::Gemini => &body["tools"][0]["functionDeclarations"],
             ModelVendor::OpenAi | ModelVendor::Anthropic => &body["tools"],
@@ -247,7 +247,7 @@ pub(crate) fn events(ran: &Ran) -> Vec<Value> {
 }
 
 /// The events of a kind.
-pub(crate) fn of_kind<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
+pub(crate) fn events_by_kind<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
     events.iter().filter(|event| event["event"] == kind).collect()
 }
 
@@ -255,7 +255,7 @@ pub(crate) fn of_kind<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
 pub(crate) fn last_words(events: &[Value]) -> String {
     let again = |event: &Value| event["event"] == "asking" || event["event"] == "again";
     let begin = events.iter().rposition(again).expect("the model was asked");
-    let words = of_kind(&events[begin..], "text");
+    let words = events_by_kind(&events[begin..], "text");
     words.iter().map(|event| event["text"].as_str().unwrap()).collect()
 }
 
@@ -266,7 +266,7 @@ pub(crate) fn end(events: &[Value]) -> &str {
     last["end"].as_str().unwrap()
 }
 
-fn told(vendor: ModelVendor, body: &Value) -> Vec<String> {
+fn message_texts(vendor: ModelVendor, body: &Value) -> Vec<String> {
     let list = if vendor == ModelVendor::Gemini { "contents" } else { "messages" };
     let messages = body[list].as_array().unwrap().iter().rev();
     let ours =

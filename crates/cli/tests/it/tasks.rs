@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard_testkit::HttpFixture;
 
-use crate::running::{PATIENCE, wait_for_text};
+use crate::running::{TEST_TIMEOUT, wait_for_text};
 use crate::scripted::{configure, task};
-use crate::switchboard::{Switchboard, fixture, text_of};
+use crate::switchboard::{Switchboard, fixture, result_text};
 use crate::testenv;
 
 const RESEARCH: [&str; 4] = ["call", "everything", "simulate-research-query", "topic=python"];
@@ -15,7 +15,8 @@ const RESEARCH: [&str; 4] = ["call", "everything", "simulate-research-query", "t
 /// A fixture that outlives the programs that call it, and a home that knows it.
 fn far(era: &str) -> (Switchboard, HttpFixture) {
     let switchboard = Switchboard::new();
-    let (journal, trace) = (switchboard.text_path("journal"), switchboard.text_path("trace"));
+    let journal = switchboard.text_path("journal");
+    let trace = switchboard.text_path("trace");
     let files = ["--journal", &journal, "--trace", &trace];
     let arguments = ["echo", "--tasks", "--era", era, "--transport", "http"];
     let server = HttpFixture::start(&[&arguments[..], &files].concat());
@@ -30,7 +31,7 @@ fn call_id(switchboard: &Switchboard, ms: &str) -> String {
     id
 }
 
-fn listed(switchboard: &Switchboard, words: &[&str]) -> Vec<[String; 4]> {
+fn list_tasks(switchboard: &Switchboard, words: &[&str]) -> Vec<[String; 4]> {
     let tasks = switchboard.json(&[&["tasks"], words].concat());
     let text = |task: &Value, key: &str| task[key].as_str().unwrap_or("none").to_owned();
     let row = |task: &Value| ["id", "target", "status", "outcome"].map(|key| text(task, key));
@@ -43,8 +44,8 @@ fn a_tool_of_a_real_server_that_runs_only_as_a_task_gives_its_result() {
     let ran = switchboard.run(&RESEARCH).expect(0);
     assert!(ran.stdout.starts_with("# Research Report: python"), "{ran:?}");
     assert_eq!(ran.stderr, "");
-    assert_eq!(switchboard.recorded(), ["tool everything/simulate-research-query: ok"]);
-    let listed = listed(&switchboard, &["--all"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool everything/simulate-research-query: ok"]);
+    let listed = list_tasks(&switchboard, &["--all"]);
     assert_eq!(listed[0][1..], ["simulate-research-query", "completed", "ok"]);
 }
 
@@ -59,7 +60,7 @@ fn a_task_of_a_real_server_asks_the_person_and_shows_how_far_it_is() {
     terminal.say("2\r");
     terminal.wait_for("Send it?");
     terminal.say("y\r");
-    let ran = terminal.finish_within(PATIENCE).expect(0);
+    let ran = terminal.finish_within(TEST_TIMEOUT).expect(0);
     assert!(ran.stdout.contains("# Research Report: python (snake)"), "{ran:?}");
 }
 
@@ -69,7 +70,7 @@ fn a_call_is_left_found_again_by_another_program_and_finished_there() {
         let (switchboard, _server) = far(era);
         let id = call_id(&switchboard, "ms=1500");
         let expected = [[id.as_str(), "research", "working", "none"].map(str::to_owned)];
-        assert_eq!(listed(&switchboard, &[]), expected, "{era}");
+        assert_eq!(list_tasks(&switchboard, &[]), expected, "{era}");
         // Nothing was lost when the first program ended: the call runs.
         let calls = switchboard.run(&["calls"]).expect(0).stdout;
         assert!(calls.contains("\trunning\t"), "{era}: {calls}");
@@ -79,11 +80,11 @@ fn a_call_is_left_found_again_by_another_program_and_finished_there() {
 
         let ended = switchboard.run(&["tasks", "wait", &id]).expect(0);
         assert_eq!(ended.stdout, "found it\n", "{era}: {ended:?}");
-        assert_eq!(switchboard.recorded(), ["tool far/research: ok"], "{era}");
-        assert_eq!(listed(&switchboard, &[]), Vec::<[String; 4]>::new(), "{era}");
+        assert_eq!(switchboard.recorded_calls(), ["tool far/research: ok"], "{era}");
+        assert_eq!(list_tasks(&switchboard, &[]), Vec::<[String; 4]>::new(), "{era}");
         // Whoever comes later is told the same.
         let again = switchboard.run(&["tasks", "wait", &id, "--json"]).expect(0).json();
-        assert_eq!(text_of(&again), "found it", "{era}");
+        assert_eq!(result_text(&again), "found it", "{era}");
     }
 }
 
@@ -97,20 +98,20 @@ fn a_call_whose_program_is_killed_goes_on_and_is_finished_later() {
         let ended = switchboard.run(&["tasks", "wait", &id]).expect(0);
         assert_eq!(ended.stdout, "found it\n", "{era}: {ended:?}");
         assert!(!ended.stderr.contains("may have run"), "{era}: {ended:?}");
-        assert_eq!(switchboard.recorded(), ["tool far/research: ok"], "{era}");
-        assert_eq!(made(&switchboard), 1, "{era}");
+        assert_eq!(switchboard.recorded_calls(), ["tool far/research: ok"], "{era}");
+        assert_eq!(call_count(&switchboard), 1, "{era}");
     }
 }
 
 /// How often the tool was called.
-fn made(switchboard: &Switchboard) -> usize {
+fn call_count(switchboard: &Switchboard) -> usize {
     let journal = std::fs::read_to_string(switchboard.path("journal")).unwrap();
     journal.lines().filter(|line| *line == "called research").count()
 }
 
 fn loop_until_listed(switchboard: &Switchboard) -> String {
-    let found = crate::running::poll(PATIENCE, || {
-        listed(switchboard, &[]).first().map(|[id, ..]| id.clone())
+    let found = crate::running::poll(TEST_TIMEOUT, || {
+        list_tasks(switchboard, &[]).first().map(|[id, ..]| id.clone())
     });
     found.expect("the call becomes a task")
 }
@@ -129,7 +130,7 @@ fn a_task_is_given_up_by_command_and_by_an_interrupt() {
         let told = wait_for_text(&switchboard.path("journal"), "cancelled task");
         assert_eq!(told.matches("cancelled task").count(), 2, "{era}: {told}");
         let expected = ["tool far/research: cancelled (by_caller)"; 2];
-        assert_eq!(switchboard.recorded(), expected, "{era}");
+        assert_eq!(switchboard.recorded_calls(), expected, "{era}");
     }
 }
 
@@ -141,7 +142,7 @@ fn an_interrupt_while_waiting_leaves_the_task_as_it_is() {
     wait_for_text(&switchboard.path("trace"), "tasks/get");
     waiting.signal("INT");
     waiting.finish_within(Duration::from_secs(10)).expect(130);
-    assert_eq!(listed(&switchboard, &[])[0][2], "working");
+    assert_eq!(list_tasks(&switchboard, &[])[0][2], "working");
 }
 
 #[test]
@@ -152,7 +153,7 @@ fn a_task_that_ended_with_its_server_is_lost_and_said_to_be() {
     let id = left.stdout.trim();
     let lost = switchboard.run(&["tasks", "wait", id]).expect(6);
     assert!(lost.stderr.contains("does not know the task"), "{lost:?}");
-    assert_eq!(switchboard.recorded(), ["tool near/research: unknown (task_lost)"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool near/research: unknown (task_lost)"]);
     let gone = switchboard.run(&["tasks", "wait", "999"]).expect(2);
     assert!(gone.stderr.contains("call 999 is not recorded as a task"), "{gone:?}");
 }
@@ -162,10 +163,10 @@ fn tasks_that_only_the_server_knows_are_listed_as_well() {
     let (switchboard, server) = far("legacy");
     call_id(&switchboard, "ms=60000");
     let stranger = Switchboard::with(&json!({"far": {"url": server.url}}));
-    assert_eq!(listed(&stranger, &[]), Vec::<[String; 4]>::new());
+    assert_eq!(list_tasks(&stranger, &[]), Vec::<[String; 4]>::new());
     let expected = [["none", "none", "working", "none"].map(str::to_owned)];
-    assert_eq!(listed(&stranger, &["--server", "far"]), expected);
-    assert_eq!(listed(&switchboard, &["--server", "far"]).len(), 1);
+    assert_eq!(list_tasks(&stranger, &["--server", "far"]), expected);
+    assert_eq!(list_tasks(&switchboard, &["--server", "far"]).len(), 1);
 }
 
 #[test]
@@ -182,8 +183,8 @@ fn a_conversation_takes_a_task_up_again_after_a_crash() {
     running.kill();
     let ran = task(&switchboard, &["--allow", "*", "--resume", "last"]);
     assert_eq!(ran.stdout, "It was found.\n");
-    assert_eq!(switchboard.recorded(), ["tool far/research: ok"]);
-    assert_eq!(made(&switchboard), 1);
+    assert_eq!(switchboard.recorded_calls(), ["tool far/research: ok"]);
+    assert_eq!(call_count(&switchboard), 1);
 }
 
 const VISIT: [&str; 5] = [
@@ -200,7 +201,7 @@ fn an_address_that_nobody_can_be_asked_about_ends_the_call() {
     let declined = switchboard.run(&VISIT).expect(4);
     assert!(declined.stderr.contains("nobody agreed"), "{declined:?}");
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         ["tool everything/trigger-url-elicitation: refused (url_declined)"]
     );
 }
@@ -210,7 +211,8 @@ fn an_address_that_nobody_can_be_asked_about_ends_the_call() {
 fn a_real_server_gets_its_call_again_after_the_address_that_it_wanted_visited_first() {
     use std::os::unix::fs::PermissionsExt as _;
     let switchboard = Switchboard::with(&json!({"everything": testenv::everything()}));
-    let (opener, opened) = (switchboard.write("bin/xdg-open", ""), switchboard.path("opened"));
+    let opener = switchboard.write("bin/xdg-open", "");
+    let opened = switchboard.path("opened");
     let script = format!("#!/bin/sh\nprintf '%s\\n' \"$@\" >> '{}'\n", opened.display());
     std::fs::write(&opener, script).unwrap();
     std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -220,9 +222,9 @@ fn a_real_server_gets_its_call_again_after_the_address_that_it_wanted_visited_fi
     // The call made again asks for the address that it was made for.
     terminal.wait_for("  https://example.com/second\r\n");
     terminal.say("y\r");
-    let ran = terminal.finish_within(PATIENCE).expect(0);
+    let ran = terminal.finish_within(TEST_TIMEOUT).expect(0);
     assert!(ran.stdout.contains("User completed the URL elicitation flow."), "{ran:?}");
     let opened = std::fs::read_to_string(&opened).unwrap();
     assert_eq!(opened, "https://modelcontextprotocol.io\nhttps://example.com/second\n");
-    assert_eq!(switchboard.recorded(), ["tool everything/trigger-url-elicitation: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool everything/trigger-url-elicitation: ok"]);
 }

@@ -17,7 +17,7 @@ pub(crate) const ESCAPE: &str = "\u{1b}";
 pub(crate) const UP: &str = "\u{1b}[A";
 
 /// Generous, because other tests start servers at the same time.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A terminal with the program in it; both are ended with the value.
 pub(crate) struct Terminal {
@@ -108,7 +108,7 @@ impl Terminal {
     /// Waits until this text has come after what was waited for before; gives what came before it.
     #[track_caller]
     pub(crate) fn wait_for(&mut self, text: &str) -> String {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TEST_TIMEOUT;
         loop {
             if let Some((before, _)) = self.new_text().split_once(text) {
                 let before = before.to_owned();
@@ -118,7 +118,7 @@ impl Terminal {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.output.recv_timeout(left) {
                 Ok(chunk) => self.take(&chunk),
-                Err(_) => panic!("`{text}` did not come after {:?}", shortened(&self.plain)),
+                Err(_) => panic!("`{text}` did not come after {:?}", shorten(&self.plain)),
             }
         }
     }
@@ -164,7 +164,7 @@ impl Terminal {
     /// The id of the program's process.
     pub(crate) fn pid(&self) -> u32 {
         let read = || std::fs::read_to_string(&self.pid_file).ok()?.trim().parse().ok();
-        poll(PATIENCE, read).expect("the shell wrote its process id")
+        poll(TEST_TIMEOUT, read).expect("the shell wrote its process id")
     }
 
     /// Ends the program at once, as `kill -9` does, and waits until it is gone.
@@ -184,7 +184,7 @@ impl Terminal {
     /// Waits for the end; gives the exit code and what was shown since it was last waited for.
     #[track_caller]
     pub(crate) fn finish(mut self) -> (i32, String) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TEST_TIMEOUT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.output.recv_timeout(left) {
@@ -254,7 +254,7 @@ fn plain(text: &str) -> String {
 }
 
 /// The end of what was seen, without the space that a spinner leaves behind.
-fn shortened(text: &str) -> String {
+fn shorten(text: &str) -> String {
     let words: Vec<&str> = text.split("   ").filter(|part| !part.trim().is_empty()).collect();
     let text = words.join(" ");
     let from = text.floor_char_boundary(text.len().saturating_sub(1_500));

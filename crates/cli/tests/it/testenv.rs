@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 pub(crate) const NODE: &str = "npm/node_modules/node/bin/node";
 
 /// The path of an installed file.
-pub(crate) fn installed(name: &str) -> String {
+pub(crate) fn installed_path(name: &str) -> String {
     let folder = match std::env::var_os("SWITCHBOARD_TESTENV") {
         Some(folder) => PathBuf::from(folder),
         None => target().join("testenv"),
@@ -26,7 +26,7 @@ fn target() -> PathBuf {
 /// Node and the script of a package.
 pub(crate) fn node(package: &str) -> [String; 2] {
     let script = format!("npm/node_modules/@modelcontextprotocol/{package}/dist/index.js");
-    [installed(NODE), installed(&script)]
+    [installed_path(NODE), installed_path(&script)]
 }
 
 pub(crate) fn everything() -> Value {
@@ -45,13 +45,13 @@ pub(crate) fn memory(file: &Path) -> Value {
 }
 
 pub(crate) fn time() -> Value {
-    json!({"command": installed("python/bin/mcp-server-time")})
+    json!({"command": installed_path("python/bin/mcp-server-time")})
 }
 
 /// The fetching server; `flags` may allow it to fetch from this machine.
 pub(crate) fn fetch(flags: &[&str]) -> Value {
     json!({
-        "command": installed("python/bin/mcp-server-fetch"),
+        "command": installed_path("python/bin/mcp-server-fetch"),
         "args": flags,
         // With Node on the path, its first page would install packages from the network.
         "env": {"PATH": "/nowhere"},
@@ -60,21 +60,21 @@ pub(crate) fn fetch(flags: &[&str]) -> Value {
 
 pub(crate) fn git(repository: &Path) -> Value {
     json!({
-        "command": installed("python/bin/mcp-server-git"),
+        "command": installed_path("python/bin/mcp-server-git"),
         "args": ["--repository", repository],
     })
 }
 
 pub(crate) fn fastmcp() -> Value {
     json!({
-        "command": installed("python/bin/python"),
-        "args": [installed("fastmcp_server.py")],
+        "command": installed_path("python/bin/python"),
+        "args": [installed_path("fastmcp_server.py")],
     })
 }
 
 pub(crate) fn sqlite(file: &Path) -> Value {
     json!({
-        "command": installed("python-legacy/bin/mcp-server-sqlite"),
+        "command": installed_path("python-legacy/bin/mcp-server-sqlite"),
         "args": ["--db-path", file],
     })
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::switchboard::{Switchboard, text_of};
+use crate::switchboard::{Switchboard, result_text};
 use crate::testenv;
 
 #[test]
@@ -22,12 +22,12 @@ fn time_converts_between_zones_and_names_a_zone_that_is_wrong() {
     assert_eq!(now["result"]["structuredContent"]["timezone"], "Asia/Tokyo");
 
     let wrong = switchboard.call(&[&words[..], &["source_timezone=Nowhere"]].concat(), 1);
-    assert!(text_of(&wrong).contains("Invalid timezone"), "{wrong}");
+    assert!(result_text(&wrong).contains("Invalid timezone"), "{wrong}");
     let missing = switchboard.run(&[&["call"], &words[..]].concat()).expect(2);
     assert!(missing.stderr.contains("`/source_timezone`"), "{missing:?}");
 
     assert_eq!(
-        switchboard.recorded(),
+        switchboard.recorded_calls(),
         [
             "tool time/convert_time: ok",
             "tool time/get_current_time: ok",

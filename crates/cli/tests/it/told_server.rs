@@ -40,7 +40,8 @@ fn start_with(says: Says, lists: Lists) -> String {
 
 fn answer(mut stream: TcpStream, says: Says, lists: Lists) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
-    let (mut line, mut length) = (String::new(), 0);
+    let mut line = String::new();
+    let mut length = 0;
     while reader.read_line(&mut line).ok()? > 2 {
         if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
             length = value.trim().parse().ok()?;

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use switchboard_testkit::ModelVendor;
 
-use crate::switchboard::{Switchboard, fixture, text_of};
-use crate::talking::{FORMS, Form, Setup, last_words, wrapped};
+use crate::switchboard::{Switchboard, fixture, result_text};
+use crate::talking::{FORMS, Form, Setup, last_words, wrapped_call};
 
 const GITHUB: &str = "github.com/modelcontextprotocol/servers/tree/main/src/github";
 
@@ -52,7 +52,7 @@ fn call(form: Form, names: [&str; 3], arguments: &Value) -> Value {
     let [server, tool, name] = names;
     match form {
         Form::Native => json!({"text": "So:", "calls": [{"name": name, "arguments": arguments}]}),
-        Form::Text => json!({"text": format!("So:\n\n{}", wrapped(server, tool, arguments))}),
+        Form::Text => json!({"text": format!("So:\n\n{}", wrapped_call(server, tool, arguments))}),
         Form::Tags => {
             let inner = arguments.as_object().unwrap().iter();
             let inner: String = inner
@@ -73,7 +73,7 @@ fn check(case: &Case, vendor: ModelVendor, form: Form) {
     let [weather, github] = names(&switchboard, case);
     let city = format!("city={}", case.city);
     let forecast = switchboard.call(&[case.weather, "get_forecast", &city], 0);
-    let forecast = text_of(&forecast).to_owned();
+    let forecast = result_text(&forecast).to_owned();
     let day = forecast.split("day 1: ").nth(1).unwrap().split(';').next().unwrap();
     let (degrees, sky) = day.split_once(" C, ").unwrap();
 
@@ -115,7 +115,7 @@ fn check(case: &Case, vendor: ModelVendor, form: Form) {
         format!("tool {weather}/get_forecast: ok"),
         format!("tool {github}/create_issue: ok"),
     ];
-    assert_eq!(talk.switchboard.recorded(), expected, "{name}");
+    assert_eq!(talk.switchboard.recorded_calls(), expected, "{name}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 #[cfg(target_os = "linux")]
 use crate::running::assert_gone;
-use crate::running::{PATIENCE, Ran, Running, is_alive, poll};
+use crate::running::{Ran, RunningProcess, TEST_TIMEOUT, is_alive, poll};
 use crate::switchboard::{Switchboard, fixture};
 #[cfg(target_os = "linux")]
 use crate::terminal::{CTRL_C, Terminal};
@@ -29,7 +29,7 @@ fn waits(switchboard: &Switchboard) -> Value {
         let listed = switchboard.json(&["review"]);
         listed.get(0).cloned()
     };
-    poll(PATIENCE, listed).expect("something waits")
+    poll(TEST_TIMEOUT, listed).expect("something waits")
 }
 
 fn id(entry: &Value) -> &str {
@@ -57,13 +57,13 @@ fn a_call_waits_for_the_answer_of_another_process() {
         assert_eq!(entry["process"], json!(calling.pid()));
         assert_eq!(entry["caller"], "cli, model:review");
         answer(&switchboard, &entry, &words).expect(0);
-        let ran = calling.finish_within(PATIENCE).expect(code);
+        let ran = calling.finish_within(TEST_TIMEOUT).expect(code);
         assert_eq!(ran.stdout, printed, "{words:?}");
         let told =
             format!("`echo/echo` waits for a person: `switchboard review show {}`", id(&entry));
         assert!(ran.stderr.starts_with(&told), "{ran:?}");
         assert!(ran.stderr.contains("(answered elsewhere: `"), "{ran:?}");
-        assert_eq!(switchboard.recorded(), [format!("tool echo/echo: {recorded}")]);
+        assert_eq!(switchboard.recorded_calls(), [format!("tool echo/echo: {recorded}")]);
         assert_eq!(switchboard.json(&["review"]), json!([]));
     }
 }
@@ -76,7 +76,7 @@ fn always_from_elsewhere_is_kept_by_the_process_that_asked() {
     switchboard.write_config(&config.to_string());
     let calling = switchboard.start(&PATIENTLY);
     answer(&switchboard, &waits(&switchboard), &["always"]).expect(0);
-    calling.finish_within(PATIENCE).expect(0);
+    calling.finish_within(TEST_TIMEOUT).expect(0);
     // Nobody is there to be asked, and nobody needs to be.
     switchboard.run(&CALL).expect(0);
 }
@@ -101,8 +101,8 @@ fn a_form_is_filled_in_from_another_process_in_both_eras() {
             assert!(refused.stderr.contains(problem), "{era}: {refused:?}");
         }
         answer(&switchboard, &entry, &["accept", "--field", "answer=green"]).expect(0);
-        assert_eq!(calling.finish_within(PATIENCE).expect(0).stdout, "green\n", "{era}");
-        assert_eq!(switchboard.recorded(), ["tool echo/ask: ok"], "{era}");
+        assert_eq!(calling.finish_within(TEST_TIMEOUT).expect(0).stdout, "green\n", "{era}");
+        assert_eq!(switchboard.recorded_calls(), ["tool echo/ask: ok"], "{era}");
     }
 }
 
@@ -111,20 +111,20 @@ fn of_several_processes_that_answer_at_once_one_is_told_yes() {
     let switchboard = echo();
     let calling = switchboard.start(&PATIENTLY);
     let entry = waits(&switchboard);
-    let answering: Vec<Running> = (0..8)
+    let answering: Vec<RunningProcess> = (0..8)
         .map(|number| {
             let tell = number.to_string();
             switchboard.start(&["review", "answer", id(&entry), "reject", "--tell", &tell])
         })
         .collect();
-    let ran: Vec<Ran> = answering.into_iter().map(|one| one.finish_within(PATIENCE)).collect();
+    let ran: Vec<Ran> = answering.into_iter().map(|one| one.finish_within(TEST_TIMEOUT)).collect();
     let won: Vec<usize> = (0..ran.len()).filter(|at| ran[*at].code == 0).collect();
     let [winner] = won[..] else { panic!("{ran:?}") };
     for (number, lost) in ran.iter().enumerate().filter(|(number, _)| *number != winner) {
         assert_eq!(lost.code, 4, "{number}: {lost:?}");
         assert!(lost.stderr.contains("already answered by `switchboard review`"), "{lost:?}");
     }
-    let ran = calling.finish_within(PATIENCE).expect(5);
+    let ran = calling.finish_within(TEST_TIMEOUT).expect(5);
     assert!(ran.stderr.contains(&format!("error: {winner}\n")), "{ran:?}");
 }
 
@@ -147,10 +147,10 @@ fn ctrl_c_takes_back_what_waits() {
     let calling = switchboard.start(&PATIENTLY);
     let entry = waits(&switchboard);
     calling.interrupt();
-    calling.finish_within(PATIENCE).expect(130);
+    calling.finish_within(TEST_TIMEOUT).expect(130);
     assert_eq!(switchboard.json(&["review"]), json!([]));
     answer(&switchboard, &entry, &["run"]).expect(4);
-    assert_eq!(switchboard.recorded(), ["tool echo/echo: cancelled (by_caller)"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool echo/echo: cancelled (by_caller)"]);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn what_nobody_answers_expires() {
     let switchboard = echo();
     let ran = switchboard.run(&[&CALL[..], &["--wait-for-review=1s"]].concat()).expect(5);
     assert!(ran.stderr.contains("nobody answered about `echo/echo` within a second"), "{ran:?}");
-    assert_eq!(switchboard.recorded(), ["tool echo/echo: denied (unanswered)"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool echo/echo: denied (unanswered)"]);
     let words = ["call", "echo", "ask", "question=Which colour?", "--wait-for-review=1s"];
     assert_eq!(switchboard.run(&words).expect(0).stdout, "no answer: cancel\n");
 }
@@ -173,7 +173,7 @@ fn an_answer_to_something_else_is_refused() {
     assert!(wrong.stderr.contains("the answer was meant for something else"), "{wrong:?}");
     assert_eq!(waits(&switchboard), entry);
     answer(&switchboard, &entry, &["run", "--digest", &digest]).expect(0);
-    let ended = poll(PATIENCE, || (!is_alive(calling.pid())).then_some(()));
+    let ended = poll(TEST_TIMEOUT, || (!is_alive(calling.pid())).then_some(()));
     assert!(ended.is_some());
     calling.kill();
     let unknown = switchboard.run(&["review", "answer", "none", "run"]).expect(2);
@@ -200,9 +200,9 @@ fn a_watcher_sees_what_comes_and_goes() {
     let entry = waits(&switchboard);
     watching.wait_for(&format!(r#""id":"{}""#, id(&entry)));
     answer(&switchboard, &entry, &["run"]).expect(0);
-    calling.finish_within(PATIENCE).expect(0);
+    calling.finish_within(TEST_TIMEOUT).expect(0);
     watching.interrupt();
-    let ran = watching.finish_within(PATIENCE).expect(0);
+    let ran = watching.finish_within(TEST_TIMEOUT).expect(0);
     let lines: Vec<&str> = ran.stdout.lines().collect();
     assert_eq!((lines.len(), lines[0], lines[2]), (3, "[]", "[]"), "{ran:?}");
 }
@@ -219,7 +219,7 @@ fn the_menu_goes_away_when_somebody_else_was_faster() {
     let (code, rest) = terminal.finish();
     assert_eq!(code, 0, "{rest:?}");
     assert!(rest.ends_with("hey\n"), "{rest:?}");
-    assert_eq!(switchboard.recorded(), ["tool echo/echo: ok"]);
+    assert_eq!(switchboard.recorded_calls(), ["tool echo/echo: ok"]);
 }
 
 #[cfg(target_os = "linux")]
@@ -246,7 +246,7 @@ fn whoever_sits_at_the_terminal_answers_what_waits_elsewhere() {
     terminal.wait_for(MENU);
     terminal.press("r", "is answered");
     assert_eq!(terminal.finish().0, 0);
-    assert_eq!(calling.finish_within(PATIENCE).expect(0).stdout, "hey\n");
+    assert_eq!(calling.finish_within(TEST_TIMEOUT).expect(0).stdout, "hey\n");
 
     let asking = ["call", "echo", "ask", "question=Which colour?", "--wait-for-review"];
     let asking = switchboard.start(&asking);
@@ -257,7 +257,7 @@ fn whoever_sits_at_the_terminal_answers_what_waits_elsewhere() {
     terminal.say(CTRL_C);
     // Who leaves a form has said neither yes nor no, which is an answer too.
     assert_eq!(terminal.finish().0, 0);
-    let ran = asking.finish_within(PATIENCE).expect(0);
+    let ran = asking.finish_within(TEST_TIMEOUT).expect(0);
     assert_eq!(ran.stdout, "no answer: cancel\n");
 }
 
@@ -293,8 +293,8 @@ fn what_waits_outlives_its_terminal() {
         assert!(is_alive(orphan.0), "{words:?}: it ended with its terminal");
         assert_eq!(waits(&switchboard), entry);
         answer(&switchboard, &entry, &said).expect(0);
-        assert_gone(orphan.0, PATIENCE);
-        assert_eq!(switchboard.recorded(), [recorded]);
+        assert_gone(orphan.0, TEST_TIMEOUT);
+        assert_eq!(switchboard.recorded_calls(), [recorded]);
     }
 }
 
@@ -332,8 +332,8 @@ fn a_conversation_goes_on_after_its_terminal_was_closed() {
         let orphan = Orphan(terminal.hang_up());
         std::thread::sleep(Duration::from_millis(500));
         answer(&switchboard, &entry, &["run"]).expect(0);
-        assert_gone(orphan.0, PATIENCE);
-        assert_eq!(switchboard.recorded(), ["tool echo/echo: ok"], "{words:?}");
+        assert_gone(orphan.0, TEST_TIMEOUT);
+        assert_eq!(switchboard.recorded_calls(), ["tool echo/echo: ok"], "{words:?}");
         let shown = switchboard.run(&["sessions", "show", "last"]).expect(0);
         assert!(shown.stdout.contains("It is said."), "{words:?}: {shown:?}");
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::running::{assert_gone, is_alive, started};
+use crate::running::{assert_gone, is_alive, started_pids};
 use crate::switchboard::{Switchboard, fixture};
 
 #[test]
@@ -12,12 +12,13 @@ fn a_changed_file_starts_and_stops_servers_and_leaves_the_others() {
     let switchboard = Switchboard::new();
     let trace = |name: &str| switchboard.text_path(&format!("{name}.trace"));
     let entry = |name: &str| fixture(&["echo", "--trace", &trace(name)]);
-    let pids = |name: &str| started(trace(name).as_ref());
+    let pids = |name: &str| started_pids(trace(name).as_ref());
     switchboard.configure(&json!({"kept": entry("kept"), "removed": entry("removed")}));
     let watching = switchboard.start(&["servers", "list", "--watch"]);
     watching.wait_for("kept\tready");
     watching.wait_for("removed\tready");
-    let (kept, removed) = (pids("kept"), pids("removed"));
+    let kept = pids("kept");
+    let removed = pids("removed");
 
     switchboard.configure(&json!({"kept": entry("kept"), "added": entry("added")}));
     watching.wait_for("added\tready");

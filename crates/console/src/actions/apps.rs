@@ -11,44 +11,44 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use switchboard_core::{Caller, Face, Origin, OutcomeKind, ProposedCall};
 
-use super::body::{Answer, read};
-use super::done::AppOpened;
-use crate::apps::{app_of, approved, is_for_apps};
-use crate::console::{Console, Shared};
+use super::body::{ApiResult, parse_body};
+use super::responses::AppOpened;
+use crate::apps::{app_uri, approved_origins, is_for_apps};
+use crate::console::{Console, SharedConsole};
 use crate::reply;
-use crate::reply::Problem;
+use crate::reply::ApiError;
 
 /// The longest page of an app.
-const LONGEST: usize = 8 << 20;
+const MAX_PAGE_BYTES: usize = 8 << 20;
 
 /// Reads the page of a tool's app, and gives the address of a frame for it.
 pub(crate) async fn open_app(
-    State(console): State<Shared>,
+    State(console): State<SharedConsole>,
     Path((server, tool)): Path<(String, String)>,
     headers: HeaderMap,
-) -> Answer {
-    let definition = console.definition_of(&server, &tool)?;
-    let uri = app_of(&definition)
-        .ok_or_else(|| Problem::missing(format!("`{tool}` of `{server}` has no app")))?;
+) -> ApiResult {
+    let definition = console.tool_definition(&server, &tool)?;
+    let uri = app_uri(&definition)
+        .ok_or_else(|| ApiError::not_found(format!("`{tool}` of `{server}` has no app")))?;
     let person = Caller { face: Face::Console, ..Caller::person() };
-    let text = console.line(ProposedCall::resource(&server, &uri), &person).await?;
-    let (html, declared) = page_of(&text)?;
+    let text = console.run_call(ProposedCall::resource(&server, &uri), &person).await?;
+    let (html, declared) = parse_page(&text)?;
     let host = headers.get(HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let src = console.frames.keep(html, &declared, host).ok_or_else(|| {
-        Problem::unusable("an app is shown only on this machine, as 127.0.0.1 or localhost")
+    let src = console.frames.insert(html, &declared, host).ok_or_else(|| {
+        ApiError::unprocessable("an app is shown only on this machine, as 127.0.0.1 or localhost")
     })?;
     let tool: Value = serde_json::from_str(&definition).unwrap_or_default();
-    Ok(reply::json(&AppOpened { src, tool, csp: approved(&declared) }))
+    Ok(reply::json(&AppOpened { src, tool, csp: approved_origins(&declared) }))
 }
 
 /// The page in the answer to a reading, and what it declares that it needs.
-fn page_of(text: &str) -> Result<(String, Value), Problem> {
+fn parse_page(text: &str) -> Result<(String, Value), ApiError> {
     let read: Value = serde_json::from_str(text).unwrap_or_default();
     let nothing = Value::Null;
     let content = read.pointer("/contents/0").unwrap_or(&nothing);
     let kind: String = content["mimeType"].as_str().unwrap_or_default().split(' ').collect();
     if !kind.starts_with("text/html;profile=mcp-app") {
-        return Err(Problem::unusable("its resource is no page of an app"));
+        return Err(ApiError::unprocessable("its resource is no page of an app"));
     }
     let whole = match (content["text"].as_str(), content["blob"].as_str()) {
         (Some(text), _) => Some(text.to_owned()),
@@ -58,8 +58,9 @@ fn page_of(text: &str) -> Result<(String, Value), Problem> {
         }
         (None, None) => None,
     };
-    let html = whole.filter(|html| html.len() <= LONGEST);
-    let html = html.ok_or_else(|| Problem::unusable("its page is empty, too long or no text"))?;
+    let html = whole.filter(|html| html.len() <= MAX_PAGE_BYTES);
+    let html =
+        html.ok_or_else(|| ApiError::unprocessable("its page is empty, too long or no text"))?;
     Ok((html, content.pointer("/_meta/ui/csp").cloned().unwrap_or_default()))
 }
 
@@ -75,18 +76,18 @@ pub(crate) struct CallForApp {
 
 /// Calls a tool for an app: of its own server only, and by the rules for clients.
 pub(crate) async fn call_for_app(
-    State(console): State<Shared>,
+    State(console): State<SharedConsole>,
     Path((server, tool)): Path<(String, String)>,
     body: Bytes,
-) -> Answer {
-    let CallForApp { name, arguments } = read(&body)?;
-    if !is_for_apps(&console.definition_of(&server, &name)?) {
+) -> ApiResult {
+    let CallForApp { name, arguments } = parse_body(&body)?;
+    if !is_for_apps(&console.tool_definition(&server, &name)?) {
         let why = format!("`{name}` is not for apps");
-        return Err(Problem::new(StatusCode::FORBIDDEN, why));
+        return Err(ApiError::new(StatusCode::FORBIDDEN, why));
     }
     let arguments = Value::Object(arguments);
     let proposed = ProposedCall::tool(&server, &name, (&arguments).into());
-    let text = console.line(proposed, &app(&tool)).await?;
+    let text = console.run_call(proposed, &app_caller(&tool)).await?;
     Ok(reply::json_text(text))
 }
 
@@ -99,34 +100,34 @@ pub(crate) struct ReadForApp {
 
 /// Reads a resource for an app.
 pub(crate) async fn read_for_app(
-    State(console): State<Shared>,
+    State(console): State<SharedConsole>,
     Path((server, tool)): Path<(String, String)>,
     body: Bytes,
-) -> Answer {
-    let ReadForApp { uri } = read(&body)?;
-    let text = console.line(ProposedCall::resource(&server, &uri), &app(&tool)).await?;
+) -> ApiResult {
+    let ReadForApp { uri } = parse_body(&body)?;
+    let text = console.run_call(ProposedCall::resource(&server, &uri), &app_caller(&tool)).await?;
     Ok(reply::json_text(text))
 }
 
 /// An app is a client: what it wants is decided by the rules, and asked about where they say so.
-fn app(tool: &str) -> Caller {
+fn app_caller(tool: &str) -> Caller {
     let name = format!("app-{tool}");
     Caller { face: Face::Console, origin: Origin::Client, name, reference: None }
 }
 
 impl Console {
     /// The definition of a tool that may be used.
-    fn definition_of(&self, server: &str, tool: &str) -> Result<String, Problem> {
+    fn tool_definition(&self, server: &str, tool: &str) -> Result<String, ApiError> {
         let lease = self.host.lease();
         let mut tools = lease.catalog().tools();
         let found =
             tools.find(|entry| entry.server.id.as_str() == server && entry.tool.name() == tool);
         let found = found.map(|entry| entry.tool.item.raw.get().to_owned());
-        found.ok_or_else(|| Problem::missing(format!("there is no tool `{tool}` on `{server}`")))
+        found.ok_or_else(|| ApiError::not_found(format!("there is no tool `{tool}` on `{server}`")))
     }
 
     /// Makes a call along the line; gives the result as the server sent it.
-    async fn line(&self, proposed: ProposedCall, caller: &Caller) -> Result<String, Problem> {
+    async fn run_call(&self, proposed: ProposedCall, caller: &Caller) -> Result<String, ApiError> {
         let record = self.host.call(&self.host.lease(), proposed, caller).await;
         let outcome = record.outcome;
         match (outcome.kind, outcome.result) {
@@ -135,7 +136,7 @@ impl Console {
             }
             (kind, _) => {
                 let why = outcome.message.unwrap_or_else(|| kind.as_str().to_owned());
-                Err(Problem::new(StatusCode::BAD_GATEWAY, why))
+                Err(ApiError::new(StatusCode::BAD_GATEWAY, why))
             }
         }
     }

@@ -6,23 +6,23 @@ use axum::response::Response;
 use serde::Deserialize;
 use switchboard_document::ConfigError;
 
-use crate::reply::Problem;
+use crate::reply::ApiError;
 
-pub(super) type Answer = Result<Response, Problem>;
+pub(super) type ApiResult = Result<Response, ApiError>;
 
 /// The body of a request.
-pub(super) fn read<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Problem> {
+pub(super) fn parse_body<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, ApiError> {
     let body = if body.is_empty() { b"{}" } else { body.trim_ascii_start() };
     // A list would be taken for the members in their order.
     if !body.starts_with(b"{") {
-        return Err(Problem::unusable("the body has to be a JSON object"));
+        return Err(ApiError::unprocessable("the body has to be a JSON object"));
     }
     serde_json::from_slice(body)
-        .map_err(|error| Problem::unusable(format!("the body cannot be read: {error}")))
+        .map_err(|error| ApiError::unprocessable(format!("the body cannot be read: {error}")))
 }
 
 /// Whether the page's script wants a piece of a page, to put it in place.
-pub(super) fn wants_piece(headers: &HeaderMap) -> bool {
+pub(super) fn wants_fragment(headers: &HeaderMap) -> bool {
     let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     accepts.is_some_and(|accepts| accepts.starts_with("text/html"))
 }
@@ -30,20 +30,21 @@ pub(super) fn wants_piece(headers: &HeaderMap) -> bool {
 /// Does what blocks, such as a change of a file, where that disturbs nobody.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ConfigError> + Send + 'static,
-) -> Result<T, Problem> {
+) -> Result<T, ApiError> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| Problem::trouble(error.to_string()))?.map_err(|error| refused(&error))
+    done.map_err(|error| ApiError::internal(error.to_string()))?
+        .map_err(|error| config_error(&error))
 }
 
 /// What is wrong with a configuration, with the next step.
-pub(super) fn refused(error: &ConfigError) -> Problem {
-    let problem = Problem::unusable(error.to_string());
+pub(super) fn config_error(error: &ConfigError) -> ApiError {
+    let problem = ApiError::unprocessable(error.to_string());
     match &error.hint {
         Some(hint) => problem.with_hint(&**hint),
         None => problem,
     }
 }
 
-pub(super) fn no_server(name: &str) -> Problem {
-    Problem::missing(format!("there is no server `{name}`"))
+pub(super) fn no_server(name: &str) -> ApiError {
+    ApiError::not_found(format!("there is no server `{name}`"))
 }

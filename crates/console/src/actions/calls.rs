@@ -10,18 +10,18 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use switchboard_core::{Caller, Face, Origin, ProposedCall, Target, random};
-use switchboard_host::{Ask, Asker, Attention, Replying};
+use switchboard_host::{Ask, Asker, CallOptions, ReplyFuture};
 use switchboard_store::{CallId, Record};
-use switchboard_text::redact::MARK;
+use switchboard_text::redact::PLACEHOLDER;
 use switchboard_wire::Json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::body::{Answer, read, wants_piece};
-use crate::console::Shared;
+use super::body::{ApiResult, parse_body, wants_fragment};
+use crate::console::SharedConsole;
 use crate::live::Aside;
-use crate::reply::Problem;
-use crate::{pages, reply, shown};
+use crate::reply::ApiError;
+use crate::{pages, reply, views};
 
 /// With what a tool is called or a prompt fetched.
 #[derive(Deserialize, JsonSchema)]
@@ -35,12 +35,12 @@ pub(crate) struct WithArguments {
 
 /// Calls a tool.
 pub(crate) async fn call_tool(
-    State(console): State<Shared>,
+    State(console): State<SharedConsole>,
     Path((server, tool)): Path<(String, String)>,
     headers: HeaderMap,
     body: Bytes,
-) -> Answer {
-    let WithArguments { arguments, watch } = read(&body)?;
+) -> ApiResult {
+    let WithArguments { arguments, watch } = parse_body(&body)?;
     let arguments = Value::Object(arguments);
     let proposed = ProposedCall::tool(&server, &tool, (&arguments).into());
     Ok(run(&console, proposed, watch, &headers).await)
@@ -48,12 +48,12 @@ pub(crate) async fn call_tool(
 
 /// Fetches a prompt.
 pub(crate) async fn get_prompt(
-    State(console): State<Shared>,
+    State(console): State<SharedConsole>,
     Path((server, prompt)): Path<(String, String)>,
     headers: HeaderMap,
     body: Bytes,
-) -> Answer {
-    let WithArguments { arguments, watch } = read(&body)?;
+) -> ApiResult {
+    let WithArguments { arguments, watch } = parse_body(&body)?;
     let arguments = Value::Object(arguments);
     let proposed = ProposedCall::prompt(&server, &prompt, (&arguments).into());
     Ok(run(&console, proposed, watch, &headers).await)
@@ -72,32 +72,32 @@ pub(crate) struct WhichResource {
 
 /// Reads a resource.
 pub(crate) async fn read_resource(
-    State(console): State<Shared>,
+    State(console): State<SharedConsole>,
     headers: HeaderMap,
     body: Bytes,
-) -> Answer {
-    let WhichResource { server, uri, watch } = read(&body)?;
+) -> ApiResult {
+    let WhichResource { server, uri, watch } = parse_body(&body)?;
     Ok(run(&console, ProposedCall::resource(&server, &uri), watch, &headers).await)
 }
 
 /// Calls once more what was called.
 pub(crate) async fn call_again(
-    State(console): State<Shared>,
+    State(console): State<SharedConsole>,
     Path(id): Path<String>,
     headers: HeaderMap,
-) -> Answer {
-    let missing = || Problem::missing(format!("no call `{id}` is recorded"));
+) -> ApiResult {
+    let missing = || ApiError::not_found(format!("no call `{id}` is recorded"));
     let number: CallId = id.parse().map_err(|_| missing())?;
     let found = console.host.ledger().show(number).await;
-    let call = found.map_err(|error| Problem::trouble(error.to_string()))?.ok_or_else(missing)?;
+    let call = found.map_err(|error| ApiError::internal(error.to_string()))?.ok_or_else(missing)?;
     let bytes = call.sent_arguments.as_ref().unwrap_or(&call.arguments);
     // The record leaves secrets out; what it has in their place is not what was sent.
     let arguments: Option<Value> = std::str::from_utf8(bytes)
         .ok()
-        .filter(|text| !text.contains(MARK))
+        .filter(|text| !text.contains(PLACEHOLDER))
         .and_then(|text| serde_json::from_str(text).ok());
     let arguments = arguments.ok_or_else(|| {
-        Problem::unusable("the record does not have all of what was sent")
+        ApiError::unprocessable("the record does not have all of what was sent")
             .with_hint("fill it in on the page of the tool")
     })?;
     let call = call.summary;
@@ -109,40 +109,44 @@ pub(crate) async fn call_again(
 /// Runs a call as a person; the page's script gets the result as a piece of a page. Whoever goes
 /// away gives it up.
 async fn run(
-    console: &Shared,
+    console: &SharedConsole,
     proposed: ProposedCall,
     watch: Option<String>,
     headers: &HeaderMap,
 ) -> Response {
     let target = proposed.target.clone();
-    let progress = watch.map(|watch| follow(console, watch));
+    let progress = watch.map(|watch| publish_progress(console, watch));
     let cancel = CancellationToken::new();
     let given_up = cancel.clone().drop_guard();
-    let attention = Attention { cancel, progress, ..Attention::default() };
+    let attention = CallOptions { cancel, progress, ..CallOptions::default() };
     // In a task of its own: whoever goes away cancels it, and it comes to its end in order.
     let calling = tokio::spawn(call(Arc::clone(console), proposed, attention));
     let record = match calling.await {
         Ok(record) => record,
-        Err(error) => return Problem::trouble(error.to_string()).into_response(),
+        Err(error) => return ApiError::internal(error.to_string()).into_response(),
     };
     drop(given_up);
-    let ran = shown::ran(&target, record);
-    if wants_piece(headers) { reply::html(pages::ran(&ran)) } else { reply::json(&ran) }
+    let ran = views::finished_call(&target, record);
+    if wants_fragment(headers) {
+        reply::html(pages::finished_call(&ran))
+    } else {
+        reply::json(&ran)
+    }
 }
 
-async fn call(console: Shared, proposed: ProposedCall, attention: Attention) -> Record {
-    let reference = random::word().map(|word| format!("console-{word}"));
+async fn call(console: SharedConsole, proposed: ProposedCall, attention: CallOptions) -> Record {
+    let reference = random::token().map(|word| format!("console-{word}"));
     // What a server asks for the sake of this call waits on the pages, where this person is.
     let _asked = reference
         .as_deref()
-        .map(|reference| console.host.answer_for(reference, Arc::new(OnThePages)));
+        .map(|reference| console.host.answer_for(reference, Arc::new(PageReviewer)));
     let caller =
         Caller { face: Face::Console, origin: Origin::Person, reference, ..Caller::person() };
     console.host.call_with(&console.host.lease(), proposed, &caller, &attention).await
 }
 
 /// Tells whoever listens to the events how far a call is.
-fn follow(console: &Shared, watch: String) -> mpsc::Sender<Json> {
+fn publish_progress(console: &SharedConsole, watch: String) -> mpsc::Sender<Json> {
     let (sender, mut reports) = mpsc::channel::<Json>(64);
     let console = Arc::clone(console);
     // It ends with the call, which holds the other end.
@@ -157,17 +161,17 @@ fn follow(console: &Shared, watch: String) -> mpsc::Sender<Json> {
                 total: number("total"),
                 message,
             };
-            console.feed.tell("progress", &told);
+            console.feed.publish("progress", &told);
         }
     });
     sender
 }
 
 /// Whoever looks at the pages: questions wait there, and an answer comes from there.
-pub(crate) struct OnThePages;
+pub(crate) struct PageReviewer;
 
-impl Asker for OnThePages {
-    fn ask<'a>(&'a self, _ask: &'a Ask) -> Replying<'a> {
+impl Asker for PageReviewer {
+    fn ask<'a>(&'a self, _ask: &'a Ask) -> ReplyFuture<'a> {
         Box::pin(std::future::pending())
     }
 }

@@ -6,13 +6,13 @@ use axum::body::Bytes;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use switchboard_fleet::{Completing, CompletionOf};
+use switchboard_fleet::{CompletionRequest, CompletionTarget};
 
-use super::body::{Answer, read};
-use super::done::Completion;
-use crate::console::Shared;
+use super::body::{ApiResult, parse_body};
+use super::responses::Completion;
+use crate::console::SharedConsole;
 use crate::reply;
-use crate::reply::Problem;
+use crate::reply::ApiError;
 
 /// What is to be completed.
 #[derive(Deserialize, JsonSchema)]
@@ -34,17 +34,18 @@ pub(crate) struct ToComplete {
 }
 
 /// Values that begin like what is written.
-pub(crate) async fn complete(State(console): State<Shared>, body: Bytes) -> Answer {
-    let ToComplete { server, prompt, template, argument, value, context } = read(&body)?;
+pub(crate) async fn complete(State(console): State<SharedConsole>, body: Bytes) -> ApiResult {
+    let ToComplete { server, prompt, template, argument, value, context } = parse_body(&body)?;
     let of = match (&prompt, &template) {
-        (Some(prompt), None) => CompletionOf::Prompt(prompt),
-        (None, Some(template)) => CompletionOf::Template(template),
-        _ => return Err(Problem::unusable("name a prompt or a template")),
+        (Some(prompt), None) => CompletionTarget::Prompt(prompt),
+        (None, Some(template)) => CompletionTarget::Template(template),
+        _ => return Err(ApiError::unprocessable("name a prompt or a template")),
     };
-    let completing = Completing { of, argument: &argument, value: &value, context: &context };
+    let completing =
+        CompletionRequest { target: of, argument: &argument, value: &value, context: &context };
     let lease = console.host.lease();
     let completion = console.host.complete(&lease, &server, &completing).await;
-    let completion = completion.map_err(|error| Problem::unusable(error.to_string()))?;
+    let completion = completion.map_err(|error| ApiError::unprocessable(error.to_string()))?;
     Ok(reply::json(&Completion {
         values: completion.values,
         total: completion.total,

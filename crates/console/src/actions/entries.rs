@@ -12,20 +12,20 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use switchboard_catalog::Server;
-use switchboard_config::{Layer, Replace};
+use switchboard_config::{ConfigLayer, Replace};
 use switchboard_core::ServerId;
 use switchboard_trust::Approvals;
-use switchboard_vetting::Finding;
+use switchboard_vetting::EntryFinding;
 use tokio::time::{Instant, timeout_at};
 
-use super::body::{Answer, blocking, no_server, read};
-use super::done::{ServerAdded, ServerApproved, ServerChanged, ServerRemoved};
-use crate::console::{Console, Shared};
-use crate::reply::Problem;
+use super::body::{ApiResult, blocking, no_server, parse_body};
+use super::responses::{ServerAdded, ServerApproved, ServerChanged, ServerRemoved};
+use crate::console::{Console, SharedConsole};
+use crate::reply::ApiError;
 use crate::{entry, reply};
 
 /// As long a change of a file may take to be followed.
-const FOLLOWING: Duration = Duration::from_secs(5);
+const RELOAD_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A server that is to be added.
 #[derive(Deserialize, JsonSchema)]
@@ -44,14 +44,15 @@ pub(crate) struct NewEntry {
 }
 
 /// Adds a server to the user's file.
-pub(crate) async fn add(State(console): State<Shared>, body: Bytes) -> Answer {
-    let NewEntry { name, entry, replace, agreed } = read(&body)?;
-    let (name, entry) = (name.trim().to_owned(), entry::object(entry)?);
+pub(crate) async fn add(State(console): State<SharedConsole>, body: Bytes) -> ApiResult {
+    let NewEntry { name, entry, replace, agreed } = parse_body(&body)?;
+    let name = name.trim().to_owned();
+    let entry = entry::parse_object(entry)?;
     let file = console.own_file()?;
     let replace = if replace { Replace::Allow } else { Replace::Refuse };
-    let change = Change { file, name: name.clone(), entry, agreed, replace };
+    let change = EntryWrite { file, name: name.clone(), entry, agreed, replace };
     write(&console, change).await?;
-    console.settled(|servers| servers.contains_key(name.as_str())).await;
+    console.wait_for_fleet(|servers| servers.contains_key(name.as_str())).await;
     Ok(reply::json(&ServerAdded { added: name }))
 }
 
@@ -68,26 +69,31 @@ pub(crate) struct ChangedEntry {
 
 /// Changes the entry of a server where it stands.
 pub(crate) async fn edit(
-    State(console): State<Shared>,
+    State(console): State<SharedConsole>,
     Path(name): Path<String>,
     body: Bytes,
-) -> Answer {
-    let ChangedEntry { entry, agreed } = read(&body)?;
-    let file = console.file_of(&name)?;
-    let (from, which) = (file.clone(), name.clone());
-    let before = blocking(move || switchboard_config::entry_of(&from, &which)).await?;
+) -> ApiResult {
+    let ChangedEntry { entry, agreed } = parse_body(&body)?;
+    let file = console.server_file(&name)?;
+    let from = file.clone();
+    let which = name.clone();
+    let before = blocking(move || switchboard_config::read_entry(&from, &which)).await?;
     let before = before.ok_or_else(|| no_server(&name))?;
-    let entry = entry::with_kept(entry::object(entry)?, &before)?;
-    let change = Change { file, name: name.clone(), entry, agreed, replace: Replace::Allow };
+    let entry = entry::with_restored_secrets(entry::parse_object(entry)?, &before)?;
+    let change = EntryWrite { file, name: name.clone(), entry, agreed, replace: Replace::Allow };
     write(&console, change).await?;
     Ok(reply::json(&ServerChanged { changed: name }))
 }
 
 /// Removes a server from its file.
-pub(crate) async fn remove(State(console): State<Shared>, Path(name): Path<String>) -> Answer {
-    let (file, which) = (console.file_of(&name)?, name.clone());
+pub(crate) async fn remove(
+    State(console): State<SharedConsole>,
+    Path(name): Path<String>,
+) -> ApiResult {
+    let file = console.server_file(&name)?;
+    let which = name.clone();
     blocking(move || switchboard_config::remove_server(&file, &which)).await?;
-    console.settled(|servers| !servers.contains_key(name.as_str())).await;
+    console.wait_for_fleet(|servers| !servers.contains_key(name.as_str())).await;
     Ok(reply::json(&ServerRemoved { removed: name }))
 }
 
@@ -100,18 +106,18 @@ pub(crate) struct ApprovedEntry {
 
 /// Agrees to an entry, exactly as it was shown.
 pub(crate) async fn approve(
-    State(console): State<Shared>,
+    State(console): State<SharedConsole>,
     Path(name): Path<String>,
     body: Bytes,
-) -> Answer {
-    let ApprovedEntry { digest } = read(&body)?;
+) -> ApiResult {
+    let ApprovedEntry { digest } = parse_body(&body)?;
     let config = console.host.config().load();
     let server = config.servers.get(name.as_str()).ok_or_else(|| no_server(&name))?.clone();
     if server.approval_digest != digest {
         let why = format!("the entry of `{name}` is not what was shown any more");
-        return Err(Problem::new(StatusCode::CONFLICT, why).with_hint("look at it again"));
+        return Err(ApiError::new(StatusCode::CONFLICT, why).with_hint("look at it again"));
     }
-    console.host.look_at_first_use(&name);
+    console.host.attend_first_use(&name);
     let state = console.places.state.clone();
     blocking(move || {
         let mut approvals = Approvals::load(&state);
@@ -123,7 +129,7 @@ pub(crate) async fn approve(
 }
 
 /// An entry that is to be written.
-pub(super) struct Change {
+pub(super) struct EntryWrite {
     pub(super) file: PathBuf,
     pub(super) name: String,
     pub(super) entry: Map<String, Value>,
@@ -133,14 +139,17 @@ pub(super) struct Change {
 }
 
 /// Writes an entry if nothing in it is dangerous, or a person agreed to what is.
-pub(super) async fn write(console: &Console, change: Change) -> Result<(), Problem> {
-    let Change { file, name, mut entry, agreed, replace } = change;
-    let (at, which, value) = (file.clone(), name.clone(), Value::Object(entry.clone()));
-    let findings = blocking(move || switchboard_config::findings_of(&at, &which, &value)).await?;
-    let dangers: Vec<Finding> = findings.into_iter().filter(Finding::is_danger).collect();
+pub(super) async fn write(console: &Console, change: EntryWrite) -> Result<(), ApiError> {
+    let EntryWrite { file, name, mut entry, agreed, replace } = change;
+    let at = file.clone();
+    let which = name.clone();
+    let value = Value::Object(entry.clone());
+    let findings =
+        blocking(move || switchboard_config::entry_findings(&at, &which, &value)).await?;
+    let dangers: Vec<EntryFinding> = findings.into_iter().filter(EntryFinding::is_danger).collect();
     if let Some(danger) = dangers.iter().find(|danger| !agreed.contains(&danger.word)) {
         let why = format!("`{name}` is dangerous: {} ({})", danger.message, danger.word);
-        return Err(Problem::new(StatusCode::CONFLICT, why)
+        return Err(ApiError::new(StatusCode::CONFLICT, why)
             .with_hint("look at what it runs, then agree to it"));
     }
     let is_own = console.places.user.as_ref() == Some(&file);
@@ -149,15 +158,16 @@ pub(super) async fn write(console: &Console, change: Change) -> Result<(), Probl
         entry.insert("dangerous".to_owned(), json!(words));
     }
     // Whoever writes it here is here, and is shown what it offers before anything of it is used.
-    console.host.look_at_first_use(&name);
-    let (places, environment) = (console.places.clone(), console.environment.clone());
+    console.host.attend_first_use(&name);
+    let places = console.places.clone();
+    let environment = console.environment.clone();
     blocking(move || {
         switchboard_config::add_server(&file, &name, &Value::Object(entry), replace)?;
         // Whoever writes it by hand has seen it.
         let mut approvals = Approvals::load(&places.state);
         let config = switchboard_config::load(&places, &environment, &approvals);
         if let Some(server) = config.servers.get(name.as_str())
-            && server.source.layer == Layer::Project
+            && server.source.layer == ConfigLayer::Project
         {
             approvals.approve_entry(server)?;
             approvals.save()?;
@@ -170,9 +180,12 @@ pub(super) async fn write(console: &Console, change: Change) -> Result<(), Probl
 impl Console {
     /// Waits until the host has followed a change of a file, for a while: whoever looks at the page
     /// that comes next sees it there.
-    pub(super) async fn settled(&self, is_so: impl Fn(&BTreeMap<ServerId, Arc<Server>>) -> bool) {
+    pub(super) async fn wait_for_fleet(
+        &self,
+        is_so: impl Fn(&BTreeMap<ServerId, Arc<Server>>) -> bool,
+    ) {
         let mut changes = self.host.fleet().changes();
-        let until = Instant::now() + FOLLOWING;
+        let until = Instant::now() + RELOAD_TIMEOUT;
         while !is_so(&changes.load().servers) {
             if timeout_at(until, changes.changed()).await.is_err() {
                 return;
@@ -181,20 +194,20 @@ impl Console {
     }
 
     /// The file that new servers are added to.
-    pub(crate) fn own_file(&self) -> Result<PathBuf, Problem> {
+    pub(crate) fn own_file(&self) -> Result<PathBuf, ApiError> {
         let named = self.places.explicit.last().or(self.places.user.as_ref());
-        named.cloned().ok_or_else(|| Problem::unusable("there is no file to add servers to"))
+        named.cloned().ok_or_else(|| ApiError::unprocessable("there is no file to add servers to"))
     }
 
     /// The file that has a server, also if its entry is wrong.
-    pub(crate) fn file_of(&self, name: &str) -> Result<PathBuf, Problem> {
+    pub(crate) fn server_file(&self, name: &str) -> Result<PathBuf, ApiError> {
         let config = self.host.config().load();
         let right = config.servers.get(name).map(|server| server.source.file.clone());
         let wrong = || config.broken.get(name).map(|error| error.file.to_path_buf());
         let file = right.or_else(wrong).ok_or_else(|| no_server(name))?;
         if file.as_os_str().is_empty() {
             let why = format!("server `{name}` is in no configuration file");
-            return Err(Problem::unusable(why).with_hint("it is part of Switchboard"));
+            return Err(ApiError::unprocessable(why).with_hint("it is part of Switchboard"));
         }
         Ok(file)
     }

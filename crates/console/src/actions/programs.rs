@@ -13,24 +13,24 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use switchboard_core::Face;
 
-use super::body::{Answer, read};
-use super::done::{AnswerTaken, CallGivenUp};
-use super::reviews::Said;
-use crate::console::Shared;
-use crate::door::Signed;
-use crate::programs::{NoAnswer, WantedCall};
-use crate::reply::Problem;
+use super::body::{ApiResult, parse_body};
+use super::responses::{AnswerTaken, CallGivenUp};
+use super::reviews::PersonAnswer;
+use crate::auth::Principal;
+use crate::console::SharedConsole;
+use crate::programs::{AnswerRejection, WantedCall};
+use crate::reply::ApiError;
 use crate::{programs, reply};
 
 /// Calls something and tells what happens, a JSON text in each line.
 pub(crate) async fn make_call(
-    State(console): State<Shared>,
-    Extension(signed): Extension<Signed>,
+    State(console): State<SharedConsole>,
+    Extension(signed): Extension<Principal>,
     body: Bytes,
-) -> Answer {
-    let wanted: WantedCall = read(&body)?;
+) -> ApiResult {
+    let wanted: WantedCall = parse_body(&body)?;
     let face = if signed.is_program() { Face::Cli } else { Face::Console };
-    let lines = programs::begin(&console, &wanted, face)?;
+    let lines = programs::start_call(&console, &wanted, face)?;
     let body = Body::from_stream(lines.map(Ok::<String, Infallible>));
     let kind = HeaderValue::from_static("application/jsonl");
     Ok(([(CONTENT_TYPE, kind)], body).into_response())
@@ -42,39 +42,42 @@ pub(crate) struct QuestionAnswered {
     /// The number of the question.
     question: u64,
     #[serde(flatten)]
-    said: Said,
+    said: PersonAnswer,
 }
 
 /// Answers what such a call asks.
 pub(crate) async fn answer_call(
-    State(console): State<Shared>,
+    State(console): State<SharedConsole>,
     Path(id): Path<String>,
     body: Bytes,
-) -> Answer {
-    let QuestionAnswered { question, said } = read(&body)?;
-    let given = said.given()?;
+) -> ApiResult {
+    let QuestionAnswered { question, said } = parse_body(&body)?;
+    let given = said.into_decision()?;
     let word = given.word();
     match console.lines.answer(&id, question, given) {
         Ok(()) => Ok(reply::json(&AnswerTaken { question, answered: word })),
-        Err(NoAnswer::NoCall) => Err(no_call(&id)),
-        Err(NoAnswer::Over) => {
+        Err(AnswerRejection::NoCall) => Err(no_call(&id)),
+        Err(AnswerRejection::Over) => {
             let why = format!("question {question} does not wait any more");
-            Err(Problem::new(StatusCode::CONFLICT, why).with_hint("the first answer counts"))
+            Err(ApiError::new(StatusCode::CONFLICT, why).with_hint("the first answer counts"))
         }
-        Err(NoAnswer::DoesNotFit) => {
-            Err(Problem::unusable(format!("`{word}` is no answer to question {question}")))
+        Err(AnswerRejection::DoesNotFit) => {
+            Err(ApiError::unprocessable(format!("`{word}` is no answer to question {question}")))
         }
     }
 }
 
 /// Gives such a call up.
-pub(crate) async fn give_up_call(State(console): State<Shared>, Path(id): Path<String>) -> Answer {
+pub(crate) async fn give_up_call(
+    State(console): State<SharedConsole>,
+    Path(id): Path<String>,
+) -> ApiResult {
     if console.lines.give_up(&id) {
         return Ok(reply::json(&CallGivenUp { given_up: true }));
     }
     Err(no_call(&id))
 }
 
-fn no_call(id: &str) -> Problem {
-    Problem::missing(format!("no call `{id}` is under way"))
+fn no_call(id: &str) -> ApiError {
+    ApiError::not_found(format!("no call `{id}` is under way"))
 }

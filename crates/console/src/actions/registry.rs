@@ -9,16 +9,16 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use switchboard_config::Replace;
-use switchboard_oauth::{LoginError, Secret, SecretName, Secrets};
+use switchboard_oauth::{LoginError, Secret, SecretName, SecretStore};
 use switchboard_store::AuditNote;
 
-use super::body::{Answer, read, wants_piece};
-use super::done::ServerAdded;
-use super::entries::{Change, write};
-use crate::console::{Console, Shared};
-use crate::reply::Problem;
-use crate::shown::registry;
-use crate::shown::registry::{Chosen, FilledIn, RegistryFound};
+use super::body::{ApiResult, parse_body, wants_fragment};
+use super::entries::{EntryWrite, write};
+use super::responses::ServerAdded;
+use crate::console::{Console, SharedConsole};
+use crate::reply::ApiError;
+use crate::views::registry;
+use crate::views::registry::{Chosen, FilledIn, RegistryFound};
 use crate::{pages, reply};
 
 /// What is looked for in registries.
@@ -31,13 +31,13 @@ pub(crate) struct RegistryWords {
 
 /// Searches the registries.
 pub(crate) async fn search_registry(
-    State(console): State<Shared>,
+    State(console): State<SharedConsole>,
     headers: HeaderMap,
     body: Bytes,
-) -> Answer {
-    let RegistryWords { words } = read(&body)?;
+) -> ApiResult {
+    let RegistryWords { words } = parse_body(&body)?;
     let rows = registry::search(&console, &words).await?;
-    Ok(if wants_piece(&headers) {
+    Ok(if wants_fragment(&headers) {
         reply::html(pages::registry_rows(&rows))
     } else {
         reply::json(&RegistryFound { servers: rows })
@@ -56,13 +56,13 @@ pub(crate) struct WhichInRegistry {
 
 /// The ways in which a server of a registry can be added.
 pub(crate) async fn show_registry(
-    State(console): State<Shared>,
+    State(console): State<SharedConsole>,
     headers: HeaderMap,
     body: Bytes,
-) -> Answer {
-    let WhichInRegistry { name, version } = read(&body)?;
+) -> ApiResult {
+    let WhichInRegistry { name, version } = parse_body(&body)?;
     let shown = registry::show(&console, &name, &version).await?;
-    Ok(if wants_piece(&headers) {
+    Ok(if wants_fragment(&headers) {
         reply::html(pages::registry_server(&shown))
     } else {
         reply::json(&shown)
@@ -70,14 +70,14 @@ pub(crate) async fn show_registry(
 }
 
 /// What would be added, to the letter; nothing is changed.
-pub(crate) async fn look_at_registry(
-    State(console): State<Shared>,
+pub(crate) async fn preview_registry(
+    State(console): State<SharedConsole>,
     headers: HeaderMap,
     body: Bytes,
-) -> Answer {
-    let chosen: Chosen = read(&body)?;
-    let filled = registry::filled_in(&console, &chosen).await?;
-    Ok(if wants_piece(&headers) {
+) -> ApiResult {
+    let chosen: Chosen = parse_body(&body)?;
+    let filled = registry::fill_in(&console, &chosen).await?;
+    Ok(if wants_fragment(&headers) {
         reply::html(pages::registry_filled(&chosen, &filled))
     } else {
         reply::json(&filled)
@@ -102,26 +102,30 @@ pub(crate) struct AddedFromRegistry {
 }
 
 /// Adds a server of a registry, exactly what was shown.
-pub(crate) async fn add_from_registry(State(console): State<Shared>, body: Bytes) -> Answer {
-    let AddedFromRegistry { chosen, digest, under, replace, agreed } = read(&body)?;
-    let filled = registry::filled_in(&console, &chosen).await?;
+pub(crate) async fn add_from_registry(
+    State(console): State<SharedConsole>,
+    body: Bytes,
+) -> ApiResult {
+    let AddedFromRegistry { chosen, digest, under, replace, agreed } = parse_body(&body)?;
+    let filled = registry::fill_in(&console, &chosen).await?;
     if filled.digest != digest {
         let why = format!("`{}` would not run what was shown any more", chosen.name);
-        return Err(Problem::new(StatusCode::CONFLICT, why).with_hint("look at it again"));
+        return Err(ApiError::new(StatusCode::CONFLICT, why).with_hint("look at it again"));
     }
-    let (file, under) = (console.own_file()?, under.trim().to_owned());
+    let file = console.own_file()?;
+    let under = under.trim().to_owned();
     let known = console.host.config().load();
     let exists = known.servers.contains_key(under.as_str());
     if exists && !replace {
-        return Err(Problem::unusable(format!("there is a server `{under}` already")));
+        return Err(ApiError::unprocessable(format!("there is a server `{under}` already")));
     }
     let FilledIn { entry, secrets, source, .. } = filled;
-    let note = AuditNote::added(&under, &chosen.name, source, &json!(entry).to_string());
+    let note = AuditNote::server_added(&under, &chosen.name, source, &json!(entry).to_string());
     // Before the entry: the server is started as soon as that is written.
-    let kept = Kept::keep(&console, &under, secrets).await;
-    let kept = kept.map_err(|error| Problem::unusable(error.to_string()))?;
+    let kept = StoredSecrets::store(&console, &under, secrets).await;
+    let kept = kept.map_err(|error| ApiError::unprocessable(error.to_string()))?;
     let replace = if replace { Replace::Allow } else { Replace::Refuse };
-    let written = write(&console, Change { file, name: under.clone(), entry, agreed, replace });
+    let written = write(&console, EntryWrite { file, name: under.clone(), entry, agreed, replace });
     if let Err(problem) = written.await {
         return Err(match kept.undo().await {
             Ok(()) => problem,
@@ -130,26 +134,26 @@ pub(crate) async fn add_from_registry(State(console): State<Shared>, body: Bytes
     }
     let audit = console.host.audit().clone();
     let noted = tokio::task::spawn_blocking(move || audit.add(&[note])).await;
-    let noted = noted.map_err(|error| Problem::trouble(error.to_string()))?;
-    noted.map_err(|error| Problem::trouble(error.to_string()))?;
-    console.settled(|servers| servers.contains_key(under.as_str())).await;
+    let noted = noted.map_err(|error| ApiError::internal(error.to_string()))?;
+    noted.map_err(|error| ApiError::internal(error.to_string()))?;
+    console.wait_for_fleet(|servers| servers.contains_key(under.as_str())).await;
     Ok(reply::json(&ServerAdded { added: under }))
 }
 
 /// Secrets that were kept for a server of the user's own file, and what was there before.
-struct Kept {
-    store: Secrets,
+struct StoredSecrets {
+    store: SecretStore,
     before: Vec<(SecretName, Option<Secret>)>,
 }
 
-impl Kept {
-    async fn keep(
+impl StoredSecrets {
+    async fn store(
         console: &Console,
         server: &str,
         secrets: BTreeMap<String, String>,
     ) -> Result<Self, LoginError> {
         let config = console.host.config().load();
-        let store = Secrets::new(&console.places.state, &console.environment, &config.settings);
+        let store = SecretStore::new(&console.places.state, &console.environment, &config.settings);
         let mut kept = Self { store, before: Vec::new() };
         for (name, value) in secrets {
             let which = SecretName { server: server.to_owned(), name };

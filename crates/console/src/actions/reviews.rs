@@ -6,13 +6,13 @@ use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use switchboard_store::{Given, WaitingError};
+use switchboard_store::{QueueError, UserDecision};
 
-use super::body::{Answer, read};
-use super::done::ReviewAnswered;
-use crate::console::Shared;
+use super::body::{ApiResult, parse_body};
+use super::responses::ReviewAnswered;
+use crate::console::SharedConsole;
 use crate::reply;
-use crate::reply::Problem;
+use crate::reply::ApiError;
 
 /// An answer to something that waits.
 #[derive(Deserialize, JsonSchema)]
@@ -20,13 +20,13 @@ pub(crate) struct AnswerGiven {
     /// The `digest` of what was shown.
     digest: String,
     #[serde(flatten)]
-    said: Said,
+    said: PersonAnswer,
 }
 
 /// What a person said.
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "PersonSaid")]
-pub(crate) struct Said {
+pub(crate) struct PersonAnswer {
     /// What is answered.
     #[schemars(extend("enum" = ["run", "session", "always", "skip", "reject", "accept", "decline", "cancel"]))]
     answer: String,
@@ -38,26 +38,28 @@ pub(crate) struct Said {
     content: Option<Map<String, Value>>,
 }
 
-impl Said {
+impl PersonAnswer {
     /// It as an answer.
-    pub(super) fn given(self) -> Result<Given, Problem> {
+    pub(super) fn into_decision(self) -> Result<UserDecision, ApiError> {
         let Self { answer, words, arguments, content } = self;
         Ok(match answer.as_str() {
-            "run" => arguments.map_or(Given::Run, Given::RunWith),
-            "session" => Given::Session,
-            "always" => Given::Always,
-            "skip" => Given::Skip,
+            "run" => arguments.map_or(UserDecision::Run, UserDecision::RunWith),
+            "session" => UserDecision::Session,
+            "always" => UserDecision::Always,
+            "skip" => UserDecision::Skip,
             "reject" => match words.filter(|words| !words.trim().is_empty()) {
-                Some(words) => Given::Reject(words),
-                None => Given::Skip,
+                Some(words) => UserDecision::Reject(words),
+                None => UserDecision::Skip,
             },
-            "accept" => Given::Accept(content),
-            "decline" => Given::Decline,
-            "cancel" => Given::Cancel,
+            "accept" => UserDecision::Accept(content),
+            "decline" => UserDecision::Decline,
+            "cancel" => UserDecision::Cancel,
             other => {
                 let words = "a call takes `run`, `session`, `always`, `skip` or `reject`; what a \
                     server asks takes `accept`, `decline` or `cancel`";
-                return Err(Problem::unusable(format!("`{other}` is no answer")).with_hint(words));
+                return Err(
+                    ApiError::unprocessable(format!("`{other}` is no answer")).with_hint(words)
+                );
             }
         })
     }
@@ -65,18 +67,18 @@ impl Said {
 
 /// Answers something that waits.
 pub(crate) async fn answer_review(
-    State(console): State<Shared>,
+    State(console): State<SharedConsole>,
     Path(id): Path<String>,
     body: Bytes,
-) -> Answer {
-    let AnswerGiven { digest, said } = read(&body)?;
-    let given = said.given()?;
+) -> ApiResult {
+    let AnswerGiven { digest, said } = parse_body(&body)?;
+    let given = said.into_decision()?;
     let word = given.word();
-    let answered = console.host.waiting().answer(&id, &digest, given, "the console").await;
-    answered.map_err(|error| refused(&error))?;
+    let answered = console.host.reviews().answer(&id, &digest, given, "the console").await;
+    answered.map_err(|error| queue_error(&error))?;
     Ok(reply::json(&ReviewAnswered { id, answered: word }))
 }
 
-fn refused(error: &WaitingError) -> Problem {
-    Problem::new(StatusCode::CONFLICT, error.to_string())
+fn queue_error(error: &QueueError) -> ApiError {
+    ApiError::new(StatusCode::CONFLICT, error.to_string())
 }

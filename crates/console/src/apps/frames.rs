@@ -15,21 +15,21 @@ use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
 use switchboard_core::random;
 
-use super::rules::policy;
-use crate::console::Shared;
+use super::content_policy::content_policy;
+use crate::console::SharedConsole;
 
 /// As long a page waits for its frame.
-const LIFE: Duration = Duration::from_secs(60);
+const FRAME_LIFETIME: Duration = Duration::from_secs(60);
 /// So many wait at once.
-const MOST: usize = 16;
+const MAX_PENDING_FRAMES: usize = 16;
 
 /// Pages that wait for their frames.
 #[derive(Default)]
 pub(crate) struct Frames {
-    waiting: Mutex<HashMap<String, Waiting>>,
+    waiting: Mutex<HashMap<String, PendingFrame>>,
 }
 
-struct Waiting {
+struct PendingFrame {
     html: String,
     policy: HeaderValue,
     /// The one name under which it is given out.
@@ -39,26 +39,27 @@ struct Waiting {
 
 /// Marks an answer that has rules of its own for the browser.
 #[derive(Clone, Copy)]
-pub(crate) struct OwnRules;
+pub(crate) struct OwnContentPolicy;
 
 impl Frames {
     /// Keeps a page for a frame in the page at `host`; gives its address.
-    pub(crate) fn keep(&self, html: String, declared: &Value, host: &str) -> Option<String> {
-        let other = other_name(host)?;
-        let policy = HeaderValue::from_str(&policy(declared, &format!("http://{host}"))).ok()?;
-        let word = random::word()?;
+    pub(crate) fn insert(&self, html: String, declared: &Value, host: &str) -> Option<String> {
+        let other = sibling_host(host)?;
+        let policy =
+            HeaderValue::from_str(&content_policy(declared, &format!("http://{host}"))).ok()?;
+        let word = random::token()?;
         let address = format!("http://{other}/frame/{word}");
-        let until = Instant::now() + LIFE;
+        let until = Instant::now() + FRAME_LIFETIME;
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.retain(|_, page| page.until > Instant::now());
-        if waiting.len() >= MOST {
+        if waiting.len() >= MAX_PENDING_FRAMES {
             return None;
         }
-        waiting.insert(word, Waiting { html, policy, host: other, until });
+        waiting.insert(word, PendingFrame { html, policy, host: other, until });
         Some(address)
     }
 
-    fn take(&self, word: &str, host: &str) -> Option<Waiting> {
+    fn take(&self, word: &str, host: &str) -> Option<PendingFrame> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let is_for_it = waiting.get(word).is_some_and(|page| page.host == host);
         waiting.remove(word).filter(|page| is_for_it && page.until > Instant::now())
@@ -66,7 +67,7 @@ impl Frames {
 }
 
 /// The other name of this machine with the same port.
-fn other_name(host: &str) -> Option<String> {
+fn sibling_host(host: &str) -> Option<String> {
     let (name, port) = host.rsplit_once(':')?;
     match name {
         "127.0.0.1" => Some(format!("localhost:{port}")),
@@ -77,7 +78,7 @@ fn other_name(host: &str) -> Option<String> {
 
 /// Gives a page to its frame.
 pub(crate) fn frame(
-    State(console): State<Shared>,
+    State(console): State<SharedConsole>,
     Path(word): Path<String>,
     headers: HeaderMap,
 ) -> Ready<Response> {
@@ -89,7 +90,7 @@ pub(crate) fn frame(
     let given = response.headers_mut();
     given.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     given.insert(CONTENT_SECURITY_POLICY, page.policy);
-    response.extensions_mut().insert(OwnRules);
+    response.extensions_mut().insert(OwnContentPolicy);
     ready(response)
 }
 
@@ -100,13 +101,13 @@ mod tests {
     #[test]
     fn a_page_is_given_once_and_only_under_the_other_name() {
         let frames = Frames::default();
-        let kept = || frames.keep("<p>".to_owned(), &Value::Null, "127.0.0.1:80").unwrap();
+        let kept = || frames.insert("<p>".to_owned(), &Value::Null, "127.0.0.1:80").unwrap();
         let word = |address: &str| address.rsplit('/').next().unwrap().to_owned();
         let address = kept();
         assert!(address.starts_with("http://localhost:80/frame/"), "{address}");
         assert!(frames.take(&word(&address), "localhost:80").is_some());
         assert!(frames.take(&word(&address), "localhost:80").is_none());
         assert!(frames.take(&word(&kept()), "127.0.0.1:80").is_none());
-        assert!(frames.keep(String::new(), &Value::Null, "tools.example").is_none());
+        assert!(frames.insert(String::new(), &Value::Null, "tools.example").is_none());
     }
 }

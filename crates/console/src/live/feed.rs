@@ -8,43 +8,43 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
-use switchboard_core::{What, random};
+use switchboard_core::{EventKind, random};
 use switchboard_host::Host;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
-use super::aside::Aside;
+use super::stream_notice::Aside;
 
 /// So many notices are kept for whoever comes back.
-const KEPT: usize = 1_024;
+const MAX_NOTICES: usize = 1_024;
 /// As long it goes on without a viewer.
-const AFTERLIFE: Duration = Duration::from_secs(60);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The stream. It is started by its first viewer.
-pub(crate) struct Feed {
+pub(crate) struct LiveFeed {
     host: Host,
     stop: CancellationToken,
-    running: Mutex<Option<Arc<Running>>>,
+    running: Mutex<Option<Arc<FeedRun>>>,
 }
 
-struct Running {
+struct FeedRun {
     /// Tells the numbers of this run from those of others.
     run: String,
-    state: Mutex<State>,
-    sender: broadcast::Sender<Arc<Notice>>,
+    state: Mutex<FeedState>,
+    sender: broadcast::Sender<Arc<FeedNotice>>,
     over: CancellationToken,
 }
 
-struct State {
+struct FeedState {
     next: u64,
-    kept: VecDeque<Arc<Notice>>,
+    kept: VecDeque<Arc<FeedNotice>>,
     is_over: bool,
 }
 
 /// One thing that happened.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Notice {
+pub(crate) struct FeedNotice {
     /// Its name for whoever wants to go on after it.
     pub(crate) id: String,
     number: u64,
@@ -54,54 +54,54 @@ pub(crate) struct Notice {
 }
 
 /// What a viewer gets.
-pub(crate) struct View {
+pub(crate) struct FeedSubscription {
     /// What it has missed, or nothing if that is not known: then everything may be different.
-    pub(crate) missed: Option<Vec<Arc<Notice>>>,
-    pub(crate) receiver: broadcast::Receiver<Arc<Notice>>,
+    pub(crate) missed: Option<Vec<Arc<FeedNotice>>>,
+    pub(crate) receiver: broadcast::Receiver<Arc<FeedNotice>>,
 }
 
-impl Feed {
+impl LiveFeed {
     pub(crate) fn new(host: Host, stop: CancellationToken) -> Self {
         Self { host, stop, running: Mutex::default() }
     }
 
     /// Looks from here on, or on from the notice that was seen last.
-    pub(crate) fn view(&self, last: Option<&str>) -> View {
+    pub(crate) fn subscribe(&self, last: Option<&str>) -> FeedSubscription {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(view) = running.as_ref().and_then(|running| running.view(last)) {
+        if let Some(view) = running.as_ref().and_then(|running| running.subscribe(last)) {
             return view;
         }
-        let fresh = Arc::new(Running::new());
+        let fresh = Arc::new(FeedRun::new());
         let receiver = fresh.sender.subscribe();
         tokio::spawn(follow_events(Arc::clone(&fresh), self.host.clone(), self.stop.clone()));
-        tokio::spawn(follow_waiting(Arc::clone(&fresh), self.host.clone()));
+        tokio::spawn(watch_queue(Arc::clone(&fresh), self.host.clone()));
         *running = Some(fresh);
-        View { missed: last.is_none().then(Vec::new), receiver }
+        FeedSubscription { missed: last.is_none().then(Vec::new), receiver }
     }
 }
 
-impl Feed {
+impl LiveFeed {
     /// Tells whoever looks; nobody else needs to know.
-    pub(crate) fn tell(&self, part: &'static str, body: &impl Serialize) {
+    pub(crate) fn publish(&self, part: &'static str, body: &impl Serialize) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(running) = running.as_ref() {
-            running.tell(part, body);
+            running.publish(part, body);
         }
     }
 }
 
-impl Running {
+impl FeedRun {
     fn new() -> Self {
         Self {
-            run: random::word().unwrap_or_default().chars().take(8).collect(),
-            state: Mutex::new(State { next: 1, kept: VecDeque::new(), is_over: false }),
-            sender: broadcast::Sender::new(KEPT),
+            run: random::token().unwrap_or_default().chars().take(8).collect(),
+            state: Mutex::new(FeedState { next: 1, kept: VecDeque::new(), is_over: false }),
+            sender: broadcast::Sender::new(MAX_NOTICES),
             over: CancellationToken::new(),
         }
     }
 
     /// Nothing once it has ended.
-    fn view(&self, last: Option<&str>) -> Option<View> {
+    fn subscribe(&self, last: Option<&str>) -> Option<FeedSubscription> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.is_over {
             return None;
@@ -110,12 +110,12 @@ impl Running {
         let receiver = self.sender.subscribe();
         let missed = match last {
             None => Some(Vec::new()),
-            Some(last) => self.after(&state, last),
+            Some(last) => self.missed_since(&state, last),
         };
-        Some(View { missed, receiver })
+        Some(FeedSubscription { missed, receiver })
     }
 
-    fn after(&self, state: &State, last: &str) -> Option<Vec<Arc<Notice>>> {
+    fn missed_since(&self, state: &FeedState, last: &str) -> Option<Vec<Arc<FeedNotice>>> {
         let (run, number) = last.rsplit_once('-')?;
         let number: u64 = number.parse().ok()?;
         let oldest = state.kept.front().map_or(state.next, |notice| notice.number);
@@ -124,14 +124,14 @@ impl Running {
             .then(|| state.kept.iter().filter(|notice| notice.number > number).cloned().collect())
     }
 
-    fn tell(&self, part: &'static str, body: &impl Serialize) {
+    fn publish(&self, part: &'static str, body: &impl Serialize) {
         let text = serde_json::to_string(body).unwrap_or_default();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let number = state.next;
         state.next += 1;
         let id = format!("{}-{number}", self.run);
-        let notice = Arc::new(Notice { id, number, part, text });
-        if state.kept.len() == KEPT {
+        let notice = Arc::new(FeedNotice { id, number, part, text });
+        if state.kept.len() == MAX_NOTICES {
             state.kept.pop_front();
         }
         state.kept.push_back(Arc::clone(&notice));
@@ -140,28 +140,28 @@ impl Running {
     }
 
     /// Ends it unless somebody looks.
-    fn end(&self) -> bool {
+    fn end_if_unwatched(&self) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.is_over = self.sender.receiver_count() == 0;
         state.is_over
     }
 }
 
-async fn follow_events(running: Arc<Running>, host: Host, stop: CancellationToken) {
+async fn follow_events(running: Arc<FeedRun>, host: Host, stop: CancellationToken) {
     let mut events = host.events().watch();
-    let mut check = tokio::time::interval(AFTERLIFE);
+    let mut check = tokio::time::interval(IDLE_TIMEOUT);
     check.reset();
     loop {
         tokio::select! {
             () = stop.cancelled() => break,
             event = events.recv() => match event {
-                Ok(event) => running.tell(part_of(&event.what), &event.what),
+                Ok(event) => running.publish(page_part(&event.what), &event.what),
                 Err(RecvError::Lagged(missed)) => {
-                    running.tell("all", &Aside::Missed { count: Some(missed) });
+                    running.publish("all", &Aside::Missed { count: Some(missed) });
                 }
                 Err(RecvError::Closed) => break,
             },
-            _ = check.tick() => if running.end() {
+            _ = check.tick() => if running.end_if_unwatched() {
                 break;
             },
         }
@@ -170,14 +170,14 @@ async fn follow_events(running: Arc<Running>, host: Host, stop: CancellationToke
 }
 
 /// What waits in other processes is told by nobody; it is looked for.
-async fn follow_waiting(running: Arc<Running>, host: Host) {
-    let mut waiting = host.waiting().watch();
+async fn watch_queue(running: Arc<FeedRun>, host: Host) {
+    let mut waiting = host.reviews().watch();
     // The first is how it is, not a change.
     let mut is_first = true;
-    while let Some(changed) = running.over.run_until_cancelled(waiting.changed()).await {
+    while let Some(changed) = running.over.run_until_cancelled(waiting.next_change()).await {
         match changed {
             Ok(list) if !is_first => {
-                running.tell("reviews", &Aside::Reviews { waiting: list.len() });
+                running.publish("reviews", &Aside::Reviews { waiting: list.len() });
             }
             Ok(_) => is_first = false,
             // It cannot be read for now; the pages say so themselves.
@@ -186,13 +186,15 @@ async fn follow_waiting(running: Arc<Running>, host: Host) {
     }
 }
 
-fn part_of(what: &What) -> &'static str {
+fn page_part(what: &EventKind) -> &'static str {
     match what {
-        What::CallStarted { .. } | What::CallFinished { .. } | What::TaskChanged { .. } => "calls",
-        What::Waiting { .. } | What::Answered { .. } | What::ElicitationComplete { .. } => {
-            "reviews"
-        }
-        What::ServerSaid { .. } => "messages",
+        EventKind::CallStarted { .. }
+        | EventKind::CallFinished { .. }
+        | EventKind::TaskChanged { .. } => "calls",
+        EventKind::Waiting { .. }
+        | EventKind::Answered { .. }
+        | EventKind::ElicitationComplete { .. } => "reviews",
+        EventKind::ServerSaid { .. } => "messages",
         // Also whatever comes to be told later.
         _ => "servers",
     }
@@ -204,38 +206,38 @@ mod tests {
 
     use super::*;
 
-    fn texts(missed: Option<Vec<Arc<Notice>>>) -> Option<Vec<String>> {
+    fn texts(missed: Option<Vec<Arc<FeedNotice>>>) -> Option<Vec<String>> {
         missed.map(|missed| missed.iter().map(|notice| notice.text.clone()).collect())
     }
 
     #[test]
     fn whoever_comes_back_gets_what_was_missed_or_is_told_that_it_is_not_known() {
-        let running = Running::new();
+        let running = FeedRun::new();
         for number in 1..=3 {
-            running.tell("calls", &json!(number));
+            running.publish("calls", &json!(number));
         }
         let id = |number: u64| format!("{}-{number}", running.run);
-        let missed = |last: &str| texts(running.view(Some(last)).unwrap().missed);
+        let missed = |last: &str| texts(running.subscribe(Some(last)).unwrap().missed);
         let all = |numbers: &[&str]| Some(numbers.iter().map(|text| (*text).to_owned()).collect());
         assert_eq!(missed(&id(1)), all(&["2", "3"]));
         assert_eq!(missed(&id(3)), all(&[]));
         assert_eq!(missed(&id(4)), None);
         assert_eq!(missed("other-1"), None);
         assert_eq!(missed("odd"), None);
-        for number in 0..KEPT {
-            running.tell("calls", &json!(number));
+        for number in 0..MAX_NOTICES {
+            running.publish("calls", &json!(number));
         }
         assert_eq!(missed(&id(2)), None, "it is not kept any more");
-        assert_eq!(missed(&id(3)).unwrap().len(), KEPT);
+        assert_eq!(missed(&id(3)).unwrap().len(), MAX_NOTICES);
     }
 
     #[test]
     fn it_ends_only_when_nobody_looks() {
-        let running = Running::new();
-        let view = running.view(None).unwrap();
-        assert!(!running.end());
+        let running = FeedRun::new();
+        let view = running.subscribe(None).unwrap();
+        assert!(!running.end_if_unwatched());
         drop(view);
-        assert!(running.end());
-        assert!(running.view(None).is_none());
+        assert!(running.end_if_unwatched());
+        assert!(running.subscribe(None).is_none());
     }
 }

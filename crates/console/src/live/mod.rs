@@ -1,9 +1,9 @@
 //! What happens, told to pages that are open.
 
-mod aside;
 mod events;
 mod feed;
+mod stream_notice;
 
-pub(crate) use aside::{Aside, in_session, told};
 pub(crate) use events::events;
-pub(crate) use feed::Feed;
+pub(crate) use feed::LiveFeed;
+pub(crate) use stream_notice::{Aside, event_schema, session_event_schema};

@@ -5,18 +5,19 @@ use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::layout::{Page, Section, respond};
-use crate::console::Shared;
-use crate::door::Signed;
+use super::layout::{ConsolePage, ConsoleSection, respond};
+use crate::auth::Principal;
+use crate::console::SharedConsole;
 
 /// The page to add servers.
 pub(crate) async fn add_server(
-    State(console): State<Shared>,
-    Extension(signed): Extension<Signed>,
+    State(console): State<SharedConsole>,
+    Extension(signed): Extension<Principal>,
 ) -> Response {
     let products = console.elsewhere.products();
     let body = body(&products);
-    let page = Page { title: "Add a server".to_owned(), section: Section::Servers, body };
+    let page =
+        ConsolePage { title: "Add a server".to_owned(), section: ConsoleSection::Servers, body };
     respond(&console, &signed, Ok(page)).await
 }
 

@@ -6,16 +6,16 @@ use axum::response::Response;
 use maud::{Markup, html};
 use switchboard_core::OutcomeKind;
 
-use super::layout::{Page, Section, respond};
-use super::parts::{empty, heading, outcome, place, to_server};
-use super::when::{duration, when};
-use crate::console::Shared;
-use crate::door::Signed;
-use crate::shown;
-use crate::shown::{CallQuery, CallRow, CallsShown};
+use super::layout::{ConsolePage, ConsoleSection, respond};
+use super::parts::{empty_state, heading, outcome, page_path, server_link};
+use super::relative_time::{duration, when};
+use crate::auth::Principal;
+use crate::console::SharedConsole;
+use crate::views;
+use crate::views::{CallQuery, CallRow, CallsShown};
 
 /// How far back calls are shown.
-const SPANS: [(&str, &str); 5] = [
+const TIME_SPANS: [(&str, &str); 5] = [
     ("10m", "10 minutes"),
     ("1h", "An hour"),
     ("24h", "A day"),
@@ -25,16 +25,16 @@ const SPANS: [(&str, &str); 5] = [
 
 /// A page of calls.
 pub(crate) async fn calls(
-    State(console): State<Shared>,
-    Extension(signed): Extension<Signed>,
+    State(console): State<SharedConsole>,
+    Extension(signed): Extension<Principal>,
     Query(query): Query<CallQuery>,
 ) -> Response {
-    let shown = shown::calls(&console, &query).await;
+    let shown = views::calls(&console, &query).await;
     let servers: Vec<String> =
-        shown::servers(&console).into_iter().map(|server| server.name).collect();
-    let page = shown.map(|shown| Page {
+        views::servers(&console).into_iter().map(|server| server.name).collect();
+    let page = shown.map(|shown| ConsolePage {
         title: "Calls".to_owned(),
-        section: Section::Calls,
+        section: ConsoleSection::Calls,
         body: body(&shown, &servers, &query),
     });
     respond(&console, &signed, page).await
@@ -58,7 +58,7 @@ fn body(shown: &CallsShown, servers: &[String], query: &CallQuery) -> Markup {
         (filters(servers, query))
         div data-live=[is_newest.then_some("calls")] {
             @if shown.calls.is_empty() {
-                (empty("No calls here", &html! {
+                (empty_state("No calls here", &html! {
                     "Nothing that was called fits. " a href="/calls" { "Show all" }
                     ", or try a tool on the " a href="/tools" { "Tools" } " page."
                 }))
@@ -126,7 +126,7 @@ fn filters(servers: &[String], query: &CallQuery) -> Markup {
                 span { "Time" }
                 select name="since" {
                     option value="" { "Ever" }
-                    @for (value, label) in SPANS {
+                    @for (value, label) in TIME_SPANS {
                         option value=(value) selected[chosen(&query.since, value)] { (label) }
                     }
                 }
@@ -148,10 +148,10 @@ pub(super) fn table(calls: &[CallRow]) -> Markup {
                 tbody {
                     @for call in calls {
                         tr data-key=(call.id) {
-                            td class="nowrap" { a href=(place(&["calls", &call.id])) { (when(&call.created_at)) } }
+                            td class="nowrap" { a href=(page_path(&["calls", &call.id])) { (when(&call.created_at)) } }
                             td {
-                                (to_server(&call.server)) span class="muted" { " / " }
-                                a class="mono" href=(place(&["calls", &call.id])) { (call.target) }
+                                (server_link(&call.server)) span class="muted" { " / " }
+                                a class="mono" href=(page_path(&["calls", &call.id])) { (call.target) }
                                 @if call.kind != "tool" { " " span class="tag" { (call.kind) } }
                             }
                             td class="nowrap" {
@@ -178,7 +178,7 @@ fn address(path: &str, query: &CallQuery, more: Option<(&'static str, &str)>) ->
     let limit = limit.as_deref().map(|limit| ("limit", limit));
     let given = more.into_iter().chain(query.filters()).chain(limit);
     let pairs: Vec<String> = given
-        .map(|(name, value)| format!("{name}={}", place(&[value]).trim_start_matches('/')))
+        .map(|(name, value)| format!("{name}={}", page_path(&[value]).trim_start_matches('/')))
         .collect();
     if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }
 }

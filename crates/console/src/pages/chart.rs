@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::shown::MinuteShown;
+use crate::views::MinuteShown;
 
 const WIDTH: f64 = 360.0;
 const HEIGHT: f64 = 72.0;
@@ -13,7 +13,7 @@ pub(super) fn calls(minutes: &[MinuteShown]) -> Markup {
     let step = WIDTH / minutes.len().max(1) as f64;
     let tall = |count: u64| HEIGHT * count as f64 / most as f64;
     html! {
-        (around("Calls per minute in the last hour", html! {
+        (figure("Calls per minute in the last hour", html! {
             @for (number, minute) in minutes.iter().enumerate() {
                 @let left = number as f64 * step;
                 @if minute.calls > 0 {
@@ -42,15 +42,15 @@ pub(super) fn durations(minutes: &[MinuteShown]) -> Markup {
         known.collect::<Vec<_>>()
     };
     html! {
-        (around("Median and 99th percentile of durations in the last hour", html! {
+        (figure("Median and 99th percentile of durations in the last hour", html! {
             (line("line slow", &points(|minute| minute.p99_milliseconds)))
             (line("line", &points(|minute| minute.p50_milliseconds)))
         }))
-        (scale(&format!("{} at most", super::when::duration(most))))
+        (scale(&format!("{} at most", super::relative_time::duration(most))))
     }
 }
 
-fn around(label: &str, drawing: Markup) -> Markup {
+fn figure(label: &str, drawing: Markup) -> Markup {
     html! {
         svg class="chart" role="img" aria-label=(label) viewBox={ "0 0 " (WIDTH) " " (HEIGHT) }
             preserveAspectRatio="none" { (drawing) }

@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::fields::Field;
-use super::schema::{choices, kind_of};
+use super::fields::FormField;
+use super::schema::{choices, value_kind};
 
 /// The control that a value of this kind is written into; JSON for what has none.
-pub(super) fn control(field: &Field<'_>) -> Markup {
+pub(super) fn control(field: &FormField<'_>) -> Markup {
     let about = &field.about;
     if let Some(choices) = choices(about) {
         return choose_one(field, &choices);
@@ -16,7 +16,7 @@ pub(super) fn control(field: &Field<'_>) -> Markup {
     if let Some(choices) = choices(&items) {
         return choose_several(field, &choices);
     }
-    match (kind_of(about).as_str(), kind_of(&items).as_str()) {
+    match (value_kind(about).as_str(), value_kind(&items).as_str()) {
         ("boolean", _) => choose_one(
             field,
             &[(Value::Bool(true), "yes".to_owned()), (Value::Bool(false), "no".to_owned())],
@@ -29,8 +29,8 @@ pub(super) fn control(field: &Field<'_>) -> Markup {
     }
 }
 
-fn text(field: &Field<'_>) -> Markup {
-    let Field { id, name, about, is_required, .. } = field;
+fn text(field: &FormField<'_>) -> Markup {
+    let FormField { id, name, about, is_required, .. } = field;
     let default = about["default"].as_str().unwrap_or_default();
     let long = ["content", "text", "body", "code", "message", "prompt", "query", "sql"];
     if takes_file(name, about) {
@@ -75,8 +75,8 @@ fn takes_file(name: &str, about: &Value) -> bool {
 }
 
 /// Values, one on each line.
-fn lines(field: &Field<'_>, kind: &str) -> Markup {
-    let Field { id, name, about, is_required, .. } = field;
+fn lines(field: &FormField<'_>, kind: &str) -> Markup {
+    let FormField { id, name, about, is_required, .. } = field;
     let shown = |value: &Value| match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -91,9 +91,9 @@ fn lines(field: &Field<'_>, kind: &str) -> Markup {
     }
 }
 
-fn number(field: &Field<'_>) -> Markup {
-    let Field { id, name, about, is_required, .. } = field;
-    let step = if kind_of(about) == "integer" { "1" } else { "any" };
+fn number(field: &FormField<'_>) -> Markup {
+    let FormField { id, name, about, is_required, .. } = field;
+    let step = if value_kind(about) == "integer" { "1" } else { "any" };
     let said = |key: &str| about[key].as_f64().map(|number| number.to_string());
     html! {
         input id=(id) type="number" data-field=(name) data-kind="number" step=(step)
@@ -102,8 +102,8 @@ fn number(field: &Field<'_>) -> Markup {
     }
 }
 
-fn choose_one(field: &Field<'_>, choices: &[(Value, String)]) -> Markup {
-    let Field { id, name, about, is_required, .. } = field;
+fn choose_one(field: &FormField<'_>, choices: &[(Value, String)]) -> Markup {
+    let FormField { id, name, about, is_required, .. } = field;
     html! {
         select id=(id) data-field=(name) data-kind="json" data-required[*is_required] {
             option value="" { "–" }
@@ -114,8 +114,8 @@ fn choose_one(field: &Field<'_>, choices: &[(Value, String)]) -> Markup {
     }
 }
 
-fn choose_several(field: &Field<'_>, choices: &[(Value, String)]) -> Markup {
-    let Field { id, name, about, is_required, .. } = field;
+fn choose_several(field: &FormField<'_>, choices: &[(Value, String)]) -> Markup {
+    let FormField { id, name, about, is_required, .. } = field;
     let is_chosen =
         |value: &Value| about["default"].as_array().is_some_and(|chosen| chosen.contains(value));
     html! {
@@ -128,11 +128,11 @@ fn choose_several(field: &Field<'_>, choices: &[(Value, String)]) -> Markup {
     }
 }
 
-fn as_json(field: &Field<'_>) -> Markup {
-    let Field { id, name, about, is_required, .. } = field;
+fn as_json(field: &FormField<'_>) -> Markup {
+    let FormField { id, name, about, is_required, .. } = field;
     let default =
         about.get("default").filter(|it| !it.is_null()).map(Value::to_string).unwrap_or_default();
-    let example = match kind_of(about).as_str() {
+    let example = match value_kind(about).as_str() {
         "array" => "[]",
         "object" => "{}",
         _ => "JSON",

@@ -5,33 +5,33 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::layout::{Page, Section, respond};
-use super::parts::{place, to_server};
+use super::layout::{ConsolePage, ConsoleSection, respond};
+use super::parts::{page_path, server_link};
 use super::pretty::pretty;
-use crate::console::Shared;
-use crate::door::Signed;
-use crate::entry::KEPT;
-use crate::shown::{self, EntryShown};
+use crate::auth::Principal;
+use crate::console::SharedConsole;
+use crate::entry::UNCHANGED_PLACEHOLDER;
+use crate::views::{self, EntryShown};
 
 /// The page to change a server.
 pub(crate) async fn edit_server(
-    State(console): State<Shared>,
-    Extension(signed): Extension<Signed>,
+    State(console): State<SharedConsole>,
+    Extension(signed): Extension<Principal>,
     Path(name): Path<String>,
 ) -> Response {
-    let page = shown::entry(&console, &name).await.map(|shown| Page {
+    let page = views::entry(&console, &name).await.map(|shown| ConsolePage {
         title: format!("Edit {name}"),
-        section: Section::Servers,
+        section: ConsoleSection::Servers,
         body: body(&shown),
     });
     respond(&console, &signed, page).await
 }
 
 fn body(shown: &EntryShown) -> Markup {
-    let here = place(&["servers", &shown.server]);
+    let here = page_path(&["servers", &shown.server]);
     html! {
         p class="crumbs" {
-            a href="/servers" { "Servers" } " / " (to_server(&shown.server)) " / edit"
+            a href="/servers" { "Servers" } " / " (server_link(&shown.server)) " / edit"
         }
         h1 { "Edit " (shown.server) }
         p class="muted small" { "In " span class="mono" { (shown.file) } }
@@ -41,7 +41,7 @@ fn body(shown: &EntryShown) -> Markup {
                 textarea id="entry" class="mono tall" rows="18" data-member="entry"
                     spellcheck="false" { (pretty(&shown.entry.to_string())) }
                 p class="muted small" {
-                    code { (KEPT) } " stands for a value of " code { "env" } " or "
+                    code { (UNCHANGED_PLACEHOLDER) } " stands for a value of " code { "env" } " or "
                     code { "headers" } " that stays as it is in the file. It is not sent to this page."
                 }
             }

@@ -6,14 +6,14 @@ use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use super::controls::control;
-use super::schema::{choices, kind_of, resolved};
+use super::schema::{choices, resolve, value_kind};
 
 /// More fields than this are written as JSON.
-const MOST: usize = 60;
+const MAX_FIELDS: usize = 60;
 /// So deep are objects and lists in each other shown as fields.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 /// What stands for the number of an item in a list until the page's script knows it.
-const NUMBER: &str = "__n__";
+const INDEX_PLACEHOLDER: &str = "__n__";
 
 /// A field for each member of an object's schema, in this order; those that it does not name last.
 pub(super) fn fields(schema: &Value, order: &[String], prefix: &str) -> Markup {
@@ -30,11 +30,11 @@ fn members(schema: &Value, root: &Value, order: &[String], prefix: &str) -> Mark
     let place = |name: &str| order.iter().position(|other| other == name).unwrap_or(usize::MAX);
     members.sort_by_key(|(name, _)| place(name));
     html! {
-        @for (number, (name, about)) in members.iter().take(MOST).enumerate() {
-            (field(&Field {
+        @for (number, (name, about)) in members.iter().take(MAX_FIELDS).enumerate() {
+            (field(&FormField {
                 id: format!("{prefix}-{number}"),
                 name,
-                about: resolved(about, root),
+                about: resolve(about, root),
                 root,
                 is_required: required(name),
             }))
@@ -44,7 +44,7 @@ fn members(schema: &Value, root: &Value, order: &[String], prefix: &str) -> Mark
 }
 
 /// One value that is to be filled in.
-pub(super) struct Field<'a> {
+pub(super) struct FormField<'a> {
     pub(super) id: String,
     pub(super) name: &'a str,
     pub(super) about: Value,
@@ -53,30 +53,30 @@ pub(super) struct Field<'a> {
     pub(super) is_required: bool,
 }
 
-impl Field<'_> {
+impl FormField<'_> {
     /// What is said about the items of a list.
     pub(super) fn items(&self) -> Value {
         let about = &self.about;
-        resolved(&about["items"], self.root)
+        resolve(&about["items"], self.root)
     }
 
     /// Deeper than this, JSON is easier to read than boxes in boxes.
     fn is_deep(&self) -> bool {
-        self.id.matches('-').count() > DEEPEST
+        self.id.matches('-').count() > MAX_DEPTH
     }
 }
 
-fn field(field: &Field<'_>) -> Markup {
-    if let Some(inner) = nested(field).or_else(|| list(field)) {
+fn field(field: &FormField<'_>) -> Markup {
+    if let Some(inner) = nested_fields(field).or_else(|| list(field)) {
         return inner;
     }
-    let Field { id, name, about, is_required, .. } = field;
+    let FormField { id, name, about, is_required, .. } = field;
     html! {
         div class="field" {
             label for=(id) {
                 span class="mono" { (about["title"].as_str().unwrap_or(name)) }
                 @if *is_required { span class="required" title="required" { " *" } }
-                span class="muted small" { " " (kind_of(about)) }
+                span class="muted small" { " " (value_kind(about)) }
             }
             (control(field))
             @if let Some(description) = about["description"].as_str() {
@@ -87,8 +87,8 @@ fn field(field: &Field<'_>) -> Markup {
 }
 
 /// The fields of an object that is a member itself.
-fn nested(field: &Field<'_>) -> Option<Markup> {
-    let Field { id, name, about, root, is_required } = field;
+fn nested_fields(field: &FormField<'_>) -> Option<Markup> {
+    let FormField { id, name, about, root, is_required } = field;
     let inner = about["properties"].as_object()?;
     if inner.is_empty() || field.is_deep() || choices(about).is_some() {
         return None;
@@ -104,16 +104,16 @@ fn nested(field: &Field<'_>) -> Option<Markup> {
 
 /// A list of what is more than a line: each item in a box of its own, added and removed by the
 /// page's script.
-fn list(field: &Field<'_>) -> Option<Markup> {
-    let Field { id, name, about, root, is_required } = field;
+fn list(field: &FormField<'_>) -> Option<Markup> {
+    let FormField { id, name, about, root, is_required } = field;
     let about_items = field.items();
-    let is_simple = matches!(kind_of(&about_items).as_str(), "string" | "integer" | "number");
-    let is_list = kind_of(about) == "array" && about_items.is_object();
+    let is_simple = matches!(value_kind(&about_items).as_str(), "string" | "integer" | "number");
+    let is_list = value_kind(about) == "array" && about_items.is_object();
     if !is_list || is_simple || choices(&about_items).is_some() || field.is_deep() {
         return None;
     }
-    let item = Field {
-        id: format!("{id}-{NUMBER}"),
+    let item = FormField {
+        id: format!("{id}-{INDEX_PLACEHOLDER}"),
         name: "item",
         about: about_items,
         root,
@@ -135,8 +135,8 @@ fn list(field: &Field<'_>) -> Option<Markup> {
     })
 }
 
-fn legend(field: &Field<'_>) -> Markup {
-    let Field { name, about, is_required, .. } = field;
+fn legend(field: &FormField<'_>) -> Markup {
+    let FormField { name, about, is_required, .. } = field;
     html! {
         legend {
             span class="mono" { (about["title"].as_str().unwrap_or(name)) }

@@ -4,25 +4,25 @@ use maud::{Markup, html};
 use switchboard_host::{NewDefinition, NewServer};
 use switchboard_trust::PinKind;
 
-use super::held::{approve_and_go, found};
-use super::parts::{count, json, prose, to_server};
-use super::risk::risk_of;
-use crate::shown::{HeldServerShown, HeldShown, found_one};
+use super::parts::{count, json, prose, server_link};
+use super::quarantine::{approve_and_go, scan_findings};
+use super::risk::risk_line;
+use crate::views::{HeldServerShown, HeldShown, scan_finding};
 
 /// So many tools are shown before somebody opens the rest.
-const FEW: usize = 12;
+const MAX_VISIBLE_TOOLS: usize = 12;
 
 /// The question whether a new server may be used.
 pub(super) fn first_use(held: &HeldServerShown, new: &NewServer) -> Markup {
     let shown: Vec<&HeldShown> = held.definitions.iter().collect();
-    let tools: Vec<&NewDefinition> = of_kind(new, PinKind::Tool).collect();
+    let tools: Vec<&NewDefinition> = definitions_by_kind(new, PinKind::Tool).collect();
     let others: Vec<&NewDefinition> =
         new.definitions.iter().filter(|one| one.kind != PinKind::Tool).collect();
-    let findings: Vec<_> = new.found.iter().map(found_one).collect();
+    let findings: Vec<_> = new.found.iter().map(scan_finding).collect();
     html! {
         article class="card held attention-card" {
             div class="row-heading" {
-                h3 { (to_server(&held.server)) span class="muted" { " is new" } }
+                h3 { (server_link(&held.server)) span class="muted" { " is new" } }
                 (approve_and_go(&held.server, &shown, "Use it as it is", None))
             }
             p class="note" {
@@ -35,12 +35,12 @@ pub(super) fn first_use(held: &HeldServerShown, new: &NewServer) -> Markup {
                 }
             }
             h4 { (count(tools.len(), "tool")) }
-            ul class="plain" { @for tool in tools.iter().take(FEW) { li { (definition(tool)) } } }
-            @if tools.len() > FEW {
+            ul class="plain" { @for tool in tools.iter().take(MAX_VISIBLE_TOOLS) { li { (definition(tool)) } } }
+            @if tools.len() > MAX_VISIBLE_TOOLS {
                 details {
-                    summary { (tools.len() - FEW) " more" }
+                    summary { (tools.len() - MAX_VISIBLE_TOOLS) " more" }
                     ul class="plain" {
-                        @for tool in tools.iter().skip(FEW) { li { (definition(tool)) } }
+                        @for tool in tools.iter().skip(MAX_VISIBLE_TOOLS) { li { (definition(tool)) } }
                     }
                 }
             }
@@ -52,7 +52,7 @@ pub(super) fn first_use(held: &HeldServerShown, new: &NewServer) -> Markup {
                 p class="muted" { "The scanner found nothing in it." }
             } @else {
                 h4 { "What the scanner found" }
-                (found(&findings))
+                (scan_findings(&findings))
             }
         }
     }
@@ -67,11 +67,11 @@ fn definition(one: &NewDefinition) -> Markup {
             @for hint in &one.hints { span class="tag" { "says " (hint) } }
         }
         @if !one.says.is_empty() { span { (one.says) } }
-        @if let Some(risk) = &one.risk { (risk_of(risk)) }
+        @if let Some(risk) = &one.risk { (risk_line(risk)) }
         details { summary { "Definition" } (json(&one.definition)) }
     }
 }
 
-fn of_kind(new: &NewServer, kind: PinKind) -> impl Iterator<Item = &NewDefinition> {
+fn definitions_by_kind(new: &NewServer, kind: PinKind) -> impl Iterator<Item = &NewDefinition> {
     new.definitions.iter().filter(move |one| one.kind == kind)
 }

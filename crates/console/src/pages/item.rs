@@ -5,28 +5,28 @@ use maud::{Markup, html};
 use switchboard_core::Item;
 
 use super::markdown::{looks_like_markdown, markdown};
-use super::parts::{json, place};
+use super::parts::{json, page_path};
 use super::picture::picture;
-use super::rows::table_of;
+use super::relative_time::size;
 use super::sound::sound;
+use super::table::table;
 use super::tree::tree;
-use super::when::size;
 
 /// The longest text that a page shows whole.
-const LONGEST: usize = 200_000;
+const MAX_TEXT_BYTES: usize = 200_000;
 
 /// Which part of which call it is, so that it can be downloaded.
 #[derive(Clone, Copy)]
-pub(super) struct From<'a> {
+pub(super) struct ItemSource<'a> {
     /// The number of the call, if it is recorded.
     pub(super) call: Option<&'a str>,
     pub(super) number: usize,
 }
 
 /// A part of a result.
-pub(super) fn item(shown: &Item, from: From<'_>) -> Markup {
+pub(super) fn item(shown: &Item, from: ItemSource<'_>) -> Markup {
     match shown {
-        Item::Text(text) => text_of(text, Kind::Unsaid),
+        Item::Text(text) => text_block(text, TextKind::Unspecified),
         Item::Image { data, .. } => html! {
             @match picture(data) {
                 Ok(address) => { img class="picture" src=(address) alt="A picture of the result"; },
@@ -41,8 +41,8 @@ pub(super) fn item(shown: &Item, from: From<'_>) -> Markup {
                     span class="mono" { (uri) }
                     @if let Some(mime) = mime { " " span class="tag" { (mime) } }
                 }
-                @if let Some(text) = text { (text_of(text, Kind::of(mime.as_deref(), uri))) }
-                @if let Some(blob) = blob { (data_of(mime.as_deref(), blob)) }
+                @if let Some(text) = text { (text_block(text, TextKind::detect(mime.as_deref(), uri))) }
+                @if let Some(blob) = blob { (blob_block(mime.as_deref(), blob)) }
                 (download(from))
             }
         },
@@ -58,50 +58,50 @@ pub(super) fn item(shown: &Item, from: From<'_>) -> Markup {
         Item::Message { role, content } => html! {
             div class="message" { span class="tag" { (role) } (item(content, from)) }
         },
-        Item::Other { raw, .. } => structured(raw),
+        Item::Other { raw, .. } => structured_json(raw),
     }
 }
 
 /// JSON: a table if it is one, otherwise a tree.
-pub(super) fn structured(text: &str) -> Markup {
-    table_of(text).or_else(|| tree(text)).unwrap_or_else(|| json(&cut(text)))
+pub(super) fn structured_json(text: &str) -> Markup {
+    table(text).or_else(|| tree(text)).unwrap_or_else(|| json(&truncate(text)))
 }
 
 /// What a text is, as far as it is said.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TextKind {
     Markdown,
     Plain,
-    Unsaid,
+    Unspecified,
 }
 
-impl Kind {
-    fn of(mime: Option<&str>, uri: &str) -> Self {
+impl TextKind {
+    fn detect(mime: Option<&str>, uri: &str) -> Self {
         let ends = |ending: &str| uri.to_ascii_lowercase().ends_with(ending);
         match mime.and_then(|mime| mime.split(';').next()).map(str::trim) {
             Some("text/markdown" | "text/x-markdown") => Self::Markdown,
             Some("text/plain") | None if ends(".md") || ends(".markdown") => Self::Markdown,
             Some(_) => Self::Plain,
-            None => Self::Unsaid,
+            None => Self::Unspecified,
         }
     }
 }
 
-fn text_of(text: &str, kind: Kind) -> Markup {
+fn text_block(text: &str, kind: TextKind) -> Markup {
     let is_json = text.trim_start().starts_with(['{', '['])
         && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
     if is_json {
-        return structured(text);
+        return structured_json(text);
     }
     let is_markdown = match kind {
-        Kind::Markdown => true,
-        Kind::Plain => false,
-        Kind::Unsaid => looks_like_markdown(text),
+        TextKind::Markdown => true,
+        TextKind::Plain => false,
+        TextKind::Unspecified => looks_like_markdown(text),
     };
     if !is_markdown {
-        return html! { pre class="text" tabindex="0" { (cut(text)) } };
+        return html! { pre class="text" tabindex="0" { (truncate(text)) } };
     }
-    let text = cut(text);
+    let text = truncate(text);
     html! {
         (markdown(&text))
         details class="below" { summary { "As text" } pre class="text" tabindex="0" { (text) } }
@@ -115,34 +115,34 @@ fn audio(mime: &str, data: &str) -> Markup {
                 audio controls preload="metadata" src=(address) aria-label="A sound of the result" {}
             },
             Err(why) => {
-                p class="muted" { "A sound, " (mime) ", " (decoded(data)) ", not played: " (why) "." }
+                p class="muted" { "A sound, " (mime) ", " (decoded_size(data)) ", not played: " (why) "." }
             },
         }
     }
 }
 
-fn data_of(mime: Option<&str>, blob: &str) -> Markup {
+fn blob_block(mime: Option<&str>, blob: &str) -> Markup {
     html! {
         @if let Ok(address) = picture(blob) {
             img class="picture" src=(address) alt="A picture of the resource";
         } @else if let (true, Ok(address)) = (mime.is_some_and(|mime| mime.starts_with("audio/")), sound(blob)) {
             audio controls preload="metadata" src=(address) aria-label="A sound of the resource" {}
         } @else {
-            p class="muted" { "Data, " (decoded(blob)) "." }
+            p class="muted" { "Data, " (decoded_size(blob)) "." }
         }
     }
 }
 
-fn decoded(base64: &str) -> String {
+fn decoded_size(base64: &str) -> String {
     size(base64.len() as u64 / 4 * 3)
 }
 
 /// The way to have a part as a file.
-fn download(from: From<'_>) -> Markup {
+fn download(from: ItemSource<'_>) -> Markup {
     html! {
         @if let Some(call) = from.call {
             p class="small" {
-                a href={ "/api/v1" (place(&["calls", call, "parts", &from.number.to_string()])) }
+                a href={ "/api/v1" (page_path(&["calls", call, "parts", &from.number.to_string()])) }
                     download { "Download" }
             }
         }
@@ -150,11 +150,11 @@ fn download(from: From<'_>) -> Markup {
 }
 
 /// The beginning of a text that is too long for a page.
-pub(super) fn cut(text: &str) -> String {
-    if text.len() <= LONGEST {
+pub(super) fn truncate(text: &str) -> String {
+    if text.len() <= MAX_TEXT_BYTES {
         return text.to_owned();
     }
-    let mut end = LONGEST;
+    let mut end = MAX_TEXT_BYTES;
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -167,12 +167,13 @@ mod tests {
     use super::*;
 
     fn shown(item_: &Item) -> String {
-        item(item_, From { call: Some("7"), number: 2 }).into_string()
+        item(item_, ItemSource { call: Some("7"), number: 2 }).into_string()
     }
 
     fn resource(uri: &str, mime: Option<&str>, text: Option<&str>, blob: Option<&str>) -> Item {
         let owned = |text: Option<&str>| text.map(str::to_owned);
-        let (uri, pretty) = (uri.to_owned(), String::new());
+        let uri = uri.to_owned();
+        let pretty = String::new();
         Item::Resource { uri, mime: owned(mime), text: owned(text), blob: owned(blob), pretty }
     }
 
@@ -200,7 +201,11 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut_between_letters() {
-        let long = "ä".repeat(LONGEST);
-        assert!(cut(&long).ends_with(&format!("\n… {LONGEST} more bytes")), "{}", cut(&long).len());
+        let long = "ä".repeat(MAX_TEXT_BYTES);
+        assert!(
+            truncate(&long).ends_with(&format!("\n… {MAX_TEXT_BYTES} more bytes")),
+            "{}",
+            truncate(&long).len()
+        );
     }
 }

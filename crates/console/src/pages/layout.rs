@@ -4,21 +4,21 @@ use axum::response::Response;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::parts::prose;
+use crate::auth::Principal;
 use crate::console::Console;
-use crate::door::Signed;
-use crate::reply::{self, Problem};
-use crate::shown::held_count;
+use crate::reply::{self, ApiError};
+use crate::views::held_count;
 
 /// One page, without what is around it.
-pub(super) struct Page {
+pub(super) struct ConsolePage {
     pub(super) title: String,
-    pub(super) section: Section,
+    pub(super) section: ConsoleSection,
     pub(super) body: Markup,
 }
 
 /// The parts of the console.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Section {
+pub(super) enum ConsoleSection {
     Overview,
     Servers,
     Tools,
@@ -29,7 +29,7 @@ pub(super) enum Section {
     Policy,
 }
 
-impl Section {
+impl ConsoleSection {
     const ALL: [Self; 8] = [
         Self::Overview,
         Self::Reviews,
@@ -54,7 +54,7 @@ impl Section {
         }
     }
 
-    const fn place(self) -> &'static str {
+    const fn path(self) -> &'static str {
         match self {
             Self::Overview => "/",
             Self::Servers => "/servers",
@@ -68,7 +68,7 @@ impl Section {
     }
 
     /// The lines of its icon, in a square of 16.
-    const fn lines(self) -> &'static str {
+    const fn icon_path(self) -> &'static str {
         match self {
             Self::Overview => "M2 13V8m4 5V3m4 10V6m4 7V9",
             Self::Servers => "M2.5 3h11v4h-11zm0 6h11v4h-11zM5 5h.01M5 11h.01",
@@ -89,19 +89,19 @@ impl Section {
 /// The page with everything around it; what went wrong instead, if something did.
 pub(super) async fn respond(
     console: &Console,
-    signed: &Signed,
-    page: Result<Page, Problem>,
+    signed: &Principal,
+    page: Result<ConsolePage, ApiError>,
 ) -> Response {
     // The pages work without the queue; the one about it says what is wrong.
-    let waiting = console.host.waiting().list().await.map_or(0, |list| list.len());
+    let waiting = console.host.reviews().list().await.map_or(0, |list| list.len());
     let waiting = waiting + held_count(console);
-    let frame = Frame { token: &signed.token, waiting };
+    let frame = PageFrame { token: &signed.token, waiting };
     match page {
-        Ok(page) => reply::html(frame.around(&page)),
+        Ok(page) => reply::html(frame.render(&page)),
         Err(problem) => {
-            let page = Page {
+            let page = ConsolePage {
                 title: "Not here".to_owned(),
-                section: Section::Overview,
+                section: ConsoleSection::Overview,
                 body: html! {
                     div class="empty" {
                         h1 { "That did not work" }
@@ -111,22 +111,22 @@ pub(super) async fn respond(
                     }
                 },
             };
-            reply::html_with(problem.status(), frame.around(&page))
+            reply::html_with(problem.status(), frame.render(&page))
         }
     }
 }
 
-struct Frame<'a> {
+struct PageFrame<'a> {
     token: &'a str,
     waiting: usize,
 }
 
-impl Frame<'_> {
-    fn around(&self, page: &Page) -> Markup {
+impl PageFrame<'_> {
+    fn render(&self, page: &ConsolePage) -> Markup {
         html! {
             (DOCTYPE)
             html lang="en" {
-                (head(&page.title, &More::Token(self.token)))
+                (head(&page.title, &HeadExtras::Token(self.token)))
                 body {
                     a class="skip" href="#main" { "Skip to the content" }
                     header class="side" {
@@ -136,7 +136,7 @@ impl Frame<'_> {
                                 span { "Switchboard" }
                             }
                             nav aria-label="Pages" {
-                                @for section in Section::ALL { (self.way_to(section, page.section)) }
+                                @for section in ConsoleSection::ALL { (self.nav_link(section, page.section)) }
                             }
                             div class="foot" {
                                 span class="live" data-live-state="off" title="Live updates" {
@@ -154,15 +154,15 @@ impl Frame<'_> {
         }
     }
 
-    fn way_to(&self, section: Section, here: Section) -> Markup {
+    fn nav_link(&self, section: ConsoleSection, here: ConsoleSection) -> Markup {
         let current = (section == here).then_some("page");
         html! {
-            a href=(section.place()) aria-current=[current] {
+            a href=(section.path()) aria-current=[current] {
                 svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" {
-                    path d=(PreEscaped(section.lines())) {}
+                    path d=(PreEscaped(section.icon_path())) {}
                 }
                 span { (section.label()) }
-                @if section == Section::Reviews {
+                @if section == ConsoleSection::Reviews {
                     span data-live="waiting-count" {
                         @if self.waiting > 0 {
                             span class="count" aria-label="waiting" { (self.waiting) }
@@ -175,7 +175,7 @@ impl Frame<'_> {
 }
 
 /// What the head of a page has beside what all have.
-pub(super) enum More<'a> {
+pub(super) enum HeadExtras<'a> {
     Nothing,
     /// The token, on pages that can act.
     Token(&'a str),
@@ -184,7 +184,7 @@ pub(super) enum More<'a> {
 }
 
 /// The head of a page.
-pub(super) fn head(title: &str, more: &More<'_>) -> Markup {
+pub(super) fn head(title: &str, more: &HeadExtras<'_>) -> Markup {
     html! {
         head {
             meta charset="utf-8";
@@ -192,9 +192,9 @@ pub(super) fn head(title: &str, more: &More<'_>) -> Markup {
             meta name="color-scheme" content="light dark";
             meta name="robots" content="noindex";
             @match more {
-                More::Nothing => {},
-                More::Token(token) => { meta name="token" content=(token); },
-                More::Onward => { meta http-equiv="refresh" content="0;url=/"; },
+                HeadExtras::Nothing => {},
+                HeadExtras::Token(token) => { meta name="token" content=(token); },
+                HeadExtras::Onward => { meta http-equiv="refresh" content="0;url=/"; },
             }
             title { (title) " · Switchboard" }
             link rel="icon" href="/assets/icon.svg" type="image/svg+xml";

@@ -9,13 +9,13 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 use super::picture::picture;
 
 /// What is nested deeper is shown without a frame of its own.
-const DEEPEST: usize = 24;
+const MAX_DEPTH: usize = 24;
 
 /// The text with its headings, lists, tables and code shown as such.
 pub(super) fn markdown(text: &str) -> Markup {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut writer = Writer::default();
+    let mut writer = MarkdownWriter::default();
     for event in Parser::new_ext(text, options) {
         writer.take(event);
     }
@@ -24,7 +24,9 @@ pub(super) fn markdown(text: &str) -> Markup {
 
 /// Whether a text that nobody said anything about was probably written as Markdown.
 pub(super) fn looks_like_markdown(text: &str) -> bool {
-    let (mut headings, mut items, mut certain) = (0, 0, false);
+    let mut headings = 0;
+    let mut items = 0;
+    let mut certain = false;
     for line in text.lines().take(400).map(str::trim_start) {
         let marks = line.len() - line.trim_start_matches('#').len();
         headings += usize::from((1..=6).contains(&marks) && line.get(marks..=marks) == Some(" "));
@@ -42,14 +44,14 @@ pub(super) fn looks_like_markdown(text: &str) -> bool {
 }
 
 #[derive(Default)]
-struct Writer {
+struct MarkdownWriter {
     out: String,
     /// How each part that is open is closed.
     open: Vec<Cow<'static, str>>,
     in_head: bool,
 }
 
-impl Writer {
+impl MarkdownWriter {
     fn take(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.begin(tag),
@@ -93,7 +95,7 @@ impl Writer {
                 };
                 let open = format!(
                     "<pre class=\"code\" tabindex=\"0\" aria-label=\"{}\">",
-                    escaped(&about)
+                    escape(&about)
                 );
                 (open.into(), "</pre>".into())
             }
@@ -119,7 +121,7 @@ impl Writer {
             Tag::Image { dest_url, .. } => image(&dest_url),
             _ => ("".into(), "".into()),
         };
-        let is_deep = self.open.len() > DEEPEST;
+        let is_deep = self.open.len() > MAX_DEPTH;
         self.out.push_str(if is_deep { "" } else { &open });
         self.open.push(if is_deep { "".into() } else { close });
     }
@@ -134,11 +136,11 @@ impl Writer {
     }
 
     fn text(&mut self, text: &str) {
-        self.out.push_str(&escaped(text));
+        self.out.push_str(&escape(text));
     }
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     html! { (text) }.into_string()
 }
 
@@ -147,7 +149,7 @@ fn address(to: &str) -> String {
     if to.starts_with('#') {
         return "</span>".to_owned();
     }
-    format!("</span> <span class=\"mono muted leads\">{}</span>", escaped(to))
+    format!("</span> <span class=\"mono muted leads\">{}</span>", escape(to))
 }
 
 /// A picture that is in the text itself is shown as every other one; the rest stays where it is.
@@ -227,7 +229,7 @@ mod tests {
         let deep = format!("{} a", ">".repeat(5_000));
         let shown = shown(&deep);
         let opened = shown.matches("<blockquote>").count();
-        assert!(opened <= DEEPEST + 1, "{opened}");
+        assert!(opened <= MAX_DEPTH + 1, "{opened}");
         assert_eq!(opened, shown.matches("</blockquote>").count());
     }
 

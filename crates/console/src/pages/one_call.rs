@@ -5,24 +5,24 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::layout::{Page, Section, respond};
-use super::parts::{json, outcome, place};
-use super::result::{result_of, words};
+use super::layout::{ConsolePage, ConsoleSection, respond};
+use super::parts::{json, outcome, page_path};
+use super::result::{outcome_text, result_block};
 use super::timeline::timeline;
-use crate::console::Shared;
-use crate::door::Signed;
-use crate::shown::{self, CallShown};
+use crate::auth::Principal;
+use crate::console::SharedConsole;
+use crate::views::{self, CallShown};
 
 /// One call.
 pub(crate) async fn call(
-    State(console): State<Shared>,
-    Extension(signed): Extension<Signed>,
+    State(console): State<SharedConsole>,
+    Extension(signed): Extension<Principal>,
     Path(id): Path<String>,
 ) -> Response {
-    let shown = shown::call(&console, &id).await;
-    let page = shown.map(|shown| Page {
+    let shown = views::call(&console, &id).await;
+    let page = shown.map(|shown| ConsolePage {
         title: format!("Call {}", shown.row.id),
-        section: Section::Calls,
+        section: ConsoleSection::Calls,
         body: body(&shown),
     });
     respond(&console, &signed, page).await
@@ -37,18 +37,18 @@ fn body(shown: &CallShown) -> Markup {
                 h1 class="mono" { (row.target) }
                 div class="actions" {
                     (outcome(row.state))
-                    form data-call={ "/api/v1" (place(&["calls", &row.id])) "/again" }
+                    form data-call={ "/api/v1" (page_path(&["calls", &row.id])) "/again" }
                         data-into="ran" {
                         button type="submit" class="button" { "Run again" }
                     }
                     @if row.kind == "tool" {
-                        a class="button" href=(place(&["tools", &row.server, &row.target])) {
+                        a class="button" href=(page_path(&["tools", &row.server, &row.target])) {
                             "To the tool"
                         }
                     }
                 }
             }
-            (words(shown.message.as_deref(), shown.hint.as_deref()))
+            (outcome_text(shown.message.as_deref(), shown.hint.as_deref()))
             div class="columns" {
                 section class="card" aria-labelledby="timeline" {
                     h2 id="timeline" { "What happened" }
@@ -66,11 +66,11 @@ fn body(shown: &CallShown) -> Markup {
             div id="ran" aria-live="polite" {}
             section class="card" aria-labelledby="result" {
                 h2 id="result" { "Result" }
-                @if let Some(result) = &shown.result { (result_of(row.kind, Some(&row.id), result.get())) }
+                @if let Some(result) = &shown.result { (result_block(row.kind, Some(&row.id), result.get())) }
                 @else if shown.result_cut {
                     p class="muted" {
                         "It is too long to be shown here. "
-                        a href={ "/api/v1" (place(&["calls", &row.id, "result"])) } download { "Download it" }
+                        a href={ "/api/v1" (page_path(&["calls", &row.id, "result"])) } download { "Download it" }
                     }
                 } @else { p class="muted" { "There is none." } }
                 @if let Some(late) = &shown.late_answer {

@@ -6,30 +6,30 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::calls::table;
-use super::held::{found, held};
-use super::layout::{Page, Section, respond};
-use super::parts::{count, empty, heading, prose, state, to_server};
-use super::{chart, when};
-use crate::console::Shared;
-use crate::door::Signed;
-use crate::shown::{self, OverviewShown};
+use super::layout::{ConsolePage, ConsoleSection, respond};
+use super::parts::{count, empty_state, heading, prose, server_link, state};
+use super::quarantine::{quarantined_servers, scan_findings};
+use super::{chart, relative_time};
+use crate::auth::Principal;
+use crate::console::SharedConsole;
+use crate::views::{self, OverviewShown};
 
 /// The whole at a glance.
 pub(crate) async fn overview(
-    State(console): State<Shared>,
-    Extension(signed): Extension<Signed>,
+    State(console): State<SharedConsole>,
+    Extension(signed): Extension<Principal>,
 ) -> Response {
-    let shown = shown::overview(&console).await;
-    let page = shown.map(|shown| Page {
+    let shown = views::overview(&console).await;
+    let page = shown.map(|shown| ConsolePage {
         title: "Overview".to_owned(),
-        section: Section::Overview,
+        section: ConsoleSection::Overview,
         body: body(&shown),
     });
     respond(&console, &signed, page).await
 }
 
 fn body(shown: &OverviewShown) -> Markup {
-    let waiting = shown.waiting + held_of(shown);
+    let waiting = shown.waiting + held_count(shown);
     html! {
         (heading("Overview", &html! { "What is connected, what waits for you, and what happened." }))
         div data-live="overview" {
@@ -40,15 +40,15 @@ fn body(shown: &OverviewShown) -> Markup {
                 (tile("Servers", "/servers", &servers_count(shown), &by_state(shown)))
                 (tile("Waiting for you", "/reviews", &html! {
                     span class=[(waiting > 0).then_some("attention")] { (waiting) }
-                }, &waits(shown)))
+                }, &waiting_notice(shown)))
                 (tile("Calls, last hour", "/calls", &html! { (shown.hour.calls) }, &html! {
                     (rate(shown)) " a minute"
                 }))
                 (tile("Errors", "/calls", &html! { (error_share(shown)) }, &html! {
                     (shown.hour.failed) " of " (shown.hour.ended)
                 }))
-                (tile("Duration", "/calls", &html! { (taken(shown.hour.p50_milliseconds)) }, &html! {
-                    "99 % within " (taken(shown.hour.p99_milliseconds))
+                (tile("Duration", "/calls", &html! { (duration_text(shown.hour.p50_milliseconds)) }, &html! {
+                    "99 % within " (duration_text(shown.hour.p99_milliseconds))
                 }))
             }
             div class="columns" {
@@ -69,14 +69,14 @@ fn body(shown: &OverviewShown) -> Markup {
                         h2 id="held" { "Held until you have looked" }
                         a href="/reviews" { "All reviews" }
                     }
-                    (held(&shown.held))
+                    (quarantined_servers(&shown.held))
                 }
             }
             @if !shown.pinned_unseen.is_empty() { (unseen(shown)) }
             @if !shown.found.is_empty() {
                 section class="card" aria-labelledby="findings" {
                     h2 id="findings" { "What the scanner found" }
-                    (found(&shown.found))
+                    (scan_findings(&shown.found))
                 }
             }
             @if !shown.attention.is_empty() { (attention(shown)) }
@@ -86,7 +86,7 @@ fn body(shown: &OverviewShown) -> Markup {
                     a href="/calls" { "All calls" }
                 }
                 @if shown.newest.is_empty() {
-                    (empty("No calls yet", &html! {
+                    (empty_state("No calls yet", &html! {
                         "Try one on the " a href="/tools" { "Tools" } " page, or connect a client to "
                         code { "/mcp" } " at this address."
                     }))
@@ -96,13 +96,13 @@ fn body(shown: &OverviewShown) -> Markup {
     }
 }
 
-fn held_of(shown: &OverviewShown) -> usize {
+fn held_count(shown: &OverviewShown) -> usize {
     shown.held.iter().map(|server| server.definitions.len()).sum()
 }
 
-fn waits(shown: &OverviewShown) -> Markup {
+fn waiting_notice(shown: &OverviewShown) -> Markup {
     html! {
-        @match (shown.waiting, held_of(shown)) {
+        @match (shown.waiting, held_count(shown)) {
             (0, 0) => { "nothing waits" },
             (0, held) => { (count(held, "changed definition")) },
             (waiting, 0) => { (count(waiting, "question")) },
@@ -150,7 +150,7 @@ fn unseen(shown: &OverviewShown) -> Markup {
                 @for one in &shown.pinned_unseen {
                     li {
                         span class="first" {
-                            (to_server(&one.server)) span class="tag" { (count(one.tools, "tool")) }
+                            (server_link(&one.server)) span class="tag" { (count(one.tools, "tool")) }
                         }
                         span class="mono small" { (one.how) }
                         @for finding in &one.findings { span class="small" { (prose(finding)) } }
@@ -168,7 +168,7 @@ fn attention(shown: &OverviewShown) -> Markup {
             ul class="plain" {
                 @for server in &shown.attention {
                     li {
-                        span class="first" { (to_server(&server.name)) (state(server.state)) }
+                        span class="first" { (server_link(&server.name)) (state(server.state)) }
                         @if let Some(reason) = &server.reason { span { (prose(reason)) } }
                         @if let Some(step) = &server.next_step {
                             span class="muted" { "Next: " (prose(step)) }
@@ -192,6 +192,6 @@ fn error_share(shown: &OverviewShown) -> String {
     format!("{:.1} %", 100.0 * shown.hour.failed as f64 / shown.hour.ended as f64)
 }
 
-fn taken(milliseconds: Option<f64>) -> String {
-    milliseconds.map_or_else(|| "–".to_owned(), when::duration)
+fn duration_text(milliseconds: Option<f64>) -> String {
+    milliseconds.map_or_else(|| "–".to_owned(), relative_time::duration)
 }

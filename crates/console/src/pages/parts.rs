@@ -35,13 +35,13 @@ pub(super) fn badge(tone: &str, word: &str) -> Markup {
 }
 
 /// The address of a page below others, each part made safe for it.
-pub(super) fn place(parts: &[&str]) -> String {
-    parts.iter().map(|part| format!("/{}", percent::part(part))).collect()
+pub(super) fn page_path(parts: &[&str]) -> String {
+    parts.iter().map(|part| format!("/{}", percent::encode_component(part))).collect()
 }
 
 /// A link to a server's page.
-pub(super) fn to_server(name: &str) -> Markup {
-    html! { a href=(place(&["servers", name])) { (name) } }
+pub(super) fn server_link(name: &str) -> Markup {
+    html! { a href=(page_path(&["servers", name])) { (name) } }
 }
 
 /// JSON over several lines, otherwise exactly as it was sent.
@@ -64,7 +64,7 @@ pub(super) fn count(number: usize, one: &str) -> String {
 }
 
 /// What stands where nothing is: why, and what to do.
-pub(super) fn empty(title: &str, hint: &Markup) -> Markup {
+pub(super) fn empty_state(title: &str, hint: &Markup) -> Markup {
     html! { div class="empty" { h2 { (title) } p class="muted" { (hint) } } }
 }
 
@@ -85,7 +85,7 @@ mod tests {
             (&["servers", ".."], "/servers/%2E%2E"),
             (&["tools", "x", "\"><script>"], "/tools/x/%22%3E%3Cscript%3E"),
         ] {
-            assert_eq!(place(parts), expected);
+            assert_eq!(page_path(parts), expected);
         }
     }
 

@@ -7,33 +7,33 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 /// The most base64 text of one picture.
-const LONGEST: usize = 6 << 20;
+const MAX_BASE64_BYTES: usize = 6 << 20;
 /// The most points of one picture.
-const POINTS: u64 = 40_000_000;
+const MAX_PIXELS: u64 = 40_000_000;
 
 /// The address that shows the picture, or why it is not shown.
 pub(super) fn picture(data: &str) -> Result<String, &'static str> {
-    if data.len() > LONGEST {
+    if data.len() > MAX_BASE64_BYTES {
         return Err("it is too large");
     }
     let plain: String = data.split_ascii_whitespace().collect();
     let bytes = BASE64_STANDARD.decode(&plain).map_err(|_| "its data cannot be read")?;
     let (kind, measures) = kind(&bytes).ok_or("it is not of a kind that is shown here")?;
     let (width, height) = measures.ok_or("its measures cannot be read")?;
-    if width * height > POINTS || width == 0 || height == 0 {
+    if width * height > MAX_PIXELS || width == 0 || height == 0 {
         return Err("its measures are too large");
     }
     Ok(format!("data:{kind};base64,{}", BASE64_STANDARD.encode(&bytes)))
 }
 
-type Measures = Option<(u64, u64)>;
+type Dimensions = Option<(u64, u64)>;
 
-fn kind(bytes: &[u8]) -> Option<(&'static str, Measures)> {
+fn kind(bytes: &[u8]) -> Option<(&'static str, Dimensions)> {
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
-        return Some(("image/png", wide_first(bytes, 16, 4, Order::Big)));
+        return Some(("image/png", width_then_height(bytes, 16, 4, ByteOrder::Big)));
     }
     if bytes.starts_with(b"GIF87a") || bytes.starts_with(b"GIF89a") {
-        return Some(("image/gif", wide_first(bytes, 6, 2, Order::Little)));
+        return Some(("image/gif", width_then_height(bytes, 6, 2, ByteOrder::Little)));
     }
     if bytes.starts_with(b"\xff\xd8\xff") {
         return Some(("image/jpeg", jpeg(bytes)));
@@ -45,59 +45,59 @@ fn kind(bytes: &[u8]) -> Option<(&'static str, Measures)> {
 }
 
 #[derive(Clone, Copy)]
-enum Order {
+enum ByteOrder {
     Big,
     Little,
 }
 
-fn number(bytes: &[u8], at: usize, length: usize, order: Order) -> Option<u64> {
+fn number(bytes: &[u8], at: usize, length: usize, order: ByteOrder) -> Option<u64> {
     let digits = bytes.get(at..at.checked_add(length)?)?;
     let add = |sum: u64, digit: &u8| sum << 8 | u64::from(*digit);
     Some(match order {
-        Order::Big => digits.iter().fold(0, add),
-        Order::Little => digits.iter().rev().fold(0, add),
+        ByteOrder::Big => digits.iter().fold(0, add),
+        ByteOrder::Little => digits.iter().rev().fold(0, add),
     })
 }
 
-fn wide_first(bytes: &[u8], at: usize, length: usize, order: Order) -> Measures {
+fn width_then_height(bytes: &[u8], at: usize, length: usize, order: ByteOrder) -> Dimensions {
     let width = number(bytes, at, length, order)?;
     Some((width, number(bytes, at + length, length, order)?))
 }
 
 /// From the first frame header; the sections before it are skipped.
-fn jpeg(bytes: &[u8]) -> Measures {
+fn jpeg(bytes: &[u8]) -> Dimensions {
     let mut at = 2;
     for _ in 0..1_000 {
-        let mark = number(bytes, at, 2, Order::Big)?;
+        let mark = number(bytes, at, 2, ByteOrder::Big)?;
         let is_frame =
             (0xffc0..=0xffcf).contains(&mark) && ![0xffc4, 0xffc8, 0xffcc].contains(&mark);
         if is_frame {
-            let height = number(bytes, at + 5, 2, Order::Big)?;
-            return Some((number(bytes, at + 7, 2, Order::Big)?, height));
+            let height = number(bytes, at + 5, 2, ByteOrder::Big)?;
+            return Some((number(bytes, at + 7, 2, ByteOrder::Big)?, height));
         }
         if mark >> 8 != 0xff {
             return None;
         }
         // A mark may be filled up with further bytes of ones.
-        let skip = if mark == 0xffff { 1 } else { 2 + number(bytes, at + 2, 2, Order::Big)? };
+        let skip = if mark == 0xffff { 1 } else { 2 + number(bytes, at + 2, 2, ByteOrder::Big)? };
         at = at.checked_add(usize::try_from(skip).ok()?)?;
     }
     None
 }
 
-fn webp(bytes: &[u8]) -> Measures {
+fn webp(bytes: &[u8]) -> Dimensions {
     match bytes.get(12..16)? {
         b"VP8X" => {
-            let width = number(bytes, 24, 3, Order::Little)? + 1;
-            Some((width, number(bytes, 27, 3, Order::Little)? + 1))
+            let width = number(bytes, 24, 3, ByteOrder::Little)? + 1;
+            Some((width, number(bytes, 27, 3, ByteOrder::Little)? + 1))
         }
         b"VP8L" => {
-            let bits = number(bytes, 21, 4, Order::Little)?;
+            let bits = number(bytes, 21, 4, ByteOrder::Little)?;
             Some(((bits & 0x3fff) + 1, (bits >> 14 & 0x3fff) + 1))
         }
         b"VP8 " => {
-            let width = number(bytes, 26, 2, Order::Little)? & 0x3fff;
-            Some((width, number(bytes, 28, 2, Order::Little)? & 0x3fff))
+            let width = number(bytes, 26, 2, ByteOrder::Little)? & 0x3fff;
+            Some((width, number(bytes, 28, 2, ByteOrder::Little)? & 0x3fff))
         }
         _ => None,
     }

@@ -6,37 +6,37 @@ use axum::response::Response;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::layout::{Page, Section, respond};
-use super::parts::{empty, heading, prose};
-use crate::console::Shared;
-use crate::door::Signed;
-use crate::shown::{self, LevelShown, PolicyShown};
+use super::layout::{ConsolePage, ConsoleSection, respond};
+use super::parts::{empty_state, heading, prose};
+use crate::auth::Principal;
+use crate::console::SharedConsole;
+use crate::views::{self, LevelShown, PolicyShown};
 
 /// What is to be tried, when somebody comes from a tool.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct ToTry {
+pub(crate) struct TryCallQuery {
     server: Option<String>,
     name: Option<String>,
 }
 
 /// The rules.
 pub(crate) async fn policy(
-    State(console): State<Shared>,
-    Extension(signed): Extension<Signed>,
-    Query(to_try): Query<ToTry>,
+    State(console): State<SharedConsole>,
+    Extension(signed): Extension<Principal>,
+    Query(to_try): Query<TryCallQuery>,
 ) -> Response {
     let servers: Vec<String> =
-        shown::servers(&console).into_iter().map(|server| server.name).collect();
-    let rules = shown::own_rules(&console);
-    let page = Page {
+        views::servers(&console).into_iter().map(|server| server.name).collect();
+    let rules = views::own_rules(&console);
+    let page = ConsolePage {
         title: "Policy".to_owned(),
-        section: Section::Policy,
-        body: body(&shown::policy(&console), &servers, &to_try, &rules),
+        section: ConsoleSection::Policy,
+        body: body(&views::policy(&console), &servers, &to_try, &rules),
     };
     respond(&console, &signed, Ok(page)).await
 }
 
-fn body(shown: &PolicyShown, servers: &[String], to_try: &ToTry, rules: &str) -> Markup {
+fn body(shown: &PolicyShown, servers: &[String], to_try: &TryCallQuery, rules: &str) -> Markup {
     html! {
         (heading("Policy", &html! {
             "What may run, what is asked and what is refused. The strictest level counts."
@@ -44,12 +44,12 @@ fn body(shown: &PolicyShown, servers: &[String], to_try: &ToTry, rules: &str) ->
         div data-live="policy" {
             (switches(shown))
             @if shown.levels.iter().all(|level| level.rules.is_empty()) {
-                (empty("No rules", &html! {
+                (empty_state("No rules", &html! {
                     "What nobody allowed is asked. Write some into " code { "policy.json" }
                     "; " code { "switchboard policy --help" } " tells more."
                 }))
             }
-            @for level in shown.levels.iter().filter(|level| level.file.is_some()) { (of_level(level)) }
+            @for level in shown.levels.iter().filter(|level| level.file.is_some()) { (level_card(level)) }
         }
         div class="columns" {
             section class="card" aria-labelledby="try" {
@@ -85,7 +85,7 @@ fn switches(shown: &PolicyShown) -> Markup {
     }
 }
 
-fn of_level(level: &LevelShown) -> Markup {
+fn level_card(level: &LevelShown) -> Markup {
     let file = level.file.as_deref().unwrap_or_default();
     html! {
         section aria-label={ "Rules of the " (level.level) " level" } {
@@ -104,7 +104,7 @@ fn of_level(level: &LevelShown) -> Markup {
                                 td class="mono" { (rule.when.as_deref().unwrap_or("always")) }
                                 td { (rule.name.as_deref().unwrap_or("")) }
                                 td class="mono small nowrap" title={ (file) ":" (rule.line) } {
-                                    (short(file)) ":" (rule.line)
+                                    (file_name(file)) ":" (rule.line)
                                 }
                             }
                         }
@@ -119,7 +119,7 @@ fn of_level(level: &LevelShown) -> Markup {
 }
 
 /// The name of a file without its folders.
-fn short(file: &str) -> &str {
+fn file_name(file: &str) -> &str {
     file.rsplit(['/', '\\']).next().unwrap_or(file)
 }
 
@@ -133,7 +133,7 @@ pub(super) fn effect(word: &str) -> Markup {
     super::parts::badge(tone, word)
 }
 
-fn try_form(servers: &[String], to_try: &ToTry) -> Markup {
+fn try_form(servers: &[String], to_try: &TryCallQuery) -> Markup {
     let chosen = to_try.server.as_deref();
     html! {
         form data-call="/api/v1/policy/explain" data-into="explained" autocomplete="off" {

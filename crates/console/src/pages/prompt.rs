@@ -7,31 +7,31 @@ use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
 use super::fields::fields;
-use super::layout::{Page, Section, respond};
-use super::parts::{place, to_server};
-use crate::console::Shared;
-use crate::door::Signed;
-use crate::shown::{self, OfferedPrompt};
+use super::layout::{ConsolePage, ConsoleSection, respond};
+use super::parts::{page_path, server_link};
+use crate::auth::Principal;
+use crate::console::SharedConsole;
+use crate::views::{self, OfferedPrompt};
 
 /// One prompt.
 pub(crate) async fn prompt(
-    State(console): State<Shared>,
-    Extension(signed): Extension<Signed>,
+    State(console): State<SharedConsole>,
+    Extension(signed): Extension<Principal>,
     Path((server, name)): Path<(String, String)>,
 ) -> Response {
-    let page = shown::prompt(&console, &server, &name).map(|prompt| Page {
+    let page = views::prompt(&console, &server, &name).map(|prompt| ConsolePage {
         title: prompt.name.clone(),
-        section: Section::Resources,
+        section: ConsoleSection::Resources,
         body: body(&prompt),
     });
     respond(&console, &signed, page).await
 }
 
 fn body(prompt: &OfferedPrompt) -> Markup {
-    let api = format!("/api/v1{}/get", place(&["prompts", &prompt.server, &prompt.name]));
+    let api = format!("/api/v1{}/get", page_path(&["prompts", &prompt.server, &prompt.name]));
     html! {
         p class="crumbs" {
-            a href="/resources" { "Resources and prompts" } " / " (to_server(&prompt.server)) " / "
+            a href="/resources" { "Resources and prompts" } " / " (server_link(&prompt.server)) " / "
             (prompt.name)
         }
         h1 { (prompt.title.as_deref().unwrap_or(&prompt.name)) }

@@ -3,15 +3,15 @@
 use maud::{Markup, html};
 use switchboard_registry::plan::{Asked, Format};
 
-use super::parts::{empty, json, place, prose};
-use super::proposed::dangers;
-use crate::shown::registry::{Chosen, FilledIn, RegistryRow, RegistryShown, WayShown};
+use super::parts::{empty_state, json, page_path, prose};
+use super::proposal::dangers;
+use crate::views::registry::{Chosen, FilledIn, RegistryRow, RegistryShown, WayShown};
 
 /// Servers that fit the words, each with a button to look at it.
 pub(crate) fn registry_rows(rows: &[RegistryRow]) -> Markup {
     html! {
         @if rows.is_empty() {
-            (empty("Nothing was found", &html! {
+            (empty_state("Nothing was found", &html! {
                 "Try another word; a registry looks at names, titles and descriptions."
             }))
         }
@@ -24,7 +24,7 @@ pub(crate) fn registry_rows(rows: &[RegistryRow]) -> Markup {
                     form class="card line" data-call="/api/v1/registry/show" data-into="found" {
                         input type="hidden" data-member="name" value=(row.name);
                         input type="hidden" data-member="version" value=[row.version.as_deref()];
-                        div class="grow" { (first(row)) }
+                        div class="grow" { (row_summary(row)) }
                         button type="submit" class="button" { "Look" }
                     }
                 }
@@ -33,7 +33,7 @@ pub(crate) fn registry_rows(rows: &[RegistryRow]) -> Markup {
     }
 }
 
-fn first(row: &RegistryRow) -> Markup {
+fn row_summary(row: &RegistryRow) -> Markup {
     html! {
         span class="first" {
             strong { (row.title.as_deref().unwrap_or(&row.name)) }
@@ -50,19 +50,19 @@ pub(crate) fn registry_server(shown: &RegistryShown) -> Markup {
     html! {
         div class="stack" {
             div class="card" {
-                (first(&shown.row))
+                (row_summary(&shown.row))
                 p class="small muted" { "Listed by " span class="mono" { (shown.row.registry) } }
             }
             @if shown.ways.is_empty() {
-                (empty("No way to add it", &html! { "It has neither a package nor an address." }))
+                (empty_state("No way to add it", &html! { "It has neither a package nor an address." }))
             }
-            @for way in &shown.ways { (way_of(shown, way)) }
+            @for way in &shown.ways { (way_form(shown, way)) }
             div id="filled" aria-live="polite" {}
         }
     }
 }
 
-fn way_of(shown: &RegistryShown, way: &WayShown) -> Markup {
+fn way_form(shown: &RegistryShown, way: &WayShown) -> Markup {
     html! {
         form class="card" data-call="/api/v1/registry/look" data-into="filled" data-fields="answers"
             autocomplete="off" {
@@ -131,7 +131,7 @@ pub(crate) fn registry_filled(chosen: &Chosen, filled: &FilledIn) -> Markup {
     let answers = serde_json::to_string(&chosen.answers).unwrap_or_default();
     html! {
         form class="card attention-card" data-act="/api/v1/registry/add"
-            data-then=(place(&["servers", &filled.under])) {
+            data-then=(page_path(&["servers", &filled.under])) {
             input type="hidden" data-member="name" value=(chosen.name);
             input type="hidden" data-member="version" value=(chosen.version);
             input type="hidden" data-member="way" data-kind="json" value=(chosen.way);
@@ -139,7 +139,7 @@ pub(crate) fn registry_filled(chosen: &Chosen, filled: &FilledIn) -> Markup {
             input type="hidden" data-member="digest" value=(filled.digest);
             h2 { @if filled.is_remote { "It is at" } @else { "It runs, to the letter" } }
             pre class="code" tabindex="0" {
-                @for word in &filled.words { (quoted(word)) " " }
+                @for word in &filled.words { (shell_quote(word)) " " }
             }
             @if !filled.pairs.is_empty() {
                 dl class="facts" {
@@ -170,7 +170,7 @@ pub(crate) fn registry_filled(chosen: &Chosen, filled: &FilledIn) -> Markup {
 }
 
 /// A word as a shell would want it, so that spaces within are seen.
-fn quoted(word: &str) -> String {
+fn shell_quote(word: &str) -> String {
     let is_plain = !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || c == '\'');
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }

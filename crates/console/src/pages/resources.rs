@@ -5,22 +5,22 @@ use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::layout::{Page, Section, respond};
-use super::parts::{empty, heading, place, to_server};
+use super::layout::{ConsolePage, ConsoleSection, respond};
+use super::parts::{empty_state, heading, page_path, server_link};
 use super::template::variables;
-use crate::console::Shared;
-use crate::door::Signed;
-use crate::shown::{self, OfferedPrompt, OfferedResource, ResourcesShown};
+use crate::auth::Principal;
+use crate::console::SharedConsole;
+use crate::views::{self, OfferedPrompt, OfferedResource, ResourcesShown};
 
 /// Resources, templates and prompts.
 pub(crate) async fn resources(
-    State(console): State<Shared>,
-    Extension(signed): Extension<Signed>,
+    State(console): State<SharedConsole>,
+    Extension(signed): Extension<Principal>,
 ) -> Response {
-    let page = Page {
+    let page = ConsolePage {
         title: "Resources and prompts".to_owned(),
-        section: Section::Resources,
-        body: body(&shown::resources(&console)),
+        section: ConsoleSection::Resources,
+        body: body(&views::resources(&console)),
     };
     respond(&console, &signed, Ok(page)).await
 }
@@ -32,9 +32,9 @@ fn body(shown: &ResourcesShown) -> Markup {
             div data-live="resources" {
                 h2 { "Resources" }
                 @if shown.resources.is_empty() {
-                    (empty("No resources", &html! { "No server that is ready offers any." }))
+                    (empty_state("No resources", &html! { "No server that is ready offers any." }))
                 }
-                ul class="cards" { @for resource in &shown.resources { (listed(resource)) } }
+                ul class="cards" { @for resource in &shown.resources { (resource_row(resource)) } }
                 @if !shown.templates.is_empty() {
                     h2 { "Templates" }
                     p class="muted small" { "Fill in the gaps; what the server knows is suggested." }
@@ -46,9 +46,9 @@ fn body(shown: &ResourcesShown) -> Markup {
                 }
                 h2 { "Prompts" }
                 @if shown.prompts.is_empty() {
-                    (empty("No prompts", &html! { "No server that is ready offers any." }))
+                    (empty_state("No prompts", &html! { "No server that is ready offers any." }))
                 }
-                ul class="cards" { @for prompt in &shown.prompts { (listed_prompt(prompt)) } }
+                ul class="cards" { @for prompt in &shown.prompts { (prompt_row(prompt)) } }
             }
             section class="card sticky" aria-labelledby="read" {
                 h2 id="read" { "Content" }
@@ -58,7 +58,7 @@ fn body(shown: &ResourcesShown) -> Markup {
     }
 }
 
-fn listed(resource: &OfferedResource) -> Markup {
+fn resource_row(resource: &OfferedResource) -> Markup {
     html! {
         li {
             form class="card line" data-call="/api/v1/resources/read" data-into="ran" {
@@ -107,7 +107,7 @@ fn about(resource: &OfferedResource) -> Markup {
         div class="grow" {
             span class="first" {
                 strong { (resource.name.as_deref().unwrap_or(&resource.uri)) }
-                span class="muted" { (to_server(&resource.server)) }
+                span class="muted" { (server_link(&resource.server)) }
                 @if let Some(mime) = &resource.mime_type { span class="tag" { (mime) } }
             }
             span class="mono small cut" { (resource.uri) }
@@ -118,10 +118,10 @@ fn about(resource: &OfferedResource) -> Markup {
     }
 }
 
-fn listed_prompt(prompt: &OfferedPrompt) -> Markup {
+fn prompt_row(prompt: &OfferedPrompt) -> Markup {
     html! {
         li {
-            a class="card tool" href=(place(&["prompts", &prompt.server, &prompt.name])) {
+            a class="card tool" href=(page_path(&["prompts", &prompt.server, &prompt.name])) {
                 span class="first" {
                     strong { (prompt.title.as_deref().unwrap_or(&prompt.name)) }
                     span class="muted" { (prompt.server) }

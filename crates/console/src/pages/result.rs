@@ -3,13 +3,13 @@
 use maud::{Markup, html};
 use switchboard_core::{InvalidOutput, Item, Reply};
 
-use super::item::{From, cut, item, structured};
-use super::parts::{json, outcome, place, prose};
-use super::when::duration;
-use crate::shown::Ran;
+use super::item::{ItemSource, item, structured_json, truncate};
+use super::parts::{json, outcome, page_path, prose};
+use super::relative_time::duration;
+use crate::views::Ran;
 
 /// A call that was just made, as a piece of a page.
-pub(crate) fn ran(ran: &Ran) -> Markup {
+pub(crate) fn finished_call(ran: &Ran) -> Markup {
     html! {
         div class="ran" {
             div class="row-heading" {
@@ -17,20 +17,20 @@ pub(crate) fn ran(ran: &Ran) -> Markup {
                 span class="muted small" {
                     (duration(ran.milliseconds))
                     @if let Some(id) = &ran.id {
-                        " · " a href=(place(&["calls", id])) { "call " (id) }
+                        " · " a href=(page_path(&["calls", id])) { "call " (id) }
                     }
                 }
             }
-            (words(ran.message.as_deref(), ran.hint.as_deref()))
+            (outcome_text(ran.message.as_deref(), ran.hint.as_deref()))
             @if let Some(result) = &ran.result {
-                (result_of(ran.kind, ran.id.as_deref(), result.get()))
+                (result_block(ran.kind, ran.id.as_deref(), result.get()))
             }
         }
     }
 }
 
 /// Why it ended so, and what to do.
-pub(super) fn words(message: Option<&str>, hint: Option<&str>) -> Markup {
+pub(super) fn outcome_text(message: Option<&str>, hint: Option<&str>) -> Markup {
     html! {
         @if message.is_some() || hint.is_some() {
             div class="note" {
@@ -43,28 +43,28 @@ pub(super) fn words(message: Option<&str>, hint: Option<&str>) -> Markup {
 
 /// A result by kind; what is not understood is shown as it is. Parts of a call that is recorded can
 /// be downloaded.
-pub(super) fn result_of(kind: &str, call: Option<&str>, text: &str) -> Markup {
-    let Ok(reply) = reply_of(kind, text) else { return json(text) };
-    let own = reply.structured.as_deref().filter(|it| !says_the_same(it, &reply));
+pub(super) fn result_block(kind: &str, call: Option<&str>, text: &str) -> Markup {
+    let Ok(reply) = parse_reply(kind, text) else { return json(text) };
+    let own = reply.structured.as_deref().filter(|it| !repeats_structured(it, &reply));
     html! {
         div class="result" {
             @for (number, shown) in reply.items.iter().enumerate() {
-                (item(shown, From { call, number }))
+                (item(shown, ItemSource { call, number }))
             }
             @if let Some(own) = own {
                 h4 { "Structured" }
-                (structured(own))
+                (structured_json(own))
             }
             @if reply.items.is_empty() && reply.structured.is_none() {
                 p class="muted" { "It is empty." }
             }
-            details { summary { "As it was sent" } (json(&cut(text))) }
+            details { summary { "As it was sent" } (json(&truncate(text))) }
         }
     }
 }
 
 /// The parts of a result.
-pub(crate) fn reply_of(kind: &str, text: &str) -> Result<Reply, InvalidOutput> {
+pub(crate) fn parse_reply(kind: &str, text: &str) -> Result<Reply, InvalidOutput> {
     match kind {
         "resource" => Reply::from_resource_json(text),
         "prompt" => Reply::from_prompt_json(text),
@@ -73,7 +73,7 @@ pub(crate) fn reply_of(kind: &str, text: &str) -> Result<Reply, InvalidOutput> {
 }
 
 /// Whether a text of the result is the structured part once more, as the protocol advises.
-fn says_the_same(structured: &str, reply: &Reply) -> bool {
+fn repeats_structured(structured: &str, reply: &Reply) -> bool {
     let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
     let Some(structured) = read(structured) else { return false };
     reply.items.iter().any(|item| match item {

@@ -6,26 +6,26 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::fields::fields;
-use super::held::held as held_cards;
-use super::layout::{Page, Section, respond};
-use super::parts::{empty, heading, json, place, prose, to_server};
+use super::layout::{ConsolePage, ConsoleSection, respond};
+use super::parts::{empty_state, heading, json, page_path, prose, server_link};
 use super::pretty::pretty;
-use super::risk::risk_of;
-use super::when::when;
-use crate::console::Shared;
-use crate::door::Signed;
-use crate::shown::{self, HeldServerShown, ReviewShown, Wanted};
+use super::quarantine::quarantined_servers as held_cards;
+use super::relative_time::when;
+use super::risk::risk_line;
+use crate::auth::Principal;
+use crate::console::SharedConsole;
+use crate::views::{self, HeldServerShown, ReviewShown, Wanted};
 
 /// What waits.
 pub(crate) async fn reviews(
-    State(console): State<Shared>,
-    Extension(signed): Extension<Signed>,
+    State(console): State<SharedConsole>,
+    Extension(signed): Extension<Principal>,
 ) -> Response {
-    let shown = shown::reviews(&console).await;
-    let held = shown::held(&console);
-    let page = shown.map(|shown| Page {
+    let shown = views::reviews(&console).await;
+    let held = views::held_servers(&console);
+    let page = shown.map(|shown| ConsolePage {
         title: "Reviews".to_owned(),
-        section: Section::Reviews,
+        section: ConsoleSection::Reviews,
         body: body(&shown, &held),
     });
     respond(&console, &signed, page).await
@@ -47,7 +47,7 @@ fn body(waiting: &[ReviewShown], held: &[HeldServerShown]) -> Markup {
         }
         div data-live="reviews" data-keep="" {
             @if waiting.is_empty() && held.is_empty() {
-                (empty("Nothing waits", &html! {
+                (empty_state("Nothing waits", &html! {
                     "Calls that no rule allows, and what servers ask, appear here at once. "
                     "Start with " code { "switchboard serve --review ask" } " to be asked."
                 }))
@@ -71,11 +71,11 @@ fn body(waiting: &[ReviewShown], held: &[HeldServerShown]) -> Markup {
 fn card(review: &ReviewShown) -> Markup {
     html! {
         article class="card review" tabindex="0" data-review=(review.id)
-            data-api={ "/api/v1" (place(&["reviews", &review.id])) "/answer" }
+            data-api={ "/api/v1" (page_path(&["reviews", &review.id])) "/answer" }
             data-digest=(review.digest) aria-label={ "Review " (review.id) } {
             div class="row-heading" {
                 h2 {
-                    (to_server(&review.server))
+                    (server_link(&review.server))
                     @if let Some(target) = &review.target {
                         span class="muted" { " / " } span class="mono" { (target) }
                     }
@@ -97,7 +97,7 @@ fn matter(review: &ReviewShown) -> Markup {
     match &review.wanted {
         Wanted::Call { arguments, why, problem, risk, can_always } => html! {
             p { (prose(why)) }
-            @if risk.score > 0 { (risk_of(risk)) }
+            @if risk.score > 0 { (risk_line(risk)) }
             @if let Some(problem) = problem { p class="note bad" { (problem) } }
             (json(arguments))
             details {

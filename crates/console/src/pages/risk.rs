@@ -6,7 +6,7 @@ use switchboard_core::Risk;
 use super::parts::{badge, prose};
 
 /// The risk in a line.
-pub(super) fn risk_of(risk: &Risk) -> Markup {
+pub(super) fn risk_line(risk: &Risk) -> Markup {
     let tone = match risk.score {
         70.. => "bad",
         30..70 => "warn",

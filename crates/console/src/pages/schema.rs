@@ -3,20 +3,20 @@
 use serde_json::{Map, Value};
 
 /// So many references and choices are followed.
-const STEPS: usize = 8;
+const MAX_STEPS: usize = 8;
 
 /// A schema with references within the same document followed, and with the one choice taken that is
 /// not `null`. What is said beside a reference counts more than what it leads to.
-pub(super) fn resolved(about: &Value, root: &Value) -> Value {
+pub(super) fn resolve(about: &Value, root: &Value) -> Value {
     let mut at = about.clone();
-    for _ in 0..STEPS {
-        let Some(inner) = led_to(&at, root) else { break };
-        at = over(&inner, &at);
+    for _ in 0..MAX_STEPS {
+        let Some(inner) = follow_reference(&at, root) else { break };
+        at = overlay(&inner, &at);
     }
     at
 }
 
-fn led_to(at: &Value, root: &Value) -> Option<Value> {
+fn follow_reference(at: &Value, root: &Value) -> Option<Value> {
     if let Some(place) = at["$ref"].as_str() {
         return root.pointer(place.strip_prefix('#')?).cloned();
     }
@@ -28,7 +28,7 @@ fn led_to(at: &Value, root: &Value) -> Option<Value> {
     }
 }
 
-fn over(inner: &Value, outer: &Value) -> Value {
+fn overlay(inner: &Value, outer: &Value) -> Value {
     let mut members: Map<String, Value> = inner.as_object().cloned().unwrap_or_default();
     for (name, value) in outer.as_object().into_iter().flatten() {
         if !["$ref", "anyOf", "oneOf", "allOf"].contains(&name.as_str()) {
@@ -39,7 +39,7 @@ fn over(inner: &Value, outer: &Value) -> Value {
 }
 
 /// The kind of value in one word; the first of several.
-pub(super) fn kind_of(about: &Value) -> String {
+pub(super) fn value_kind(about: &Value) -> String {
     let kind = match &about["type"] {
         Value::Array(kinds) => kinds.iter().find(|kind| *kind != "null").cloned(),
         other => Some(other.clone()),
@@ -98,8 +98,8 @@ mod tests {
             ),
             (json!({"$ref": "https://a.example/x"}), json!({"$ref": "https://a.example/x"})),
         ] {
-            assert_eq!(resolved(&about, &root), expected, "{about}");
+            assert_eq!(resolve(&about, &root), expected, "{about}");
         }
-        resolved(&json!({"$ref": "#/$defs/loop"}), &root);
+        resolve(&json!({"$ref": "#/$defs/loop"}), &root);
     }
 }

@@ -5,26 +5,26 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::held::held;
-use super::layout::{Page, Section, respond};
-use super::parts::{count, empty, json, place, prose, state};
-use super::proposed::dangers;
+use super::layout::{ConsolePage, ConsoleSection, respond};
+use super::parts::{count, empty_state, json, page_path, prose, state};
+use super::proposal::dangers;
+use super::quarantine::quarantined_servers;
+use super::relative_time::{rounded_duration, size, when};
 use super::tools::list;
-use super::when::{lasted, size, when};
-use crate::console::Shared;
-use crate::door::Signed;
-use crate::shown::{self, ServerShown};
+use crate::auth::Principal;
+use crate::console::SharedConsole;
+use crate::views::{self, ServerShown};
 
 /// One server.
 pub(crate) async fn server(
-    State(console): State<Shared>,
-    Extension(signed): Extension<Signed>,
+    State(console): State<SharedConsole>,
+    Extension(signed): Extension<Principal>,
     Path(name): Path<String>,
 ) -> Response {
-    let shown = shown::server(&console, &name).await;
-    let page = shown.map(|shown| Page {
+    let shown = views::server(&console, &name).await;
+    let page = shown.map(|shown| ConsolePage {
         title: shown.row.name.clone(),
-        section: Section::Servers,
+        section: ConsoleSection::Servers,
         body: body(&shown),
     });
     respond(&console, &signed, page).await
@@ -50,7 +50,7 @@ fn body(shown: &ServerShown) -> Markup {
             }
             (facts(shown))
         }
-        div data-live="server-needs" { (needs(shown)) (held(shown.held.as_slice())) }
+        div data-live="server-needs" { (needs(shown)) (quarantined_servers(shown.held.as_slice())) }
         @if let Some(instructions) = &shown.instructions {
             details class="card" {
                 summary { "What it tells models" }
@@ -61,7 +61,7 @@ fn body(shown: &ServerShown) -> Markup {
             h2 id="tools" { "Tools" }
             div data-live="server-tools" {
                 @if shown.offered_tools.is_empty() {
-                    (empty("No tools", &html! { "This server offers none at the moment." }))
+                    (empty_state("No tools", &html! { "This server offers none at the moment." }))
                 } @else { (list(&shown.offered_tools)) }
                 @if !shown.faults.is_empty() {
                     div class="note" {
@@ -79,7 +79,7 @@ fn body(shown: &ServerShown) -> Markup {
 }
 
 fn buttons(shown: &ServerShown) -> Markup {
-    let here = place(&["servers", &shown.row.name]);
+    let here = page_path(&["servers", &shown.row.name]);
     let api = |what: &str| format!("/api/v1{here}/{what}");
     let is_off = shown.row.state == "disabled";
     html! {
@@ -111,7 +111,7 @@ fn buttons(shown: &ServerShown) -> Markup {
 
 /// What a server needs from a person before it can be used.
 fn needs(shown: &ServerShown) -> Markup {
-    let here = place(&["servers", &shown.row.name]);
+    let here = page_path(&["servers", &shown.row.name]);
     html! {
         @if let Some(digest) = &shown.approval_digest {
             form class="card attention-card" data-act={ "/api/v1" (here) "/approve" } {
@@ -157,7 +157,7 @@ fn facts(shown: &ServerShown) -> Markup {
             div { dt { "Instances" } dd { (row.instances) } }
             div { dt { "Calls under way" } dd { (row.in_flight) } }
             @if let Some(seconds) = row.up_seconds {
-                div { dt { "Up for" } dd { (lasted(seconds)) } }
+                div { dt { "Up for" } dd { (rounded_duration(seconds)) } }
             }
             @if let Some(bytes) = shown.memory_bytes {
                 div { dt { "Memory" } dd { (size(bytes)) } }
@@ -188,7 +188,7 @@ fn facts(shown: &ServerShown) -> Markup {
 fn log(shown: &ServerShown) -> Markup {
     html! {
         @if shown.log.is_empty() && shown.messages.is_empty() {
-            (empty("Nothing written", &html! {
+            (empty_state("Nothing written", &html! {
                 "What the server writes to its standard error, and the messages it sends, are here."
             }))
         }

@@ -5,22 +5,22 @@ use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::layout::{Page, Section, respond};
-use super::parts::{count, empty, heading, prose, state, to_server};
-use super::when::lasted;
-use crate::console::Shared;
-use crate::door::Signed;
-use crate::shown::{self, ServerRow};
+use super::layout::{ConsolePage, ConsoleSection, respond};
+use super::parts::{count, empty_state, heading, prose, server_link, state};
+use super::relative_time::rounded_duration;
+use crate::auth::Principal;
+use crate::console::SharedConsole;
+use crate::views::{self, ServerRow};
 
 /// All servers.
 pub(crate) async fn servers(
-    State(console): State<Shared>,
-    Extension(signed): Extension<Signed>,
+    State(console): State<SharedConsole>,
+    Extension(signed): Extension<Principal>,
 ) -> Response {
-    let page = Page {
+    let page = ConsolePage {
         title: "Servers".to_owned(),
-        section: Section::Servers,
-        body: body(&shown::servers(&console)),
+        section: ConsoleSection::Servers,
+        body: body(&views::servers(&console)),
     };
     respond(&console, &signed, Ok(page)).await
 }
@@ -33,7 +33,7 @@ fn body(servers: &[ServerRow]) -> Markup {
         }
         div data-live="servers" {
             @if servers.is_empty() {
-                (empty("No servers yet", &html! {
+                (empty_state("No servers yet", &html! {
                     a href="/add-server" { "Add one here" } ", or in a terminal: "
                     code { "switchboard servers add NAME -- COMMAND" }
                 }))
@@ -55,7 +55,7 @@ fn body(servers: &[ServerRow]) -> Markup {
 fn row(server: &ServerRow) -> Markup {
     html! {
         tr {
-            td class="strong name" { (to_server(&server.name)) }
+            td class="strong name" { (server_link(&server.name)) }
             td class="state" {
                 (state(server.state))
                 @if let Some(reason) = &server.reason { div class="why" { (prose(reason)) } }
@@ -79,7 +79,7 @@ fn row(server: &ServerRow) -> Markup {
             }
             td class="small" { (offers(server)) }
             td class="number nowrap small" {
-                (server.up_seconds.map_or_else(|| "–".to_owned(), lasted))
+                (server.up_seconds.map_or_else(|| "–".to_owned(), rounded_duration))
             }
             td class="number" { (server.in_flight) }
         }

@@ -5,23 +5,23 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::layout::{Page, Section, respond};
+use super::layout::{ConsolePage, ConsoleSection, respond};
 use super::markdown::markdown;
-use super::parts::{empty, heading, outcome, place};
-use super::when::when;
-use crate::console::Shared;
-use crate::door::Signed;
-use crate::shown::{self, SessionRow, SessionShown, Turn};
+use super::parts::{empty_state, heading, outcome, page_path};
+use super::relative_time::when;
+use crate::auth::Principal;
+use crate::console::SharedConsole;
+use crate::views::{self, SessionRow, SessionShown, Turn};
 
 /// All conversations.
 pub(crate) async fn sessions(
-    State(console): State<Shared>,
-    Extension(signed): Extension<Signed>,
+    State(console): State<SharedConsole>,
+    Extension(signed): Extension<Principal>,
 ) -> Response {
-    let models = shown::models(&console);
-    let page = shown::sessions(&console).await.map(|listed| Page {
+    let models = views::models(&console);
+    let page = views::sessions(&console).await.map(|listed| ConsolePage {
         title: "Sessions".to_owned(),
-        section: Section::Sessions,
+        section: ConsoleSection::Sessions,
         body: list(&listed, &models),
     });
     respond(&console, &signed, page).await
@@ -29,14 +29,14 @@ pub(crate) async fn sessions(
 
 /// One conversation.
 pub(crate) async fn session(
-    State(console): State<Shared>,
-    Extension(signed): Extension<Signed>,
+    State(console): State<SharedConsole>,
+    Extension(signed): Extension<Principal>,
     Path(id): Path<String>,
 ) -> Response {
-    let page = shown::session(&console, &id).await.map(|shown| Page {
+    let page = views::session(&console, &id).await.map(|shown| ConsolePage {
         title: shown.row.title.clone(),
-        section: Section::Sessions,
-        body: body(&shown, !shown::models(&console).is_empty()),
+        section: ConsoleSection::Sessions,
+        body: body(&shown, !views::models(&console).is_empty()),
     });
     respond(&console, &signed, page).await
 }
@@ -70,7 +70,7 @@ fn begin(models: &[String]) -> Markup {
 
 /// Where somebody says something, and hears the answer as it comes.
 fn talk(shown: &SessionShown) -> Markup {
-    let api = format!("/api/v1{}", place(&["sessions", &shown.row.id]));
+    let api = format!("/api/v1{}", page_path(&["sessions", &shown.row.id]));
     html! {
         div class="turns" id="now" data-talk=(api) aria-live="polite" {}
         div data-inline-reviews="" {}
@@ -93,7 +93,7 @@ fn list(listed: &[SessionRow], models: &[String]) -> Markup {
         (begin(models))
         div data-live="sessions" {
             @if listed.is_empty() {
-                (empty("No conversations yet", &html! {
+                (empty_state("No conversations yet", &html! {
                     "Begin one in a terminal: " code { "switchboard chat" }
                 }))
             } @else {
@@ -108,7 +108,7 @@ fn list(listed: &[SessionRow], models: &[String]) -> Markup {
                                 tr {
                                     td class="nowrap" { (when(&session.changed_at)) }
                                     td class="strong" {
-                                        a href=(place(&["sessions", &session.id])) { (session.title) }
+                                        a href=(page_path(&["sessions", &session.id])) { (session.title) }
                                     }
                                     td class="small" { (session.model) }
                                     td class="number" { (session.steps) }
@@ -148,7 +148,7 @@ fn turn(turn: &Turn) -> Markup {
                     pre class="text" tabindex="0" { (turn.text) }
                 }
                 @if let Some(call) = &turn.call {
-                    a class="small" href=(place(&["calls", call])) { "call " (call) }
+                    a class="small" href=(page_path(&["calls", call])) { "call " (call) }
                 }
             } @else {
                 span class="who" { (turn.who) }

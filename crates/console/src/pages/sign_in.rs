@@ -2,12 +2,12 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use super::layout::{More, head};
+use super::layout::{HeadExtras, head};
 use super::parts::prose;
 
 /// Why somebody has to sign in.
 #[derive(Clone, Copy)]
-pub(crate) enum Why {
+pub(crate) enum SignInReason {
     /// Nobody is signed in.
     Nobody,
     /// The link was used before, or is too old.
@@ -15,17 +15,19 @@ pub(crate) enum Why {
 }
 
 /// Says how to sign in.
-pub(crate) fn page(why: Why) -> Markup {
+pub(crate) fn page(why: SignInReason) -> Markup {
     let (title, words) = match why {
-        Why::Nobody => ("Sign in", "Open the link that switchboard serve printed in its terminal."),
-        Why::UsedLink => (
+        SignInReason::Nobody => {
+            ("Sign in", "Open the link that switchboard serve printed in its terminal.")
+        }
+        SignInReason::UsedLink => (
             "This link does not work any more",
             "A link signs one browser in, once, and is good for ten minutes.",
         ),
     };
     card(
         title,
-        &More::Nothing,
+        &HeadExtras::Nothing,
         html! {
             p { (words) }
             p {
@@ -44,7 +46,7 @@ pub(crate) fn page(why: Why) -> Markup {
 pub(crate) fn welcome() -> Markup {
     card(
         "You are signed in",
-        &More::Onward,
+        &HeadExtras::Onward,
         html! {
             p { a class="button primary" href="/" { "To the console" } }
         },
@@ -53,7 +55,7 @@ pub(crate) fn welcome() -> Markup {
 
 /// What a browser sees that comes back from a login: whose it was, why it failed, or nothing that
 /// anybody waits for.
-pub(crate) fn answered(what: Option<Result<&str, &str>>) -> Markup {
+pub(crate) fn login_result(what: Option<Result<&str, &str>>) -> Markup {
     let title = match what {
         Some(Ok(_)) => "Logged in",
         Some(Err(_)) => "Not logged in",
@@ -61,7 +63,7 @@ pub(crate) fn answered(what: Option<Result<&str, &str>>) -> Markup {
     };
     card(
         title,
-        &More::Nothing,
+        &HeadExtras::Nothing,
         html! {
             @match what {
                 Some(Ok(server)) => { p { "The login to " strong { (server) } " is held from here on." } },
@@ -74,10 +76,10 @@ pub(crate) fn answered(what: Option<Result<&str, &str>>) -> Markup {
 }
 
 /// What a browser sees where there is nothing, whether somebody is signed in or not.
-pub(crate) fn nowhere() -> Markup {
+pub(crate) fn not_found() -> Markup {
     card(
         "There is nothing here",
-        &More::Nothing,
+        &HeadExtras::Nothing,
         html! {
             p { "The address may be old or mistyped." }
             p { a class="button primary" href="/" { "To the console" } }
@@ -86,7 +88,7 @@ pub(crate) fn nowhere() -> Markup {
     )
 }
 
-fn card(title: &str, more: &More<'_>, body: Markup) -> Markup {
+fn card(title: &str, more: &HeadExtras<'_>, body: Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {

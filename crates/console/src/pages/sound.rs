@@ -4,12 +4,12 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 /// The most base64 text of one sound.
-const LONGEST: usize = 16 << 20;
+const MAX_BASE64_BYTES: usize = 16 << 20;
 
 /// The address that plays the sound, or why it is not played. What the server says about its kind
 /// is not believed.
 pub(super) fn sound(data: &str) -> Result<String, &'static str> {
-    if data.len() > LONGEST {
+    if data.len() > MAX_BASE64_BYTES {
         return Err("it is too long");
     }
     let plain: String = data.split_ascii_whitespace().collect();
@@ -70,6 +70,6 @@ mod tests {
             assert_eq!(why, Err("it is not of a kind that is played here"), "{bytes:?}");
         }
         assert_eq!(sound("\"><script>"), Err("its data cannot be read"));
-        assert_eq!(sound(&"A".repeat(LONGEST + 1)), Err("it is too long"));
+        assert_eq!(sound(&"A".repeat(MAX_BASE64_BYTES + 1)), Err("it is too long"));
     }
 }

@@ -5,9 +5,9 @@ use maud::{Markup, html};
 use serde_json::Number;
 use switchboard_core::{Happened, ShownStep};
 
-use super::parts::{prose, to_server};
-use super::when::{duration, size, when};
-use crate::shown::CallShown;
+use super::parts::{prose, server_link};
+use super::relative_time::{duration, size, when};
+use crate::views::CallShown;
 
 /// The steps of a call.
 pub(super) fn timeline(shown: &CallShown) -> Markup {
@@ -20,7 +20,7 @@ pub(super) fn timeline(shown: &CallShown) -> Markup {
         ol class="timeline" {
             li {
                 span class="step" { "Proposed" } (when(&row.created_at))
-                span class="muted" { "by " (row.caller) ", through " (row.face) ", for " (to_server(&row.server)) }
+                span class="muted" { "by " (row.caller) ", through " (row.face) ", for " (server_link(&row.server)) }
                 @if let Some(reference) = &shown.reference {
                     span class="muted small" { "as " span class="mono" { (reference) } }
                 }
@@ -164,7 +164,7 @@ fn progress(steps: &[ShownStep], reports: u64) -> Markup {
                     @if let Happened::Progress { number, progress, total, message } = &step.what {
                         li title={ "report " (number) } {
                             (since(&step.at, step.after_milliseconds))
-                            span class="far" { (how_far(progress, total.as_ref())) }
+                            span class="far" { (progress_text(progress, total.as_ref())) }
                             @if let Some(message) = message { span class="words" { (message) } }
                         }
                     }
@@ -175,7 +175,7 @@ fn progress(steps: &[ShownStep], reports: u64) -> Markup {
 }
 
 /// How far it is, as the server counts.
-fn how_far(progress: &Number, total: Option<&Number>) -> String {
+fn progress_text(progress: &Number, total: Option<&Number>) -> String {
     match total {
         Some(total) => format!("{progress} of {total}"),
         None => progress.to_string(),

@@ -7,27 +7,27 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::fields::fields;
-use super::held::{approve_and_go, diff};
-use super::layout::{Page, Section, respond};
-use super::parts::{json, place, to_server};
-use super::risk::risk_of;
+use super::layout::{ConsolePage, ConsoleSection, respond};
+use super::parts::{json, page_path, server_link};
+use super::quarantine::{approve_and_go, diff};
+use super::risk::risk_line;
 use super::tools::{icon, marks};
-use crate::console::Shared;
-use crate::door::Signed;
-use crate::shown::{self, HeldShown, ToolShown};
+use crate::auth::Principal;
+use crate::console::SharedConsole;
+use crate::views::{self, HeldShown, ToolShown};
 
 /// One tool.
 pub(crate) async fn tool(
-    State(console): State<Shared>,
-    Extension(signed): Extension<Signed>,
+    State(console): State<SharedConsole>,
+    Extension(signed): Extension<Principal>,
     Path((server, name)): Path<(String, String)>,
 ) -> Response {
-    let page = shown::tool(&console, &server, &name).await.map(|shown| Page {
+    let page = views::tool(&console, &server, &name).await.map(|shown| ConsolePage {
         title: shown.row.name.clone(),
-        section: Section::Tools,
+        section: ConsoleSection::Tools,
         body: match &shown.held {
             Some(held) => held_body(&shown, held),
-            None => body(&shown, !shown::models(&console).is_empty()),
+            None => body(&shown, !views::models(&console).is_empty()),
         },
     });
     respond(&console, &signed, page).await
@@ -38,7 +38,7 @@ fn body(shown: &ToolShown, can_talk: bool) -> Markup {
     let schema = shown.input_schema.clone().unwrap_or_default();
     html! {
         p class="crumbs" {
-            a href="/tools" { "Tools" } " / " (to_server(&row.server)) " / " (row.name)
+            a href="/tools" { "Tools" } " / " (server_link(&row.server)) " / " (row.name)
         }
         div class="row-heading" {
             h1 { (icon(row)) (row.name) }
@@ -46,10 +46,10 @@ fn body(shown: &ToolShown, can_talk: bool) -> Markup {
                 (marks(row))
                 @if shown.auto_approved { span class="tag" { "runs without a question" } }
                 (pin_state(shown))
-                a class="button" href=(would_it_run(shown)) { "Would it run?" }
+                a class="button" href=(verdict_text(shown)) { "Would it run?" }
             }
         }
-        (risk_of(&shown.risk))
+        (risk_line(&shown.risk))
         @if let Some(title) = &row.title { p class="lead" { (title) } }
         @if let Some(description) = &row.description { p class="description" { (description) } }
         div class="columns" {
@@ -82,10 +82,10 @@ fn body(shown: &ToolShown, can_talk: bool) -> Markup {
 /// The page of a tool that may not be used until somebody has looked at it.
 fn held_body(shown: &ToolShown, held: &HeldShown) -> Markup {
     let row = &shown.row;
-    let here = place(&["tools", &row.server, &row.name]);
+    let here = page_path(&["tools", &row.server, &row.name]);
     html! {
         p class="crumbs" {
-            a href="/tools" { "Tools" } " / " (to_server(&row.server)) " / " (row.name)
+            a href="/tools" { "Tools" } " / " (server_link(&row.server)) " / " (row.name)
         }
         div class="row-heading" {
             h1 { (row.name) " " span class="tag warn" { "held" } }
@@ -115,14 +115,14 @@ fn pin_state(shown: &ToolShown) -> Markup {
     html! { span class="tag" title=(about) { (shown.pin.state) } }
 }
 
-fn would_it_run(shown: &ToolShown) -> String {
-    let part = |text: &str| place(&[text]).trim_start_matches('/').to_owned();
+fn verdict_text(shown: &ToolShown) -> String {
+    let part = |text: &str| page_path(&[text]).trim_start_matches('/').to_owned();
     format!("/policy?server={}&name={}#try", part(&shown.row.server), part(&shown.row.name))
 }
 
 fn try_form(shown: &ToolShown, schema: &Value) -> Markup {
     let row = &shown.row;
-    let api = format!("/api/v1{}/call", place(&["tools", &row.server, &row.name]));
+    let api = format!("/api/v1{}/call", page_path(&["tools", &row.server, &row.name]));
     html! {
         form data-call=(api) data-into="ran" autocomplete="off" {
             (fields(schema, &shown.order, "argument"))
@@ -157,7 +157,7 @@ fn definition(shown: &ToolShown, schema: &Value) -> Markup {
             p class="actions" {
                 button type="button" class="button" data-post="/api/v1/pins/revoke"
                     data-body=(serde_json::json!({"server": row.server, "name": row.name}))
-                    data-sure="Hold it from now on" data-then=(place(&["tools", &row.server, &row.name])) {
+                    data-sure="Hold it from now on" data-then=(page_path(&["tools", &row.server, &row.name])) {
                     "Take the approval back"
                 }
             }

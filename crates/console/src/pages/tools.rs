@@ -5,25 +5,25 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::layout::{Page, Section, respond};
-use super::parts::{empty, heading, place};
+use super::layout::{ConsolePage, ConsoleSection, respond};
+use super::parts::{empty_state, heading, page_path};
 use super::picture::picture;
-use crate::console::Shared;
-use crate::door::Signed;
-use crate::shown::{self, ToolQuery, ToolRow};
+use crate::auth::Principal;
+use crate::console::SharedConsole;
+use crate::views::{self, ToolQuery, ToolRow};
 
 /// Tools that fit the words.
 pub(crate) async fn tools(
-    State(console): State<Shared>,
-    Extension(signed): Extension<Signed>,
+    State(console): State<SharedConsole>,
+    Extension(signed): Extension<Principal>,
     Query(query): Query<ToolQuery>,
 ) -> Response {
-    let found = shown::tools(&console, &query);
+    let found = views::tools(&console, &query);
     let servers: Vec<String> =
-        shown::servers(&console).into_iter().map(|server| server.name).collect();
-    let page = Page {
+        views::servers(&console).into_iter().map(|server| server.name).collect();
+    let page = ConsolePage {
         title: "Tools".to_owned(),
-        section: Section::Tools,
+        section: ConsoleSection::Tools,
         body: body(&found, &servers, &query),
     };
     respond(&console, &signed, Ok(page)).await
@@ -52,7 +52,7 @@ fn body(found: &[ToolRow], servers: &[String], query: &ToolQuery) -> Markup {
         }
         div data-live="tools" {
             @if found.is_empty() {
-                (empty("No tool fits", &html! {
+                (empty_state("No tool fits", &html! {
                     "Try fewer words, or look whether the server is ready on the "
                     a href="/servers" { "Servers" } " page."
                 }))
@@ -67,7 +67,7 @@ pub(super) fn list(tools: &[ToolRow]) -> Markup {
         ul class="cards many" {
             @for tool in tools {
                 li {
-                    a class="card tool" href=(place(&["tools", &tool.server, &tool.name])) {
+                    a class="card tool" href=(page_path(&["tools", &tool.server, &tool.name])) {
                         span class="first" {
                             (icon(tool))
                             strong { (tool.name) }

@@ -11,19 +11,19 @@ use super::parts::count;
 use super::pretty::pretty;
 
 /// A larger one is easier to read as text.
-const MOST: usize = 3_000;
+const MAX_NODES: usize = 3_000;
 /// What is nested deeper is shown as text.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 /// So many members are shown unfolded.
-const UNFOLDED: usize = 40;
+const MAX_UNFOLDED: usize = 40;
 
 /// The tree, if the text is an object or a list of a size that a page can show and something in it
 /// can be folded; what is flat reads as well as text.
 pub(super) fn tree(text: &str) -> Option<Markup> {
     let raw: &RawValue = serde_json::from_str(text.trim()).ok()?;
-    let inner = Inner::of(raw)?;
+    let inner = TreeMembers::parse(raw)?;
     inner.members.iter().find(|(_, raw)| raw.get().starts_with(['{', '[']))?;
-    let mut left = MOST;
+    let mut left = MAX_NODES;
     let shown = branch(None, &inner, 0, &mut left);
     (left > 0).then(|| html! { div class="tree" { (shown) } })
 }
@@ -33,8 +33,8 @@ fn node(name: Option<&str>, raw: &RawValue, depth: usize, left: &mut usize) -> M
     if *left == 0 {
         return Markup::default();
     }
-    match Inner::of(raw) {
-        Some(inner) if depth < DEEPEST => branch(name, &inner, depth, left),
+    match TreeMembers::parse(raw) {
+        Some(inner) if depth < MAX_DEPTH => branch(name, &inner, depth, left),
         Some(_) => html! { div class="leaf" { (key(name)) pre { (pretty(raw.get())) } } },
         None => {
             html! { div class="leaf" { (key(name)) span class=(tone(raw.get())) { (raw.get()) } } }
@@ -42,13 +42,13 @@ fn node(name: Option<&str>, raw: &RawValue, depth: usize, left: &mut usize) -> M
     }
 }
 
-fn branch(name: Option<&str>, inner: &Inner<'_>, depth: usize, left: &mut usize) -> Markup {
+fn branch(name: Option<&str>, inner: &TreeMembers<'_>, depth: usize, left: &mut usize) -> Markup {
     let size = inner.members.len();
     let about = match inner.is_list {
         true => format!("[ {} ]", count(size, "item")),
         false => format!("{{ {} }}", count(size, "member")),
     };
-    let is_open = size <= UNFOLDED && depth < 3;
+    let is_open = size <= MAX_UNFOLDED && depth < 3;
     html! {
         @if size == 0 {
             div class="leaf" { (key(name)) @if inner.is_list { "[]" } @else { "{}" } }
@@ -77,46 +77,46 @@ fn tone(text: &str) -> &'static str {
 }
 
 /// What is in an object or a list, in the order in which it was sent.
-struct Inner<'a> {
+struct TreeMembers<'a> {
     is_list: bool,
     members: Vec<(String, &'a RawValue)>,
 }
 
-impl<'a> Inner<'a> {
-    fn of(raw: &'a RawValue) -> Option<Self> {
+impl<'a> TreeMembers<'a> {
+    fn parse(raw: &'a RawValue) -> Option<Self> {
         raw.get().starts_with(['{', '[']).then(|| serde_json::from_str(raw.get()).ok()).flatten()
     }
 }
 
-impl<'de> Deserialize<'de> for Inner<'de> {
+impl<'de> Deserialize<'de> for TreeMembers<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(InOrder)
+        deserializer.deserialize_any(TreeMembersVisitor)
     }
 }
 
-struct InOrder;
+struct TreeMembersVisitor;
 
-impl<'de> Visitor<'de> for InOrder {
-    type Value = Inner<'de>;
+impl<'de> Visitor<'de> for TreeMembersVisitor {
+    type Value = TreeMembers<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object or a list")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Inner<'de>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TreeMembers<'de>, A::Error> {
         let mut members = Vec::new();
         while let Some(member) = map.next_entry::<String, &'de RawValue>()? {
             members.push(member);
         }
-        Ok(Inner { is_list: false, members })
+        Ok(TreeMembers { is_list: false, members })
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Inner<'de>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<TreeMembers<'de>, A::Error> {
         let mut members = Vec::new();
         while let Some(item) = list.next_element::<&'de RawValue>()? {
             members.push((String::new(), item));
         }
-        Ok(Inner { is_list: true, members })
+        Ok(TreeMembers { is_list: true, members })
     }
 }
 
@@ -142,11 +142,11 @@ mod tests {
 
     #[test]
     fn what_is_too_large_too_deep_or_no_json_is_left_to_the_text() {
-        let wide = format!("[[],{}]", vec!["1"; MOST + 1].join(","));
+        let wide = format!("[[],{}]", vec!["1"; MAX_NODES + 1].join(","));
         assert!(tree(&wide).is_none());
         let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
         let shown = tree(&deep).unwrap().into_string();
-        assert!(shown.matches("<details").count() <= DEEPEST, "{shown}");
+        assert!(shown.matches("<details").count() <= MAX_DEPTH, "{shown}");
         for odd in ["", "1", "\"a\"", "{", "plain", "{\"a\":1}", "[1,2]", "{}"] {
             assert!(tree(odd).is_none(), "{odd}");
         }

@@ -1,14 +1,14 @@
 //! Everything that can be asked for: pages, the API, and what each asks of a caller.
 
-mod deciding;
-mod finding;
-mod happening;
+mod calls;
+mod decisions;
+mod imports;
 mod offers;
 mod pages;
 mod route;
+mod schemas;
 mod servers;
-mod shape;
-mod talking;
+mod sessions;
 
-pub(crate) use route::{Gives, Proof, Route, all};
-pub(crate) use shape::Shape;
+pub(crate) use route::{ConsoleRoute, RequiredAuth, ResponseKind, all};
+pub(crate) use schemas::SchemaFn;

@@ -2,58 +2,58 @@
 
 use axum::routing::{MethodRouter, get};
 
-use super::deciding::DECIDING;
-use super::finding::FINDING;
-use super::happening::HAPPENING;
+use super::calls::CALLS;
+use super::decisions::DECISIONS;
+use super::imports::IMPORTS;
 use super::offers::OFFERS;
 use super::pages::PAGES;
+use super::schemas::SchemaFn;
 use super::servers::SERVERS;
-use super::shape::Shape;
-use super::talking::TALKING;
-use crate::console::Shared;
+use super::sessions::SESSIONS;
+use crate::console::SharedConsole;
 use crate::pages;
 
 /// All routes. Those of the API are described in its document by what they say here.
-pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
-    [PAGES, SERVERS, FINDING, OFFERS, DECIDING, HAPPENING, TALKING].into_iter().flatten()
+pub(crate) fn all() -> impl Iterator<Item = &'static ConsoleRoute> {
+    [PAGES, SERVERS, IMPORTS, OFFERS, DECISIONS, CALLS, SESSIONS].into_iter().flatten()
 }
 
 /// One thing that can be asked for.
-pub(crate) struct Route {
+pub(crate) struct ConsoleRoute {
     /// `get` or `post`.
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,
     /// What a caller has to show.
-    pub(crate) proof: Proof,
+    pub(crate) proof: RequiredAuth,
     /// What it is for, in a sentence; pages have none of their own.
     pub(crate) about: &'static str,
     /// What may be said in the query.
-    pub(crate) query: Option<Shape>,
+    pub(crate) query: Option<SchemaFn>,
     /// What may be said in the body.
-    pub(crate) takes: Option<Shape>,
+    pub(crate) takes: Option<SchemaFn>,
     /// What it answers.
-    pub(crate) gives: Gives,
-    pub(crate) serve: fn() -> MethodRouter<Shared>,
+    pub(crate) gives: ResponseKind,
+    pub(crate) serve: fn() -> MethodRouter<SharedConsole>,
 }
 
 /// What a route answers when all is well.
 #[derive(Clone, Copy)]
-pub(crate) enum Gives {
+pub(crate) enum ResponseKind {
     /// What the API says nothing of.
     Page,
     /// A JSON text.
-    Json(Shape),
+    Json(SchemaFn),
     /// A JSON text in each line.
-    Lines(Shape),
+    Lines(SchemaFn),
     /// Server-sent events with a JSON text as the data of each.
-    Events(Shape),
+    Events(SchemaFn),
     /// A file of this kind.
     File(&'static str),
 }
 
 /// What a caller has to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Proof {
+pub(crate) enum RequiredAuth {
     /// Nothing: it tells nothing and does nothing, or brings a proof of its own.
     Nothing,
     /// The cookie of a browser that is signed in.
@@ -63,16 +63,17 @@ pub(crate) enum Proof {
 }
 
 /// A page.
-pub(super) const PLAIN: Route = Route {
+pub(super) const PAGE_ROUTE: ConsoleRoute = ConsoleRoute {
     method: "get",
     path: "/",
-    proof: Proof::Session,
+    proof: RequiredAuth::Session,
     about: "",
     query: None,
     takes: None,
-    gives: Gives::Page,
+    gives: ResponseKind::Page,
     serve: || get(pages::overview),
 };
 
 /// What acts.
-pub(super) const ACTS: Route = Route { method: "post", proof: Proof::Token, ..PLAIN };
+pub(super) const ACTION_ROUTE: ConsoleRoute =
+    ConsoleRoute { method: "post", proof: RequiredAuth::Token, ..PAGE_ROUTE };

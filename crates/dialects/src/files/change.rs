@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use crate::error::DialectError;
 use crate::files::{json, toml, yaml_edit};
-use crate::grammar::{Beside, Format};
+use crate::grammar::{FileFormat, OutsideChange};
 
 /// What one entry is to become.
 #[derive(Debug)]
-pub(crate) struct Change {
+pub(crate) struct EntryChange {
     pub(crate) key: String,
     /// What it says, in the order in which new members are written.
     pub(crate) members: Vec<(String, Value)>,
@@ -18,10 +18,10 @@ pub(crate) struct Change {
 
 /// The text with the changes made.
 pub(crate) fn change(
-    format: Format,
+    format: FileFormat,
     text: &str,
     path: &[&str],
-    (changes, beside): (&[Change], &[Beside]),
+    (changes, beside): (&[EntryChange], &[OutsideChange]),
 ) -> Result<String, DialectError> {
     if changes.is_empty() && beside.is_empty() {
         return Ok(text.to_owned());
@@ -31,16 +31,16 @@ pub(crate) fn change(
         None => ("", text),
     };
     let changed = match format {
-        Format::Json => json::change(bare, path, (changes, beside))?,
-        Format::Toml => toml::change(bare, path, changes)?,
-        Format::Yaml => yaml_edit::change(bare, path, changes)?,
+        FileFormat::Json => json::change(bare, path, (changes, beside))?,
+        FileFormat::Toml => toml::change(bare, path, changes)?,
+        FileFormat::Yaml => yaml_edit::change(bare, path, changes)?,
     };
     Ok(format!("{mark}{changed}"))
 }
 
-impl Change {
+impl EntryChange {
     /// What a member is to become; `None` takes it away.
-    pub(crate) fn wanted(&self) -> impl Iterator<Item = (&str, Option<&Value>)> {
+    pub(crate) fn member_changes(&self) -> impl Iterator<Item = (&str, Option<&Value>)> {
         let has = |key: &str| self.members.iter().any(|(name, _)| name == key);
         let gone = self.keys.iter().filter(move |key| !has(key)).map(|key| (*key, None));
         let there = self.members.iter().map(|(name, value)| (name.as_str(), Some(value)));

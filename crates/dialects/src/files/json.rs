@@ -5,8 +5,8 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Map, Value};
 
 use crate::error::DialectError;
-use crate::files::change::Change;
-use crate::grammar::Beside;
+use crate::files::change::EntryChange;
+use crate::grammar::OutsideChange;
 
 /// Comments and trailing commas, as the editors among the products take them; nothing looser.
 fn options() -> ParseOptions {
@@ -47,11 +47,11 @@ pub(super) fn read(text: &str, path: &[&str]) -> Result<(Value, Servers), Dialec
     let members = place.and_then(|value| value.as_object()).map(|object| &object.properties);
     let servers = members.into_iter().flatten();
     let servers =
-        servers.map(|member| (member.name.as_str().to_owned(), value_of(&member.value))).collect();
-    Ok((value_of(&root), servers))
+        servers.map(|member| (member.name.as_str().to_owned(), to_value(&member.value))).collect();
+    Ok((to_value(&root), servers))
 }
 
-fn value_of(value: &jsonc_parser::ast::Value<'_>) -> Value {
+fn to_value(value: &jsonc_parser::ast::Value<'_>) -> Value {
     use jsonc_parser::ast;
     match value {
         ast::Value::NullKeyword(_) => Value::Null,
@@ -60,11 +60,11 @@ fn value_of(value: &jsonc_parser::ast::Value<'_>) -> Value {
             serde_json::from_str(literal.value).unwrap_or(Value::Null)
         }
         ast::Value::StringLit(literal) => Value::String(literal.value.clone().into_owned()),
-        ast::Value::Array(array) => Value::Array(array.elements.iter().map(value_of).collect()),
+        ast::Value::Array(array) => Value::Array(array.elements.iter().map(to_value).collect()),
         ast::Value::Object(object) => {
             let members = object.properties.iter();
             let members =
-                members.map(|member| (member.name.as_str().to_owned(), value_of(&member.value)));
+                members.map(|member| (member.name.as_str().to_owned(), to_value(&member.value)));
             Value::Object(members.collect::<Map<_, _>>())
         }
     }
@@ -73,7 +73,7 @@ fn value_of(value: &jsonc_parser::ast::Value<'_>) -> Value {
 pub(super) fn change(
     text: &str,
     path: &[&str],
-    (changes, beside): (&[Change], &[Beside]),
+    (changes, beside): (&[EntryChange], &[OutsideChange]),
 ) -> Result<String, DialectError> {
     let root = CstRootNode::parse(text, &options())
         .map_err(|error| DialectError::Syntax { line: 1, message: error.to_string() })?;
@@ -86,7 +86,7 @@ pub(super) fn change(
         }
     }
     for list in beside {
-        apply_beside(&top, list);
+        apply_outside(&top, list);
     }
     let mut after = root.to_string();
     if text.trim().is_empty() && !after.ends_with('\n') {
@@ -95,7 +95,7 @@ pub(super) fn change(
     Ok(after)
 }
 
-fn apply(servers: &CstObject, change: &Change) {
+fn apply(servers: &CstObject, change: &EntryChange) {
     let there = servers.get(&change.key);
     let Some(entry) = there.as_ref().and_then(CstObjectProp::object_value) else {
         let members = change.members.iter();
@@ -107,11 +107,11 @@ fn apply(servers: &CstObject, change: &Change) {
         }
         return;
     };
-    for (name, value) in change.wanted() {
+    for (name, value) in change.member_changes() {
         match (entry.get(name), value) {
             (Some(member), None) => member.remove(),
             (Some(member), Some(value)) => {
-                let before = member.value().and_then(|node| said(&node.to_string()));
+                let before = member.value().and_then(|node| parse_value(&node.to_string()));
                 if before.as_ref() != Some(value) {
                     member.set_value(input(value));
                 }
@@ -122,7 +122,7 @@ fn apply(servers: &CstObject, change: &Change) {
     }
 }
 
-fn apply_beside(top: &CstObject, beside: &Beside) {
+fn apply_outside(top: &CstObject, beside: &OutsideChange) {
     let Some((last, parents)) = beside.path.split_last() else { return };
     let mut object = Some(top.clone());
     for key in parents {
@@ -138,7 +138,7 @@ fn apply_beside(top: &CstObject, beside: &Beside) {
     };
     let Some(list) = list else { return };
     for element in list.elements() {
-        if said(&element.to_string()).is_some_and(|value| beside.remove.contains(&value)) {
+        if parse_value(&element.to_string()).is_some_and(|value| beside.remove.contains(&value)) {
             element.remove();
         }
     }
@@ -148,7 +148,7 @@ fn apply_beside(top: &CstObject, beside: &Beside) {
 }
 
 /// What a piece of the file says.
-fn said(text: &str) -> Option<Value> {
+fn parse_value(text: &str) -> Option<Value> {
     read(text, &[]).ok().map(|(value, _)| value)
 }
 

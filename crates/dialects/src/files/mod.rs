@@ -2,11 +2,11 @@
 
 mod change;
 mod json;
-mod parsed;
+mod parsed_file;
 mod toml;
 mod yaml_edit;
 mod yaml_emit;
 mod yaml_tree;
 
-pub(crate) use change::{Change, change};
-pub(crate) use parsed::{Parsed, at, at_mut, read, without_empty};
+pub(crate) use change::{EntryChange, change};
+pub(crate) use parsed_file::{ParsedFile, at, at_mut, read, without_empty};

@@ -4,7 +4,7 @@ use serde_json::{Map, Number, Value};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
 
 use crate::error::DialectError;
-use crate::files::change::Change;
+use crate::files::change::EntryChange;
 
 type Servers = Vec<(String, Value)>;
 
@@ -63,7 +63,7 @@ fn plain_value(value: &toml_edit::Value) -> Value {
 pub(super) fn change(
     text: &str,
     path: &[&str],
-    changes: &[Change],
+    changes: &[EntryChange],
 ) -> Result<String, DialectError> {
     let mut document = parse(text)?;
     let shape = || DialectError::Shape { path: path.join("."), wanted: "a table" };
@@ -77,7 +77,7 @@ pub(super) fn change(
     for change in changes {
         match servers.get_mut(&change.key).and_then(Item::as_table_like_mut) {
             Some(entry) => {
-                for (name, value) in change.wanted() {
+                for (name, value) in change.member_changes() {
                     set(entry, name, value);
                 }
             }

@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use crate::error::DialectError;
-use crate::files::change::Change;
+use crate::files::change::EntryChange;
 use crate::files::yaml_emit;
-use crate::files::yaml_tree::{Mapping, Member, Node, parse};
+use crate::files::yaml_tree::{YamlMapping, YamlMember, YamlNode, parse};
 
 pub(super) fn change(
     text: &str,
     path: &[&str],
-    changes: &[Change],
+    changes: &[EntryChange],
 ) -> Result<String, DialectError> {
     let mut text = text.to_owned();
     for change in changes {
@@ -18,11 +18,11 @@ pub(super) fn change(
         let there = parse(&text)?;
         let there = there.as_ref().and_then(|root| node_at(root, &entry));
         match there {
-            Some(Node::Map(map)) if !map.members.is_empty() => {
-                let value = Node::Map(map.clone()).value();
-                for (name, wanted) in change.wanted() {
+            Some(YamlNode::Map(map)) if !map.members.is_empty() => {
+                let value = YamlNode::Map(map.clone()).value();
+                for (name, wanted) in change.member_changes() {
                     if value.get(name) != wanted {
-                        text = set(&text, &entry, name, wanted.map(Node::from).as_ref())?;
+                        text = set(&text, &entry, name, wanted.map(YamlNode::from).as_ref())?;
                     }
                 }
             }
@@ -32,14 +32,14 @@ pub(super) fn change(
     Ok(text)
 }
 
-impl Change {
+impl EntryChange {
     /// The whole entry.
-    fn node(&self) -> Node {
-        Node::map(self.members.iter().map(|(key, value)| (key, value)))
+    fn node(&self) -> YamlNode {
+        YamlNode::map(self.members.iter().map(|(key, value)| (key, value)))
     }
 }
 
-fn node_at<'a>(root: &'a Node, path: &[&str]) -> Option<&'a Node> {
+fn node_at<'a>(root: &'a YamlNode, path: &[&str]) -> Option<&'a YamlNode> {
     path.iter().try_fold(root, |node, key| node.member(key).map(|member| &member.value))
 }
 
@@ -48,26 +48,26 @@ fn set(
     text: &str,
     path: &[&str],
     key: &str,
-    wanted: Option<&Node>,
+    wanted: Option<&YamlNode>,
 ) -> Result<String, DialectError> {
     let root = parse(text)?;
     let place = root.as_ref().and_then(|root| node_at(root, path));
     let map = match place {
-        Some(Node::Map(map)) if !map.flow && !map.members.is_empty() => map,
+        Some(YamlNode::Map(map)) if !map.flow && !map.members.is_empty() => map,
         None if wanted.is_none() => return Ok(text.to_owned()),
         other => return replace_whole(text, path, (key, wanted), other),
     };
-    let limit = limit(root.as_ref(), path, lines_of(text));
+    let limit = mapping_end(root.as_ref(), path, line_count(text));
     let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
     let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let index = map.members.iter().position(|member| member.key == key);
     let (start, end) = match index.and_then(|index| map.members.get(index)) {
         Some(member) => {
-            (member.line, end_of(&lines, member.line, next_line(map, member).unwrap_or(limit)))
+            (member.line, member_end(&lines, member.line, next_line(map, member).unwrap_or(limit)))
         }
         None => {
             let last = map.members.last().map_or(0, |member| member.line);
-            let end = end_of(&lines, last, limit);
+            let end = member_end(&lines, last, limit);
             (end, end)
         }
     };
@@ -82,20 +82,20 @@ fn set(
 fn replace_whole(
     text: &str,
     path: &[&str],
-    (key, wanted): (&str, Option<&Node>),
-    there: Option<&Node>,
+    (key, wanted): (&str, Option<&YamlNode>),
+    there: Option<&YamlNode>,
 ) -> Result<String, DialectError> {
     let mut map = match there {
-        Some(Node::Map(map)) => map.clone(),
-        Some(Node::Scalar(Value::Null)) | None => Mapping::default(),
+        Some(YamlNode::Map(map)) => map.clone(),
+        Some(YamlNode::Scalar(Value::Null)) | None => YamlMapping::default(),
         Some(_) => {
             return Err(DialectError::Shape { path: path.join("."), wanted: "a mapping" });
         }
     };
     map.members.retain(|member| member.key != key);
-    map.members.extend(wanted.map(|node| Member::new(key, node.clone())));
+    map.members.extend(wanted.map(|node| YamlMember::new(key, node.clone())));
     match path.split_last() {
-        Some((last, parents)) => set(text, parents, last, Some(&Node::Map(map))),
+        Some((last, parents)) => set(text, parents, last, Some(&YamlNode::Map(map))),
         None if there.is_none() => {
             let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
             let gap = if text.is_empty() || text.ends_with('\n') { "" } else { ending };
@@ -108,16 +108,16 @@ fn replace_whole(
     }
 }
 
-fn lines_of(text: &str) -> usize {
+fn line_count(text: &str) -> usize {
     text.split_inclusive('\n').count()
 }
 
 /// The line at which something follows the mapping at `path`, or the end of the file.
-fn limit(root: Option<&Node>, path: &[&str], end: usize) -> usize {
+fn mapping_end(root: Option<&YamlNode>, path: &[&str], end: usize) -> usize {
     let mut limit = end;
     let mut node = root;
     for key in path {
-        let Some(Node::Map(map)) = node else { return limit };
+        let Some(YamlNode::Map(map)) = node else { return limit };
         let Some(member) = map.members.iter().find(|member| member.key == *key) else {
             return limit;
         };
@@ -127,13 +127,13 @@ fn limit(root: Option<&Node>, path: &[&str], end: usize) -> usize {
     limit
 }
 
-fn next_line(map: &Mapping, member: &Member) -> Option<usize> {
+fn next_line(map: &YamlMapping, member: &YamlMember) -> Option<usize> {
     map.members.iter().map(|other| other.line).filter(|line| *line > member.line).min()
 }
 
 /// The line after the last one of a member: comments and empty lines before the next one are not
 /// its own.
-fn end_of(lines: &[String], start: usize, limit: usize) -> usize {
+fn member_end(lines: &[String], start: usize, limit: usize) -> usize {
     let mut end = limit.min(lines.len());
     while end > start + 1 {
         let line = lines.get(end - 1).map_or("", |line| line.trim());
@@ -178,19 +178,19 @@ extensions:
 last: 1
 ";
 
-    fn changed(text: &str, key: &str, members: Value) -> String {
+    fn change_entry(text: &str, key: &str, members: Value) -> String {
         let members = members.as_object().unwrap().clone().into_iter().collect();
-        let change = Change { key: key.to_owned(), members, keys: &["args", "enabled"] };
+        let change = EntryChange { key: key.to_owned(), members, keys: &["args", "enabled"] };
         change_one(text, change)
     }
 
-    fn change_one(text: &str, one: Change) -> String {
+    fn change_one(text: &str, one: EntryChange) -> String {
         change(text, &["extensions"], &[one]).unwrap()
     }
 
     #[test]
     fn only_the_lines_that_say_something_else_are_different() {
-        let after = changed(FILE, "first", json!({"enabled": false}));
+        let after = change_entry(FILE, "first", json!({"enabled": false}));
         let expected =
             FILE.replace("    enabled: true\n    args:\n    - -y\n", "    enabled: false\n");
         assert_eq!(after, expected);
@@ -198,14 +198,14 @@ last: 1
 
     #[test]
     fn a_new_entry_stands_after_the_last_one() {
-        let after = changed(FILE, "third", json!({"enabled": true, "args": ["a: b", "yes"]}));
+        let after = change_entry(FILE, "third", json!({"enabled": true, "args": ["a: b", "yes"]}));
         let new = "  third:\n    args:\n      - \"a: b\"\n      - \"yes\"\n    enabled: true\n";
         assert_eq!(after, FILE.replace("# The end.", &format!("{new}# The end.")));
     }
 
     #[test]
     fn what_is_in_braces_is_written_in_lines_once_it_changes() {
-        let after = changed(FILE, "second", json!({"enabled": true}));
+        let after = change_entry(FILE, "second", json!({"enabled": true}));
         assert_eq!(
             after,
             FILE.replace("  second: {enabled: false}\n", "  second:\n    enabled: true\n")
@@ -224,7 +224,7 @@ last: 1
             ("extensions:\nx: 1\n", format!("{new}x: 1\n")),
         ];
         for (text, expected) in cases {
-            assert_eq!(changed(text, "a", json!({"enabled": true})), expected, "{text:?}");
+            assert_eq!(change_entry(text, "a", json!({"enabled": true})), expected, "{text:?}");
         }
     }
 

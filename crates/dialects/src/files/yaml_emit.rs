@@ -2,21 +2,21 @@
 
 use serde_json::Value;
 
-use crate::files::yaml_tree::{Node, plain};
+use crate::files::yaml_tree::{YamlNode, plain_scalar};
 
 /// Words that older readers take for truth values.
-const TRUTHS: &[&str] = &["y", "n", "yes", "no", "on", "off"];
+const BOOLEAN_WORDS: &[&str] = &["y", "n", "yes", "no", "on", "off"];
 
 /// A member of a mapping, with so many spaces before it; every line ends as `ending` says.
-pub(super) fn member(key: &str, node: &Node, indent: usize, ending: &str) -> String {
+pub(super) fn member(key: &str, node: &YamlNode, indent: usize, ending: &str) -> String {
     let start = format!("{}{}:", " ".repeat(indent), scalar_text(key));
     match node {
-        Node::Map(map) if !map.members.is_empty() => {
+        YamlNode::Map(map) if !map.members.is_empty() => {
             let inside = map.members.iter();
             let inside = inside.map(|one| member(&one.key, &one.value, indent + 2, ending));
             format!("{start}{ending}{}", inside.collect::<String>())
         }
-        Node::List(items) if !items.is_empty() => {
+        YamlNode::List(items) if !items.is_empty() => {
             let space = " ".repeat(indent + 2);
             let inside = items.iter().map(|item| format!("{space}- {}{ending}", flow(item)));
             format!("{start}{ending}{}", inside.collect::<String>())
@@ -26,10 +26,10 @@ pub(super) fn member(key: &str, node: &Node, indent: usize, ending: &str) -> Str
 }
 
 /// A value in one line; where it holds more, JSON says it as well.
-fn flow(node: &Node) -> String {
+fn flow(node: &YamlNode) -> String {
     match node {
-        Node::Scalar(value) => scalar(value),
-        Node::List(_) | Node::Map(_) => node.value().to_string(),
+        YamlNode::Scalar(value) => scalar(value),
+        YamlNode::List(_) | YamlNode::Map(_) => node.value().to_string(),
     }
 }
 
@@ -45,8 +45,8 @@ fn scalar_text(text: &str) -> String {
     let is_plain = |one: char| one.is_ascii_alphanumeric() || "_./@-".contains(one);
     let begins_plain =
         text.starts_with(|one: char| one.is_ascii_alphabetic() || "_./".contains(one));
-    let is_text = plain(text) == Value::String(text.to_owned());
-    let is_truth = TRUTHS.contains(&text.to_ascii_lowercase().as_str());
+    let is_text = plain_scalar(text) == Value::String(text.to_owned());
+    let is_truth = BOOLEAN_WORDS.contains(&text.to_ascii_lowercase().as_str());
     if begins_plain && is_text && !is_truth && text.chars().all(is_plain) {
         return text.to_owned();
     }

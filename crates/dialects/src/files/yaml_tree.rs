@@ -8,38 +8,38 @@ use serde_json::{Map, Number, Value};
 use crate::error::DialectError;
 
 /// Deeper files are refused: no product writes them.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Aliases may repeat what is large, so what they give is counted.
-const MOST_NODES: usize = 100_000;
+const MAX_NODES: usize = 100_000;
 
 #[derive(Debug, Clone)]
-pub(super) enum Node {
+pub(super) enum YamlNode {
     Scalar(Value),
     List(Vec<Self>),
-    Map(Mapping),
+    Map(YamlMapping),
 }
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Mapping {
-    pub(super) members: Vec<Member>,
+pub(super) struct YamlMapping {
+    pub(super) members: Vec<YamlMember>,
     /// Written with braces.
     pub(super) flow: bool,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Member {
+pub(super) struct YamlMember {
     pub(super) key: String,
     /// The line of the key, counted from 0.
     pub(super) line: usize,
     /// How many characters stand before it.
     pub(super) column: usize,
-    pub value: Node,
+    pub value: YamlNode,
 }
 
-impl Member {
+impl YamlMember {
     /// A member that is not in a file yet.
-    pub(super) fn new(key: &str, value: Node) -> Self {
+    pub(super) fn new(key: &str, value: YamlNode) -> Self {
         Self { key: key.to_owned(), line: 0, column: 0, value }
     }
 }
@@ -53,7 +53,7 @@ pub(super) fn read(text: &str, path: &[&str]) -> Result<(Value, Servers), Dialec
         place = place.and_then(|node| node.member(key)).map(|member| &member.value);
     }
     let servers = match place {
-        Some(Node::Map(map)) => {
+        Some(YamlNode::Map(map)) => {
             map.members.iter().map(|member| (member.key.clone(), member.value.value())).collect()
         }
         _ => Servers::new(),
@@ -62,8 +62,8 @@ pub(super) fn read(text: &str, path: &[&str]) -> Result<(Value, Servers), Dialec
 }
 
 /// The only document of a text; nothing if there is none.
-pub(super) fn parse(text: &str) -> Result<Option<Node>, DialectError> {
-    let mut builder = Builder {
+pub(super) fn parse(text: &str) -> Result<Option<YamlNode>, DialectError> {
+    let mut builder = YamlBuilder {
         lines: text.lines().collect(),
         anchors: BTreeMap::new(),
         nodes: 0,
@@ -78,10 +78,10 @@ pub(super) fn parse(text: &str) -> Result<Option<Node>, DialectError> {
         })?;
         builder.take(event, span)?;
     }
-    Ok(builder.root.filter(|root| !matches!(root, Node::Scalar(Value::Null))))
+    Ok(builder.root.filter(|root| !matches!(root, YamlNode::Scalar(Value::Null))))
 }
 
-impl From<&Value> for Node {
+impl From<&Value> for YamlNode {
     fn from(value: &Value) -> Self {
         match value {
             Value::Array(items) => Self::List(items.iter().map(Self::from).collect()),
@@ -91,14 +91,14 @@ impl From<&Value> for Node {
     }
 }
 
-impl Node {
+impl YamlNode {
     /// A mapping that is not in a file yet.
     pub(super) fn map<'a>(members: impl Iterator<Item = (&'a String, &'a Value)>) -> Self {
-        let member = |(key, value): (&String, &Value)| Member::new(key, value.into());
-        Self::Map(Mapping { members: members.map(member).collect(), flow: false })
+        let member = |(key, value): (&String, &Value)| YamlMember::new(key, value.into());
+        Self::Map(YamlMapping { members: members.map(member).collect(), flow: false })
     }
 
-    pub(super) fn member(&self, key: &str) -> Option<&Member> {
+    pub(super) fn member(&self, key: &str) -> Option<&YamlMember> {
         match self {
             Self::Map(map) => map.members.iter().find(|member| member.key == key),
             Self::Scalar(_) | Self::List(_) => None,
@@ -129,23 +129,23 @@ impl Node {
 }
 
 /// A list or a mapping whose end has not come yet.
-struct Open {
-    node: Node,
+struct OpenCollection {
+    node: YamlNode,
     anchor: usize,
     /// The key that waits for its value.
     key: Option<(String, usize, usize)>,
 }
 
-struct Builder<'a> {
+struct YamlBuilder<'a> {
     lines: Vec<&'a str>,
-    anchors: BTreeMap<usize, Node>,
+    anchors: BTreeMap<usize, YamlNode>,
     nodes: usize,
     documents: usize,
-    root: Option<Node>,
-    open: Vec<Open>,
+    root: Option<YamlNode>,
+    open: Vec<OpenCollection>,
 }
 
-impl Builder<'_> {
+impl YamlBuilder<'_> {
     fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), DialectError> {
         let place = (span.start.line().saturating_sub(1), span.start.col());
         match event {
@@ -153,33 +153,37 @@ impl Builder<'_> {
             Event::DocumentStart(_) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    return Err(wrong(place, "there is more than one document in the file"));
+                    return Err(yaml_error(place, "there is more than one document in the file"));
                 }
                 Ok(())
             }
             Event::Alias(anchor) => {
                 let node = self.anchors.get(&anchor).cloned();
-                let node = node.ok_or_else(|| wrong(place, "an alias refers to nothing"))?;
+                let node = node.ok_or_else(|| yaml_error(place, "an alias refers to nothing"))?;
                 self.nodes += node.count();
                 self.add(node, place)
             }
             Event::Scalar(text, style, anchor, tag) => {
                 let is_text = tag.is_some_and(|tag| tag.suffix == "str");
                 let value = match style {
-                    ScalarStyle::Plain if !is_text => plain(&text),
+                    ScalarStyle::Plain if !is_text => plain_scalar(&text),
                     _ => Value::String(text.into_owned()),
                 };
-                self.remember(anchor, &Node::Scalar(value.clone()));
-                self.add(Node::Scalar(value), place)
+                self.remember(anchor, &YamlNode::Scalar(value.clone()));
+                self.add(YamlNode::Scalar(value), place)
             }
-            Event::SequenceStart(anchor, _) => self.begin(Node::List(Vec::new()), anchor, place),
+            Event::SequenceStart(anchor, _) => {
+                self.begin(YamlNode::List(Vec::new()), anchor, place)
+            }
             Event::MappingStart(anchor, _) => {
                 let begins = self.lines.get(place.0).and_then(|line| line.chars().nth(place.1));
-                let map = Mapping { members: Vec::new(), flow: begins == Some('{') };
-                self.begin(Node::Map(map), anchor, place)
+                let map = YamlMapping { members: Vec::new(), flow: begins == Some('{') };
+                self.begin(YamlNode::Map(map), anchor, place)
             }
             Event::SequenceEnd | Event::MappingEnd => {
-                let Some(Open { node, anchor, .. }) = self.open.pop() else { return Ok(()) };
+                let Some(OpenCollection { node, anchor, .. }) = self.open.pop() else {
+                    return Ok(());
+                };
                 self.remember(anchor, &node);
                 self.add(node, place)
             }
@@ -188,59 +192,59 @@ impl Builder<'_> {
 
     fn begin(
         &mut self,
-        node: Node,
+        node: YamlNode,
         anchor: usize,
         place: (usize, usize),
     ) -> Result<(), DialectError> {
-        if self.open.len() >= DEEPEST {
-            return Err(wrong(place, "the file is nested too deeply"));
+        if self.open.len() >= MAX_DEPTH {
+            return Err(yaml_error(place, "the file is nested too deeply"));
         }
-        self.open.push(Open { node, anchor, key: None });
+        self.open.push(OpenCollection { node, anchor, key: None });
         Ok(())
     }
 
-    fn remember(&mut self, anchor: usize, node: &Node) {
+    fn remember(&mut self, anchor: usize, node: &YamlNode) {
         if anchor != 0 {
             self.anchors.insert(anchor, node.clone());
         }
     }
 
-    fn add(&mut self, node: Node, place: (usize, usize)) -> Result<(), DialectError> {
+    fn add(&mut self, node: YamlNode, place: (usize, usize)) -> Result<(), DialectError> {
         self.nodes += 1;
-        if self.nodes > MOST_NODES {
-            return Err(wrong(place, "the file is too large"));
+        if self.nodes > MAX_NODES {
+            return Err(yaml_error(place, "the file is too large"));
         }
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
             return Ok(());
         };
         match (&mut open.node, open.key.take()) {
-            (Node::List(items), _) => items.push(node),
-            (Node::Map(map), Some((key, line, column))) => {
-                map.members.push(Member { key, line, column, value: node });
+            (YamlNode::List(items), _) => items.push(node),
+            (YamlNode::Map(map), Some((key, line, column))) => {
+                map.members.push(YamlMember { key, line, column, value: node });
             }
-            (Node::Map(_), None) => {
+            (YamlNode::Map(_), None) => {
                 let key = match node {
-                    Node::Scalar(Value::String(text)) => text,
-                    Node::Scalar(other) => other.to_string(),
-                    Node::List(_) | Node::Map(_) => {
-                        return Err(wrong(place, "a key must be a text"));
+                    YamlNode::Scalar(Value::String(text)) => text,
+                    YamlNode::Scalar(other) => other.to_string(),
+                    YamlNode::List(_) | YamlNode::Map(_) => {
+                        return Err(yaml_error(place, "a key must be a text"));
                     }
                 };
                 open.key = Some((key, place.0, place.1));
             }
-            (Node::Scalar(_), _) => {}
+            (YamlNode::Scalar(_), _) => {}
         }
         Ok(())
     }
 }
 
-fn wrong(place: (usize, usize), message: &str) -> DialectError {
+fn yaml_error(place: (usize, usize), message: &str) -> DialectError {
     DialectError::Syntax { line: place.0 + 1, message: message.to_owned() }
 }
 
 /// What a text without quotes means.
-pub(super) fn plain(text: &str) -> Value {
+pub(super) fn plain_scalar(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
         "true" | "True" | "TRUE" => return Value::Bool(true),

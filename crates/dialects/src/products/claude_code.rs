@@ -3,37 +3,37 @@
 
 use serde_json::{Value, json};
 
-use crate::abilities::{Abilities, Limit, OauthParts, Unit, plain_name};
-use crate::entry::{Entry, HttpKind};
-use crate::fields::{Fields, OauthNames};
-use crate::grammar::{Format, Grammar, Members, push};
-use crate::note::Weight;
-use crate::places::{Location, Scope, Section, Surroundings};
-use crate::shape;
+use crate::abilities::{OauthParts, ProductAbilities, TimeLimit, TimeUnit, plain_name};
+use crate::entry::{EntryHttpKind, ServerEntry};
+use crate::entry_members;
+use crate::fields::{EntryFields, OauthNames};
+use crate::grammar::{FileFormat, Grammar, Members, push};
+use crate::locations::{FileScope, FileSection, Location, UserFolders};
+use crate::note::NoteWeight;
 use crate::text::Syntax;
 
 /// Claude Code.
 pub(crate) struct ClaudeCode;
 
 /// A shorter time does not count there.
-const LEAST_MS: u64 = 1_000;
+const MIN_TIMEOUT_MS: u64 = 1_000;
 
 /// Names that the product has servers of its own for.
 const RESERVED: &[&str] =
     &["workspace", "claude-in-chrome", "computer-use", "Claude Preview", "Claude Browser"];
 
-static ABLE: Abilities = Abilities {
-    kinds: &[HttpKind::Streamable, HttpKind::Sse],
-    timeout: Some(Limit { least_ms: LEAST_MS, ..Limit::MILLISECONDS }),
+static ABILITIES: ProductAbilities = ProductAbilities {
+    kinds: &[EntryHttpKind::Streamable, EntryHttpKind::Sse],
+    timeout: Some(TimeLimit { least_ms: MIN_TIMEOUT_MS, ..TimeLimit::MILLISECONDS }),
     oauth: OauthParts { secret: false, ..OauthParts::ALL },
     names: name,
-    ..Abilities::with_variables(Syntax::BRACES_DEFAULT)
+    ..ProductAbilities::with_variables(Syntax::BRACES_DEFAULT)
 };
 
-const KINDS: &[(&str, HttpKind)] = &[
-    ("http", HttpKind::Streamable),
-    ("streamable-http", HttpKind::Streamable),
-    ("sse", HttpKind::Sse),
+const KINDS: &[(&str, EntryHttpKind)] = &[
+    ("http", EntryHttpKind::Streamable),
+    ("streamable-http", EntryHttpKind::Streamable),
+    ("sse", EntryHttpKind::Sse),
 ];
 
 fn name(name: &str) -> String {
@@ -52,37 +52,44 @@ impl Grammar for ClaudeCode {
         "Claude Code"
     }
 
-    fn abilities(&self) -> &'static Abilities {
-        &ABLE
+    fn abilities(&self) -> &'static ProductAbilities {
+        &ABILITIES
     }
 
-    fn format(&self) -> Format {
-        Format::Json
+    fn format(&self) -> FileFormat {
+        FileFormat::Json
     }
 
     fn keys(&self) -> &'static [&'static str] {
         &["type", "command", "args", "env", "url", "headers", "timeout", "oauth"]
     }
 
-    fn read(&self, fields: &mut Fields<'_>) -> Result<Entry, String> {
+    fn read(&self, fields: &mut EntryFields<'_>) -> Result<ServerEntry, String> {
         if fields.has("url") && !fields.has("type") {
             return Err("has an address and no `type`".to_owned());
         }
-        let mut entry = Entry::new(fields.name, shape::reach(fields, KINDS, HttpKind::Streamable)?);
+        let mut entry = ServerEntry::new(
+            fields.name,
+            entry_members::reach(fields, KINDS, EntryHttpKind::Streamable)?,
+        );
         entry.oauth = fields.oauth("oauth", &OauthNames::CAMEL)?;
         match fields.value("timeout").and_then(Value::as_f64) {
-            Some(short) if short < LEAST_MS as f64 => {
-                fields.note("timeout", Weight::Changed, "is below 1000 ms and does not count");
+            Some(short) if short < MIN_TIMEOUT_MS as f64 => {
+                fields.note("timeout", NoteWeight::Changed, "is below 1000 ms and does not count");
             }
-            _ => entry.timeout_ms = fields.time("timeout", Limit::MILLISECONDS),
+            _ => entry.timeout_ms = fields.time("timeout", TimeLimit::MILLISECONDS),
         }
         Ok(entry)
     }
 
-    fn write(&self, entry: &Entry) -> Members {
-        let mut members = shape::reach_members(&ABLE, &entry.reach, ("stdio", KINDS));
-        push(&mut members, "timeout", shape::time(entry.timeout_ms, Unit::Milliseconds));
-        let mut oauth = shape::oauth(&ABLE, &entry.oauth, &OauthNames::CAMEL);
+    fn write(&self, entry: &ServerEntry) -> Members {
+        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, ("stdio", KINDS));
+        push(
+            &mut members,
+            "timeout",
+            entry_members::time(entry.timeout_ms, TimeUnit::Milliseconds),
+        );
+        let mut oauth = entry_members::oauth(&ABILITIES, &entry.oauth, &OauthNames::CAMEL);
         if let Some(scopes) = oauth.get_mut("scopes") {
             *scopes = json!(entry.oauth.scopes.join(" "));
         }
@@ -90,13 +97,13 @@ impl Grammar for ClaudeCode {
         members
     }
 
-    fn locations(&self, surroundings: &Surroundings) -> Vec<Location> {
+    fn locations(&self, surroundings: &UserFolders) -> Vec<Location> {
         let user = surroundings.at_home(".claude.json");
         let folder = surroundings.project.as_deref().and_then(|folder| folder.to_str());
         let local = folder.map(|folder| Location {
-            scope: Scope::User,
+            scope: FileScope::User,
             file: user.file.clone(),
-            section: Section::Folder(folder.to_owned()),
+            section: FileSection::Folder(folder.to_owned()),
         });
         let project = surroundings.in_project(".mcp.json");
         [Some(user), local, project].into_iter().flatten().collect()

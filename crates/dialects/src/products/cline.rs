@@ -2,32 +2,32 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::abilities::{Abilities, Limit, OauthParts, Unit};
-use crate::entry::{Entry, HttpKind};
-use crate::fields::{Fields, OauthNames};
-use crate::grammar::{Format, Grammar, Members, push};
-use crate::places::{Location, Surroundings};
-use crate::shape;
+use crate::abilities::{OauthParts, ProductAbilities, TimeLimit, TimeUnit};
+use crate::entry::{EntryHttpKind, ServerEntry};
+use crate::entry_members;
+use crate::fields::{EntryFields, OauthNames};
+use crate::grammar::{FileFormat, Grammar, Members, push};
+use crate::locations::{Location, UserFolders};
 use crate::text::Syntax;
 
 /// Cline.
 pub(crate) struct Cline;
 
-static ABLE: Abilities = Abilities {
-    kinds: &[HttpKind::Streamable, HttpKind::Sse],
+static ABILITIES: ProductAbilities = ProductAbilities {
+    kinds: &[EntryHttpKind::Streamable, EntryHttpKind::Sse],
     cwd: true,
-    timeout: Some(Limit::SECONDS),
+    timeout: Some(TimeLimit::SECONDS),
     disabled: true,
     approved: true,
     oauth: OauthParts { client: true, secret: true, ..OauthParts::NONE },
-    ..Abilities::with_variables(Syntax::ENV)
+    ..ProductAbilities::with_variables(Syntax::ENV)
 };
 
-const KINDS: &[(&str, HttpKind)] = &[
-    ("streamableHttp", HttpKind::Streamable),
-    ("sse", HttpKind::Sse),
-    ("http", HttpKind::Streamable),
-    ("streamable-http", HttpKind::Streamable),
+const KINDS: &[(&str, EntryHttpKind)] = &[
+    ("streamableHttp", EntryHttpKind::Streamable),
+    ("sse", EntryHttpKind::Sse),
+    ("http", EntryHttpKind::Streamable),
+    ("streamable-http", EntryHttpKind::Streamable),
 ];
 
 const OAUTH: OauthNames =
@@ -42,12 +42,12 @@ impl Grammar for Cline {
         "Cline"
     }
 
-    fn abilities(&self) -> &'static Abilities {
-        &ABLE
+    fn abilities(&self) -> &'static ProductAbilities {
+        &ABILITIES
     }
 
-    fn format(&self) -> Format {
-        Format::Json
+    fn format(&self) -> FileFormat {
+        FileFormat::Json
     }
 
     fn keys(&self) -> &'static [&'static str] {
@@ -68,27 +68,27 @@ impl Grammar for Cline {
         ]
     }
 
-    fn read(&self, fields: &mut Fields<'_>) -> Result<Entry, String> {
+    fn read(&self, fields: &mut EntryFields<'_>) -> Result<ServerEntry, String> {
         let reach = match fields.value("transport") {
             Some(nested @ Value::Object(_)) => {
-                let mut inner = Fields::new(fields.name, nested, &ABLE)?;
-                shape::reach(&mut inner, KINDS, HttpKind::Sse)?
+                let mut inner = EntryFields::new(fields.name, nested, &ABILITIES)?;
+                entry_members::reach(&mut inner, KINDS, EntryHttpKind::Sse)?
             }
             _ => match fields.words("transportType")? {
                 // The older name of the type; the newer one wins.
                 Some(word) if !fields.has("type") => {
                     let typed = with_type(fields, word);
-                    let mut inner = Fields::new(fields.name, &typed, &ABLE)?;
-                    let reach = shape::reach(&mut inner, KINDS, HttpKind::Sse)?;
-                    shape::reach(fields, KINDS, HttpKind::Sse).ok();
+                    let mut inner = EntryFields::new(fields.name, &typed, &ABILITIES)?;
+                    let reach = entry_members::reach(&mut inner, KINDS, EntryHttpKind::Sse)?;
+                    entry_members::reach(fields, KINDS, EntryHttpKind::Sse).ok();
                     reach
                 }
-                _ => shape::reach(fields, KINDS, HttpKind::Sse)?,
+                _ => entry_members::reach(fields, KINDS, EntryHttpKind::Sse)?,
             },
         };
-        let mut entry = Entry::new(fields.name, reach);
+        let mut entry = ServerEntry::new(fields.name, reach);
         entry.disabled = fields.flag("disabled").unwrap_or_default();
-        entry.timeout_ms = fields.time("timeout", Limit::SECONDS);
+        entry.timeout_ms = fields.time("timeout", TimeLimit::SECONDS);
         entry.tools.approved = fields.names("autoApprove");
         entry.oauth = fields.oauth("oauthClient", &OAUTH)?;
         // Tokens and other state of a login are nobody else's.
@@ -96,18 +96,18 @@ impl Grammar for Cline {
         Ok(entry)
     }
 
-    fn write(&self, entry: &Entry) -> Members {
-        let mut members = shape::reach_members(&ABLE, &entry.reach, ("stdio", KINDS));
-        push(&mut members, "timeout", shape::time(entry.timeout_ms, Unit::Seconds));
+    fn write(&self, entry: &ServerEntry) -> Members {
+        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, ("stdio", KINDS));
+        push(&mut members, "timeout", entry_members::time(entry.timeout_ms, TimeUnit::Seconds));
         push(&mut members, "autoApprove", json!(entry.tools.approved));
         if entry.disabled {
             push(&mut members, "disabled", true);
         }
-        push(&mut members, "oauthClient", shape::oauth(&ABLE, &entry.oauth, &OAUTH));
+        push(&mut members, "oauthClient", entry_members::oauth(&ABILITIES, &entry.oauth, &OAUTH));
         members
     }
 
-    fn locations(&self, surroundings: &Surroundings) -> Vec<Location> {
+    fn locations(&self, surroundings: &UserFolders) -> Vec<Location> {
         let file = "settings/cline_mcp_settings.json";
         let code = surroundings.application("Code").join("User/globalStorage");
         let data = surroundings.home.join(".cline/data");
@@ -118,7 +118,7 @@ impl Grammar for Cline {
 }
 
 /// The members of a reach, with the type under its newer name.
-fn with_type(fields: &mut Fields<'_>, word: &str) -> Value {
+fn with_type(fields: &mut EntryFields<'_>, word: &str) -> Value {
     let keys = ["command", "args", "env", "cwd", "url", "headers"];
     let mut map = Map::from_iter([("type".to_owned(), json!(word))]);
     for key in keys {

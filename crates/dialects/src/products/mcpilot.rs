@@ -2,23 +2,23 @@
 
 use serde_json::json;
 
-use crate::abilities::{Abilities, Limit, Unit, small_name};
-use crate::entry::{Entry, HttpKind};
-use crate::fields::Fields;
-use crate::grammar::{Format, Grammar, Members, push};
-use crate::places::{Location, Surroundings};
-use crate::shape;
+use crate::abilities::{ProductAbilities, TimeLimit, TimeUnit, kebab_name};
+use crate::entry::{EntryHttpKind, ServerEntry};
+use crate::entry_members;
+use crate::fields::EntryFields;
+use crate::grammar::{FileFormat, Grammar, Members, push};
+use crate::locations::{Location, UserFolders};
 use crate::text::Syntax;
 
 /// `MCPilot`.
 pub(crate) struct Mcpilot;
 
-static ABLE: Abilities = Abilities {
-    timeout: Some(Limit::SECONDS),
+static ABILITIES: ProductAbilities = ProductAbilities {
+    timeout: Some(TimeLimit::SECONDS),
     disabled: true,
     approved: true,
-    names: small_name,
-    ..Abilities::with_variables(Syntax::WHOLE)
+    names: kebab_name,
+    ..ProductAbilities::with_variables(Syntax::WHOLE)
 };
 
 const FILE: &str = ".mcpilot/.mcpilot.config.json";
@@ -32,12 +32,12 @@ impl Grammar for Mcpilot {
         "MCPilot"
     }
 
-    fn abilities(&self) -> &'static Abilities {
-        &ABLE
+    fn abilities(&self) -> &'static ProductAbilities {
+        &ABILITIES
     }
 
-    fn format(&self) -> Format {
-        Format::Json
+    fn format(&self) -> FileFormat {
+        FileFormat::Json
     }
 
     fn path(&self) -> &'static [&'static str] {
@@ -48,18 +48,21 @@ impl Grammar for Mcpilot {
         &["type", "command", "args", "env", "url", "headers", "disabled", "timeout", "alwaysAllow"]
     }
 
-    fn read(&self, fields: &mut Fields<'_>) -> Result<Entry, String> {
-        let kinds = [("http", HttpKind::Streamable)];
-        let mut entry = Entry::new(fields.name, shape::reach(fields, &kinds, HttpKind::Auto)?);
+    fn read(&self, fields: &mut EntryFields<'_>) -> Result<ServerEntry, String> {
+        let kinds = [("http", EntryHttpKind::Streamable)];
+        let mut entry = ServerEntry::new(
+            fields.name,
+            entry_members::reach(fields, &kinds, EntryHttpKind::Auto)?,
+        );
         entry.disabled = fields.flag("disabled").unwrap_or_default();
-        entry.timeout_ms = fields.time("timeout", Limit::SECONDS);
+        entry.timeout_ms = fields.time("timeout", TimeLimit::SECONDS);
         entry.tools.approved = fields.names("alwaysAllow");
         Ok(entry)
     }
 
-    fn write(&self, entry: &Entry) -> Members {
-        let mut members = shape::reach_members(&ABLE, &entry.reach, ("stdio", &[]));
-        push(&mut members, "timeout", shape::time(entry.timeout_ms, Unit::Seconds));
+    fn write(&self, entry: &ServerEntry) -> Members {
+        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, ("stdio", &[]));
+        push(&mut members, "timeout", entry_members::time(entry.timeout_ms, TimeUnit::Seconds));
         push(&mut members, "alwaysAllow", json!(entry.tools.approved));
         if entry.disabled {
             push(&mut members, "disabled", true);
@@ -67,7 +70,7 @@ impl Grammar for Mcpilot {
         members
     }
 
-    fn locations(&self, surroundings: &Surroundings) -> Vec<Location> {
+    fn locations(&self, surroundings: &UserFolders) -> Vec<Location> {
         let user = surroundings.at_home(FILE);
         std::iter::once(user).chain(surroundings.in_project(FILE)).collect()
     }

@@ -2,24 +2,24 @@
 
 use serde_json::{Value, json};
 
-use crate::abilities::{Abilities, Limit, OauthParts, Unit};
-use crate::entry::{Entry, HttpKind, Reach};
-use crate::fields::{Fields, OauthNames};
-use crate::grammar::{Format, Grammar, Members, push};
-use crate::places::{Location, Surroundings};
-use crate::shape;
+use crate::abilities::{OauthParts, ProductAbilities, TimeLimit, TimeUnit};
+use crate::entry::{EntryHttpKind, EntryTransport, ServerEntry};
+use crate::entry_members;
+use crate::fields::{EntryFields, OauthNames};
+use crate::grammar::{FileFormat, Grammar, Members, push};
+use crate::locations::{Location, UserFolders};
 use crate::text::Syntax;
 
 /// opencode.
 pub(crate) struct Opencode;
 
-static ABLE: Abilities = Abilities {
-    kinds: &[HttpKind::Auto],
+static ABILITIES: ProductAbilities = ProductAbilities {
+    kinds: &[EntryHttpKind::Auto],
     cwd: true,
-    timeout: Some(Limit::MILLISECONDS),
+    timeout: Some(TimeLimit::MILLISECONDS),
     disabled: true,
     oauth: OauthParts::ALL,
-    ..Abilities::with_variables(Syntax::CURLY)
+    ..ProductAbilities::with_variables(Syntax::CURLY)
 };
 
 const OAUTH: OauthNames = OauthNames { scopes: "scope", ..OauthNames::CAMEL };
@@ -33,12 +33,12 @@ impl Grammar for Opencode {
         "opencode"
     }
 
-    fn abilities(&self) -> &'static Abilities {
-        &ABLE
+    fn abilities(&self) -> &'static ProductAbilities {
+        &ABILITIES
     }
 
-    fn format(&self) -> Format {
-        Format::Json
+    fn format(&self) -> FileFormat {
+        FileFormat::Json
     }
 
     fn path(&self) -> &'static [&'static str] {
@@ -49,16 +49,16 @@ impl Grammar for Opencode {
         &["type", "command", "environment", "cwd", "url", "headers", "enabled", "timeout", "oauth"]
     }
 
-    fn read(&self, fields: &mut Fields<'_>) -> Result<Entry, String> {
+    fn read(&self, fields: &mut EntryFields<'_>) -> Result<ServerEntry, String> {
         let reach = match fields.words("type")? {
             Some("local") => program(fields)?,
-            Some("remote") => shape::address(fields, "url", HttpKind::Auto)?,
+            Some("remote") => entry_members::address(fields, "url", EntryHttpKind::Auto)?,
             Some(kind) => return Err(format!("is of type `{kind}`, which is not known")),
             None => return Err("has no type".to_owned()),
         };
-        let mut entry = Entry::new(fields.name, reach);
+        let mut entry = ServerEntry::new(fields.name, reach);
         entry.disabled = !fields.flag("enabled").unwrap_or(true);
-        entry.timeout_ms = fields.time("timeout", Limit::MILLISECONDS);
+        entry.timeout_ms = fields.time("timeout", TimeLimit::MILLISECONDS);
         match fields.value("oauth") {
             // Said to be without a login.
             Some(Value::Bool(flag)) => fields.keep("oauth", json!(flag)),
@@ -67,28 +67,33 @@ impl Grammar for Opencode {
         Ok(entry)
     }
 
-    fn write(&self, entry: &Entry) -> Members {
+    fn write(&self, entry: &ServerEntry) -> Members {
         let mut members = Members::new();
         match &entry.reach {
-            Reach::Stdio { command, args, env, cwd, .. } => {
+            EntryTransport::Stdio { command, args, env, cwd, .. } => {
                 push(&mut members, "type", "local");
                 let words = std::iter::once(command).chain(args);
-                let words = words.map(|word| shape::written(word, ABLE.program)).collect();
+                let words =
+                    words.map(|word| entry_members::render_text(word, ABILITIES.program)).collect();
                 push(&mut members, "command", Value::Array(words));
-                push(&mut members, "environment", shape::map(env, ABLE.env));
-                push(&mut members, "cwd", shape::optional(cwd.as_ref(), ABLE.program));
+                push(&mut members, "environment", entry_members::map(env, ABILITIES.env));
+                push(&mut members, "cwd", entry_members::optional(cwd.as_ref(), ABILITIES.program));
             }
-            Reach::Http { url, headers, .. } => {
+            EntryTransport::Http { url, headers, .. } => {
                 push(&mut members, "type", "remote");
-                push(&mut members, "url", shape::written(url, ABLE.address));
-                push(&mut members, "headers", shape::map(headers, ABLE.headers));
+                push(&mut members, "url", entry_members::render_text(url, ABILITIES.address));
+                push(&mut members, "headers", entry_members::map(headers, ABILITIES.headers));
             }
         }
         if entry.disabled {
             push(&mut members, "enabled", false);
         }
-        push(&mut members, "timeout", shape::time(entry.timeout_ms, Unit::Milliseconds));
-        let mut oauth = shape::oauth(&ABLE, &entry.oauth, &OAUTH);
+        push(
+            &mut members,
+            "timeout",
+            entry_members::time(entry.timeout_ms, TimeUnit::Milliseconds),
+        );
+        let mut oauth = entry_members::oauth(&ABILITIES, &entry.oauth, &OAUTH);
         if let Some(scopes) = oauth.get_mut("scope") {
             *scopes = json!(entry.oauth.scopes.join(" "));
         }
@@ -96,7 +101,7 @@ impl Grammar for Opencode {
         members
     }
 
-    fn locations(&self, surroundings: &Surroundings) -> Vec<Location> {
+    fn locations(&self, surroundings: &UserFolders) -> Vec<Location> {
         let folder = surroundings.dot_config("opencode");
         let user =
             ["opencode.json", "opencode.jsonc"].map(|name| Location::user(folder.join(name)));
@@ -105,10 +110,10 @@ impl Grammar for Opencode {
     }
 }
 
-fn program(fields: &mut Fields<'_>) -> Result<Reach, String> {
-    let mut words = fields.texts("command", ABLE.program)?.into_iter();
+fn program(fields: &mut EntryFields<'_>) -> Result<EntryTransport, String> {
+    let mut words = fields.texts("command", ABILITIES.program)?.into_iter();
     let command = words.next().ok_or("has no command")?;
-    let env = fields.map("environment", ABLE.env)?;
-    let cwd = fields.text("cwd", ABLE.program)?;
-    Ok(Reach::Stdio { command, args: words.collect(), env, env_file: None, cwd })
+    let env = fields.map("environment", ABILITIES.env)?;
+    let cwd = fields.text("cwd", ABILITIES.program)?;
+    Ok(EntryTransport::Stdio { command, args: words.collect(), env, env_file: None, cwd })
 }

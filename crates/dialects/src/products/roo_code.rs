@@ -2,32 +2,32 @@
 
 use serde_json::json;
 
-use crate::abilities::{Abilities, Limit, Unit};
-use crate::entry::{Entry, HttpKind};
-use crate::fields::Fields;
-use crate::grammar::{Format, Grammar, Members, push};
-use crate::places::{Location, Surroundings};
-use crate::shape;
+use crate::abilities::{ProductAbilities, TimeLimit, TimeUnit};
+use crate::entry::{EntryHttpKind, ServerEntry};
+use crate::entry_members;
+use crate::fields::EntryFields;
+use crate::grammar::{FileFormat, Grammar, Members, push};
+use crate::locations::{Location, UserFolders};
 use crate::text::Syntax;
 
 /// Roo Code.
 pub(crate) struct RooCode;
 
-static ABLE: Abilities = Abilities {
-    kinds: &[HttpKind::Streamable, HttpKind::Sse],
+static ABILITIES: ProductAbilities = ProductAbilities {
+    kinds: &[EntryHttpKind::Streamable, EntryHttpKind::Sse],
     cwd: true,
-    timeout: Some(Limit::SECONDS),
+    timeout: Some(TimeLimit::SECONDS),
     disabled: true,
     approved: true,
     denied: true,
-    ..Abilities::with_variables(Syntax::ENV)
+    ..ProductAbilities::with_variables(Syntax::ENV)
 };
 
-const KINDS: &[(&str, HttpKind)] = &[
-    ("streamable-http", HttpKind::Streamable),
-    ("sse", HttpKind::Sse),
-    ("http", HttpKind::Streamable),
-    ("streamableHttp", HttpKind::Streamable),
+const KINDS: &[(&str, EntryHttpKind)] = &[
+    ("streamable-http", EntryHttpKind::Streamable),
+    ("sse", EntryHttpKind::Sse),
+    ("http", EntryHttpKind::Streamable),
+    ("streamableHttp", EntryHttpKind::Streamable),
 ];
 
 impl Grammar for RooCode {
@@ -39,12 +39,12 @@ impl Grammar for RooCode {
         "Roo Code"
     }
 
-    fn abilities(&self) -> &'static Abilities {
-        &ABLE
+    fn abilities(&self) -> &'static ProductAbilities {
+        &ABILITIES
     }
 
-    fn format(&self) -> Format {
-        Format::Json
+    fn format(&self) -> FileFormat {
+        FileFormat::Json
     }
 
     fn keys(&self) -> &'static [&'static str] {
@@ -63,18 +63,19 @@ impl Grammar for RooCode {
         ]
     }
 
-    fn read(&self, fields: &mut Fields<'_>) -> Result<Entry, String> {
-        let mut entry = Entry::new(fields.name, shape::reach(fields, KINDS, HttpKind::Sse)?);
+    fn read(&self, fields: &mut EntryFields<'_>) -> Result<ServerEntry, String> {
+        let mut entry =
+            ServerEntry::new(fields.name, entry_members::reach(fields, KINDS, EntryHttpKind::Sse)?);
         entry.disabled = fields.flag("disabled").unwrap_or_default();
-        entry.timeout_ms = fields.time("timeout", Limit::SECONDS);
+        entry.timeout_ms = fields.time("timeout", TimeLimit::SECONDS);
         entry.tools.approved = fields.names("alwaysAllow");
         entry.tools.denied = fields.names("disabledTools");
         Ok(entry)
     }
 
-    fn write(&self, entry: &Entry) -> Members {
-        let mut members = shape::reach_members(&ABLE, &entry.reach, ("stdio", KINDS));
-        push(&mut members, "timeout", shape::time(entry.timeout_ms, Unit::Seconds));
+    fn write(&self, entry: &ServerEntry) -> Members {
+        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, ("stdio", KINDS));
+        push(&mut members, "timeout", entry_members::time(entry.timeout_ms, TimeUnit::Seconds));
         push(&mut members, "alwaysAllow", json!(entry.tools.approved));
         push(&mut members, "disabledTools", json!(entry.tools.denied));
         if entry.disabled {
@@ -83,7 +84,7 @@ impl Grammar for RooCode {
         members
     }
 
-    fn locations(&self, surroundings: &Surroundings) -> Vec<Location> {
+    fn locations(&self, surroundings: &UserFolders) -> Vec<Location> {
         let code = surroundings.application("Code").join("User/globalStorage");
         let file = code.join("rooveterinaryinc.roo-cline/settings/mcp_settings.json");
         let project = surroundings.in_project(".roo/mcp.json");

@@ -4,29 +4,29 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::abilities::{Abilities, OauthParts};
-use crate::entry::{Entry, HttpKind};
-use crate::fields::{Fields, OauthNames};
-use crate::grammar::{Beside, Format, Grammar, Members, push};
-use crate::places::{Location, Surroundings};
-use crate::shape;
+use crate::abilities::{OauthParts, ProductAbilities};
+use crate::entry::{EntryHttpKind, ServerEntry};
+use crate::entry_members;
+use crate::fields::{EntryFields, OauthNames};
+use crate::grammar::{FileFormat, Grammar, Members, OutsideChange, push};
+use crate::locations::{Location, UserFolders};
 use crate::text::{Syntax, secret_name};
 
 /// VS Code.
 pub(crate) struct Vscode;
 
-static ABLE: Abilities = Abilities {
-    kinds: &[HttpKind::Auto, HttpKind::Streamable, HttpKind::Sse],
+static ABILITIES: ProductAbilities = ProductAbilities {
+    kinds: &[EntryHttpKind::Auto, EntryHttpKind::Streamable, EntryHttpKind::Sse],
     cwd: true,
     env_file: true,
     oauth: OauthParts { client: true, ..OauthParts::NONE },
-    ..Abilities::with_variables(Syntax::ENV_INPUTS)
+    ..ProductAbilities::with_variables(Syntax::ENV_INPUTS)
 };
 
-const KINDS: &[(&str, HttpKind)] = &[
-    ("http", HttpKind::Streamable),
-    ("sse", HttpKind::Sse),
-    ("streamable-http", HttpKind::Streamable),
+const KINDS: &[(&str, EntryHttpKind)] = &[
+    ("http", EntryHttpKind::Streamable),
+    ("sse", EntryHttpKind::Sse),
+    ("streamable-http", EntryHttpKind::Streamable),
 ];
 
 const OAUTH: OauthNames = OauthNames { client: "clientId", secret: "", scopes: "", port: "" };
@@ -43,12 +43,12 @@ impl Grammar for Vscode {
         "VS Code"
     }
 
-    fn abilities(&self) -> &'static Abilities {
-        &ABLE
+    fn abilities(&self) -> &'static ProductAbilities {
+        &ABILITIES
     }
 
-    fn format(&self) -> Format {
-        Format::Json
+    fn format(&self) -> FileFormat {
+        FileFormat::Json
     }
 
     fn path(&self) -> &'static [&'static str] {
@@ -59,18 +59,21 @@ impl Grammar for Vscode {
         &["type", "command", "args", "env", "envFile", "cwd", "url", "headers", "oauth", INPUTS]
     }
 
-    fn read(&self, fields: &mut Fields<'_>) -> Result<Entry, String> {
-        let mut entry = Entry::new(fields.name, shape::reach(fields, KINDS, HttpKind::Auto)?);
+    fn read(&self, fields: &mut EntryFields<'_>) -> Result<ServerEntry, String> {
+        let mut entry = ServerEntry::new(
+            fields.name,
+            entry_members::reach(fields, KINDS, EntryHttpKind::Auto)?,
+        );
         entry.oauth = fields.oauth("oauth", &OAUTH)?;
         // Links carry the questions inside of the entry.
         fields.value(INPUTS);
         Ok(entry)
     }
 
-    fn write(&self, entry: &Entry) -> Members {
-        let mut members = shape::reach_members(&ABLE, &entry.reach, ("stdio", KINDS));
-        push(&mut members, "oauth", shape::oauth(&ABLE, &entry.oauth, &OAUTH));
-        for input in inputs_of(entry) {
+    fn write(&self, entry: &ServerEntry) -> Members {
+        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, ("stdio", KINDS));
+        push(&mut members, "oauth", entry_members::oauth(&ABILITIES, &entry.oauth, &OAUTH));
+        for input in entry_inputs(entry) {
             let Some(id) = input.get("id").and_then(Value::as_str) else { continue };
             for (_, value) in &mut members {
                 rename(value, &secret_name(id), id);
@@ -79,17 +82,17 @@ impl Grammar for Vscode {
         members
     }
 
-    fn locations(&self, surroundings: &Surroundings) -> Vec<Location> {
+    fn locations(&self, surroundings: &UserFolders) -> Vec<Location> {
         let user = Location::user(surroundings.application("Code").join("User/mcp.json"));
         let project = surroundings.in_project(".vscode/mcp.json");
         std::iter::once(user).chain(project).collect()
     }
 
-    fn keys_beside(&self) -> &'static [&'static str] {
+    fn outside_keys(&self) -> &'static [&'static str] {
         &[INPUTS]
     }
 
-    fn read_beside(&self, root: &Value, entry: &mut Entry) {
+    fn read_outside(&self, root: &Value, entry: &mut ServerEntry) {
         let wanted = entry.secrets();
         let all = root.get(INPUTS).and_then(Value::as_array).into_iter().flatten();
         let own: Vec<Value> = all
@@ -107,7 +110,7 @@ impl Grammar for Vscode {
         }
     }
 
-    fn write_beside(&self, root: &Value, entries: &[Entry]) -> Vec<Beside> {
+    fn write_outside(&self, root: &Value, entries: &[ServerEntry]) -> Vec<OutsideChange> {
         let there = root.get(INPUTS).and_then(Value::as_array);
         let mut known: BTreeSet<String> = there
             .into_iter()
@@ -116,7 +119,7 @@ impl Grammar for Vscode {
             .map(secret_name)
             .collect();
         let mut add = Vec::new();
-        for input in entries.iter().flat_map(inputs_of) {
+        for input in entries.iter().flat_map(entry_inputs) {
             let id = input.get("id").and_then(Value::as_str).unwrap_or_default();
             if known.insert(secret_name(id)) {
                 add.push(input);
@@ -125,13 +128,13 @@ impl Grammar for Vscode {
         if add.is_empty() {
             return Vec::new();
         }
-        vec![Beside { path: &[INPUTS], add, remove: Vec::new() }]
+        vec![OutsideChange { path: &[INPUTS], add, remove: Vec::new() }]
     }
 }
 
 /// The questions that an entry needs: those it came with, and one for every other secret.
-fn inputs_of(entry: &Entry) -> Vec<Value> {
-    let kept = entry.extra_of("vscode").and_then(|extra| extra.get(INPUTS)?.as_array());
+fn entry_inputs(entry: &ServerEntry) -> Vec<Value> {
+    let kept = entry.product_extra("vscode").and_then(|extra| extra.get(INPUTS)?.as_array());
     let mut inputs = kept.cloned().unwrap_or_default();
     let known: BTreeSet<String> =
         inputs.iter().filter_map(|input| input.get("id")?.as_str()).map(secret_name).collect();
@@ -142,7 +145,7 @@ fn inputs_of(entry: &Entry) -> Vec<Value> {
 }
 
 /// The question that we put where there is none yet.
-fn question(name: &str, entry: &Entry) -> Value {
+fn question(name: &str, entry: &ServerEntry) -> Value {
     let description = format!("{name} of {}", entry.name);
     json!({"type": "promptString", "id": name, "description": description, "password": true})
 }

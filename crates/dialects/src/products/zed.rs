@@ -2,23 +2,23 @@
 
 use serde_json::Value;
 
-use crate::abilities::{Abilities, Limit, OauthParts, Unit};
-use crate::entry::{Entry, HttpKind, Reach};
-use crate::fields::{Fields, OauthNames};
-use crate::grammar::{Format, Grammar, Members, push};
-use crate::places::{Location, Surroundings, System};
-use crate::shape;
-use crate::text::Text;
+use crate::abilities::{OauthParts, ProductAbilities, TimeLimit, TimeUnit};
+use crate::entry::{EntryHttpKind, EntryTransport, ServerEntry};
+use crate::entry_members;
+use crate::fields::{EntryFields, OauthNames};
+use crate::grammar::{FileFormat, Grammar, Members, push};
+use crate::locations::{Location, OperatingSystem, UserFolders};
+use crate::text::VariableText;
 
 /// Zed.
 pub(crate) struct Zed;
 
-static ABLE: Abilities = Abilities {
-    kinds: &[HttpKind::Streamable],
-    timeout: Some(Limit::LONG_SECONDS),
+static ABILITIES: ProductAbilities = ProductAbilities {
+    kinds: &[EntryHttpKind::Streamable],
+    timeout: Some(TimeLimit::LONG_SECONDS),
     disabled: true,
     oauth: OauthParts { client: true, secret: true, ..OauthParts::NONE },
-    ..Abilities::LEAST
+    ..ProductAbilities::MINIMAL
 };
 
 const OAUTH: OauthNames =
@@ -33,12 +33,12 @@ impl Grammar for Zed {
         "Zed"
     }
 
-    fn abilities(&self) -> &'static Abilities {
-        &ABLE
+    fn abilities(&self) -> &'static ProductAbilities {
+        &ABILITIES
     }
 
-    fn format(&self) -> Format {
-        Format::Json
+    fn format(&self) -> FileFormat {
+        FileFormat::Json
     }
 
     fn path(&self) -> &'static [&'static str] {
@@ -49,39 +49,39 @@ impl Grammar for Zed {
         &["enabled", "command", "args", "env", "url", "headers", "timeout", "oauth"]
     }
 
-    fn read(&self, fields: &mut Fields<'_>) -> Result<Entry, String> {
+    fn read(&self, fields: &mut EntryFields<'_>) -> Result<ServerEntry, String> {
         let reach = if fields.has("url") {
-            shape::address(fields, "url", HttpKind::Streamable)?
+            entry_members::address(fields, "url", EntryHttpKind::Streamable)?
         } else if let Some(nested @ Value::Object(_)) = fields.value("command") {
-            older(fields, nested)?
+            legacy_command(fields, nested)?
         } else if fields.has("command") {
             fields.program("env")?
         } else {
             return Err("belongs to an extension of Zed, which alone can start it".to_owned());
         };
-        let mut entry = Entry::new(fields.name, reach);
+        let mut entry = ServerEntry::new(fields.name, reach);
         // It says from where the entry is, not what it does.
         fields.value("source");
         entry.disabled = !fields.flag("enabled").unwrap_or(true);
-        entry.timeout_ms = fields.time("timeout", Limit::LONG_SECONDS);
+        entry.timeout_ms = fields.time("timeout", TimeLimit::LONG_SECONDS);
         entry.oauth = fields.oauth("oauth", &OAUTH)?;
         Ok(entry)
     }
 
-    fn write(&self, entry: &Entry) -> Members {
-        let mut members = shape::reach_members(&ABLE, &entry.reach, ("", &[]));
-        push(&mut members, "timeout", shape::time(entry.timeout_ms, Unit::Seconds));
-        push(&mut members, "oauth", shape::oauth(&ABLE, &entry.oauth, &OAUTH));
+    fn write(&self, entry: &ServerEntry) -> Members {
+        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, ("", &[]));
+        push(&mut members, "timeout", entry_members::time(entry.timeout_ms, TimeUnit::Seconds));
+        push(&mut members, "oauth", entry_members::oauth(&ABILITIES, &entry.oauth, &OAUTH));
         if entry.disabled {
             push(&mut members, "enabled", false);
         }
         members
     }
 
-    fn locations(&self, surroundings: &Surroundings) -> Vec<Location> {
+    fn locations(&self, surroundings: &UserFolders) -> Vec<Location> {
         let folder = match surroundings.system {
-            System::Linux | System::MacOs => surroundings.dot_config("zed"),
-            System::Windows => surroundings.roaming_folder().join("Zed"),
+            OperatingSystem::Linux | OperatingSystem::MacOs => surroundings.dot_config("zed"),
+            OperatingSystem::Windows => surroundings.roaming_folder().join("Zed"),
         };
         let project = surroundings.in_project(".zed/settings.json");
         std::iter::once(Location::user(folder.join("settings.json"))).chain(project).collect()
@@ -89,13 +89,13 @@ impl Grammar for Zed {
 }
 
 /// The form of older versions: everything inside of `command`.
-fn older(fields: &Fields<'_>, nested: &Value) -> Result<Reach, String> {
-    let mut inner = Fields::new(fields.name, nested, &ABLE)?;
-    let command = inner.text("path", ABLE.program)?.unwrap_or_default();
-    if command == Text::default() {
+fn legacy_command(fields: &EntryFields<'_>, nested: &Value) -> Result<EntryTransport, String> {
+    let mut inner = EntryFields::new(fields.name, nested, &ABILITIES)?;
+    let command = inner.text("path", ABILITIES.program)?.unwrap_or_default();
+    if command == VariableText::default() {
         return Err("has no command".to_owned());
     }
-    let args = inner.texts("args", ABLE.program)?;
-    let env = inner.map("env", ABLE.env)?;
-    Ok(Reach::Stdio { command, args, env, env_file: None, cwd: None })
+    let args = inner.texts("args", ABILITIES.program)?;
+    let env = inner.map("env", ABILITIES.env)?;
+    Ok(EntryTransport::Stdio { command, args, env, env_file: None, cwd: None })
 }

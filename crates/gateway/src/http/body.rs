@@ -11,18 +11,18 @@ use switchboard_wire::{Json, RpcError};
 use tokio::sync::mpsc;
 
 use crate::envelope;
-use crate::gateway::Options;
-use crate::limits::{BUSY, Full};
-use crate::session::NoRoom;
+use crate::gateway::GatewayOptions;
+use crate::limits::{AdmissionError, BUSY_CODE};
+use crate::session::SessionLimit;
 
 /// A stream that has nothing to say says so this often, so that nobody in between closes it.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
 /// What is longer leaves in pieces of so many bytes.
-const PIECE_BYTES: usize = 64 << 10;
+const CHUNK_BYTES: usize = 64 << 10;
 
 /// A JSON text.
-pub(super) fn json(status: StatusCode, text: String) -> Response {
+pub(super) fn json_response(status: StatusCode, text: String) -> Response {
     let mut response = (status, text).into_response();
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
@@ -30,14 +30,18 @@ pub(super) fn json(status: StatusCode, text: String) -> Response {
 
 /// The same for a request that counts, by its `pass`, until all but the last piece of the answer was
 /// taken: who asks for long answers and does not read them has only so many.
-pub(super) fn counted(status: StatusCode, text: String, pass: impl Send + 'static) -> Response {
-    if text.len() <= PIECE_BYTES {
-        return json(status, text);
+pub(super) fn json_with_permit(
+    status: StatusCode,
+    text: String,
+    pass: impl Send + 'static,
+) -> Response {
+    if text.len() <= CHUNK_BYTES {
+        return json_response(status, text);
     }
     let length = HeaderValue::from(text.len());
     let start = (Bytes::from(text), Some(pass));
     let pieces = futures_util::stream::unfold(start, |(mut rest, pass)| async move {
-        let piece = rest.split_to(rest.len().min(PIECE_BYTES));
+        let piece = rest.split_to(rest.len().min(CHUNK_BYTES));
         // Before the last one leaves: who has it may ask for the next thing.
         let pass = pass.filter(|_| !rest.is_empty());
         (!piece.is_empty()).then_some((Ok::<Bytes, Infallible>(piece), (rest, pass)))
@@ -50,42 +54,48 @@ pub(super) fn counted(status: StatusCode, text: String, pass: impl Send + 'stati
 }
 
 /// A message that could not be taken, as its error.
-pub(super) fn refusal(status: StatusCode, code: i64, why: impl Into<String>) -> Response {
-    json(status, envelope::refusal(&RpcError::new(code, why)))
+pub(super) fn error_response(status: StatusCode, code: i64, why: impl Into<String>) -> Response {
+    json_response(status, envelope::error_without_id(&RpcError::new(code, why)))
 }
 
 /// A request that is not taken now, as its error.
-pub(super) fn full(id: &Json, full: Full) -> Response {
+pub(super) fn too_many_requests(id: &Json, full: AdmissionError) -> Response {
     let (status, wait) = match full {
-        Full::InFlight { .. } => (StatusCode::TOO_MANY_REQUESTS, Duration::from_secs(1)),
-        Full::TooFast { wait } => (StatusCode::TOO_MANY_REQUESTS, wait),
-        Full::Ending => (StatusCode::SERVICE_UNAVAILABLE, Duration::from_secs(5)),
+        AdmissionError::InFlight { .. } => (StatusCode::TOO_MANY_REQUESTS, Duration::from_secs(1)),
+        AdmissionError::TooFast { wait } => (StatusCode::TOO_MANY_REQUESTS, wait),
+        AdmissionError::ShuttingDown => (StatusCode::SERVICE_UNAVAILABLE, Duration::from_secs(5)),
     };
-    later(json(status, envelope::response(id, Err(&full.error()))), wait)
+    with_retry_after(
+        json_response(status, envelope::response(id, Err(&full.into_rpc_error()))),
+        wait,
+    )
 }
 
 /// A session that there is no room for, as its error.
-pub(super) fn no_room(no_room: NoRoom) -> Response {
+pub(super) fn too_many_sessions(no_room: SessionLimit) -> Response {
     let status = match no_room {
-        NoRoom::OfCaller => StatusCode::TOO_MANY_REQUESTS,
-        NoRoom::AtAll => StatusCode::SERVICE_UNAVAILABLE,
+        SessionLimit::PerCaller => StatusCode::TOO_MANY_REQUESTS,
+        SessionLimit::Total => StatusCode::SERVICE_UNAVAILABLE,
     };
-    later(refusal(status, BUSY, "there are too many sessions"), Duration::from_secs(60))
+    with_retry_after(
+        error_response(status, BUSY_CODE, "there are too many sessions"),
+        Duration::from_secs(60),
+    )
 }
 
 /// Says when to come back, in whole seconds.
-fn later(mut response: Response, wait: Duration) -> Response {
+fn with_retry_after(mut response: Response, wait: Duration) -> Response {
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
     response
 }
 
 /// Reads a message: not longer than allowed, and not for longer.
-pub(super) async fn read(body: Body, options: &Options) -> Result<Bytes, Response> {
+pub(super) async fn read_body(body: Body, options: &GatewayOptions) -> Result<Bytes, Response> {
     let limit = options.body_limit_bytes;
     let too_long = |or: &str| {
         let why = format!("the message has more than {limit} bytes{or}");
-        refusal(StatusCode::PAYLOAD_TOO_LARGE, -32_600, why)
+        error_response(StatusCode::PAYLOAD_TOO_LARGE, -32_600, why)
     };
     // Who says beforehand that it is too long need not send it.
     let announced = body.size_hint().exact();
@@ -96,38 +106,38 @@ pub(super) async fn read(body: Body, options: &Options) -> Result<Bytes, Respons
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(_)) if announced.is_some() => {
             let why = "the message did not arrive whole";
-            Err(refusal(StatusCode::BAD_REQUEST, -32_600, why))
+            Err(error_response(StatusCode::BAD_REQUEST, -32_600, why))
         }
         Ok(Err(_)) => Err(too_long(", or did not arrive whole")),
         Err(_) => {
             let why = "the message did not arrive in time";
-            Err(refusal(StatusCode::REQUEST_TIMEOUT, -32_600, why))
+            Err(error_response(StatusCode::REQUEST_TIMEOUT, -32_600, why))
         }
     }
 }
 
 /// A message that was taken and has no answer.
-pub(super) fn accepted() -> Response {
+pub(super) fn accepted_response() -> Response {
     StatusCode::ACCEPTED.into_response()
 }
 
 /// Messages as events, until there are no more.
-pub(super) fn events(first: Option<String>, messages: mpsc::Receiver<String>) -> Response {
-    stream(first.as_deref().map(event), messages)
+pub(super) fn event_stream(first: Option<String>, messages: mpsc::Receiver<String>) -> Response {
+    stream_events(first.as_deref().map(format_event), messages)
 }
 
 /// The same after some text that is an event already.
-pub(super) fn events_with(first: String, messages: mpsc::Receiver<String>) -> Response {
-    stream(Some(first), messages)
+pub(super) fn event_stream_after(first: String, messages: mpsc::Receiver<String>) -> Response {
+    stream_events(Some(first), messages)
 }
 
-fn stream(first: Option<String>, messages: mpsc::Receiver<String>) -> Response {
+fn stream_events(first: Option<String>, messages: mpsc::Receiver<String>) -> Response {
     let start = (first, messages);
     let stream = futures_util::stream::unfold(start, |(first, mut messages)| async move {
         let text = match first {
             Some(first) => first,
-            None => match tokio::time::timeout(KEEP_ALIVE, messages.recv()).await {
-                Ok(Some(message)) => event(&message),
+            None => match tokio::time::timeout(KEEP_ALIVE_INTERVAL, messages.recv()).await {
+                Ok(Some(message)) => format_event(&message),
                 Ok(None) => return None,
                 Err(_) => ": \n\n".to_owned(),
             },
@@ -144,7 +154,7 @@ fn stream(first: Option<String>, messages: mpsc::Receiver<String>) -> Response {
 
 /// One message as an event. Line breaks between its tokens, of which there are three kinds, would
 /// end the event's line.
-fn event(message: &str) -> String {
+fn format_event(message: &str) -> String {
     if message.contains(['\n', '\r']) {
         return format!("event: message\ndata: {}\n\n", message.replace(['\n', '\r'], " "));
     }
@@ -158,15 +168,16 @@ mod tests {
     use axum::http::StatusCode;
     use futures_util::StreamExt as _;
 
-    use super::{PIECE_BYTES, counted, event};
+    use super::{CHUNK_BYTES, format_event, json_with_permit};
 
     #[tokio::test]
     async fn a_long_answer_counts_until_its_last_piece_leaves() {
         let pass = Arc::new(());
-        for (length, expected) in [(10, &[1][..]), (PIECE_BYTES * 2 + 1, &[2, 2, 1])] {
-            let response = counted(StatusCode::OK, "x".repeat(length), Arc::clone(&pass));
+        for (length, expected) in [(10, &[1][..]), (CHUNK_BYTES * 2 + 1, &[2, 2, 1])] {
+            let response = json_with_permit(StatusCode::OK, "x".repeat(length), Arc::clone(&pass));
             let mut pieces = response.into_body().into_data_stream();
-            let (mut counts, mut bytes) = (Vec::new(), 0);
+            let mut counts = Vec::new();
+            let mut bytes = 0;
             while let Some(piece) = pieces.next().await {
                 bytes += piece.unwrap().len();
                 counts.push(Arc::strong_count(&pass));
@@ -178,7 +189,7 @@ mod tests {
     #[test]
     fn no_line_break_in_a_message_ends_its_event() {
         for message in ["{\"a\":1}", "{\n\"a\":1}", "{\r\"a\":1}", "{\r\n\"a\":\r\r1}\n"] {
-            let text = event(message);
+            let text = format_event(message);
             let data = text.strip_prefix("event: message\ndata: ").unwrap();
             let data = data.strip_suffix("\n\n").unwrap();
             assert!(!data.contains(['\n', '\r']), "{text:?}");

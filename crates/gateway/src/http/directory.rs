@@ -8,8 +8,8 @@ use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::Response;
 use axum::routing::any;
 
-use super::Door;
-use super::body::json;
+use super::AccessControl;
+use super::body::json_response;
 use crate::access::Access;
 
 /// Answers as a registry of servers does.
@@ -18,26 +18,31 @@ pub trait Directory: Send + Sync {
     fn answer(&self, access: &Access, path: &str, query: &str) -> (u16, String);
 }
 
-struct Shown {
-    door: Door,
+struct DirectoryState {
+    access: AccessControl,
     directory: Arc<dyn Directory>,
 }
 
 /// The registry's API below `/v0.1`.
-pub fn directory(door: Door, directory: Arc<dyn Directory>) -> Router {
-    let shown = Arc::new(Shown { door, directory });
-    let otherwise = async |State(shown): State<Arc<Shown>>, uri: Uri, headers: HeaderMap| {
-        shown.door.only_in("GET,HEAD", &uri, &headers)
-    };
-    Router::new().route("/v0.1/{*path}", any(otherwise).get(answered)).with_state(shown)
+pub fn directory(door: AccessControl, directory: Arc<dyn Directory>) -> Router {
+    let shown = Arc::new(DirectoryState { access: door, directory });
+    let otherwise =
+        async |State(shown): State<Arc<DirectoryState>>, uri: Uri, headers: HeaderMap| {
+            shown.access.method_not_allowed("GET,HEAD", &uri, &headers)
+        };
+    Router::new().route("/v0.1/{*path}", any(otherwise).get(serve_directory)).with_state(shown)
 }
 
-async fn answered(State(shown): State<Arc<Shown>>, uri: Uri, headers: HeaderMap) -> Response {
-    let access = match shown.door.admit(&uri, &headers).await {
+async fn serve_directory(
+    State(shown): State<Arc<DirectoryState>>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    let access = match shown.access.admit(&uri, &headers).await {
         Ok(access) => access,
         Err(refused) => return refused,
     };
     let query = uri.query().unwrap_or_default();
     let (status, text) = shown.directory.answer(&access, uri.path(), query);
-    json(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), text)
+    json_response(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), text)
 }

@@ -11,22 +11,25 @@ use switchboard_wire::envelope::{self as wire_envelope, Message};
 use switchboard_wire::{Json, Revision};
 use tokio::sync::mpsc;
 
-use super::body::{accepted, counted, events, full, json, no_room, refusal};
-use super::door::only;
-use super::post::Front;
+use super::access_control::single_header;
+use super::body::{
+    accepted_response, error_response, event_stream, json_response, json_with_permit,
+    too_many_requests, too_many_sessions,
+};
+use super::router::AppState;
 use crate::access::Access;
-use crate::asked::Asked;
-use crate::client::Out;
+use crate::client::ReplyChannel;
+use crate::client_request::ClientRequest;
 use crate::envelope::response;
 use crate::gateway::Gateway;
-use crate::session::{Session, locked};
-use crate::stdio::{Greeting, cancelled_id};
+use crate::session::{LegacySession, lock};
+use crate::stdio::{InitializeParams, cancelled_id};
 
-const SESSION: &str = "mcp-session-id";
+const SESSION_HEADER: &str = "mcp-session-id";
 
 /// Takes one message.
-pub(super) async fn take(
-    front: &Arc<Front>,
+pub(super) async fn handle_message(
+    front: &Arc<AppState>,
     headers: &HeaderMap,
     access: &Access,
     message: Message,
@@ -34,74 +37,79 @@ pub(super) async fn take(
     if let Message::Request { id, method, params } = &message
         && method == "initialize"
     {
-        return greet(&front.gateway, access, id, params.as_ref()).await;
+        return initialize(&front.gateway, access, id, params.as_ref()).await;
     }
-    let session = match session_of(front, headers, access) {
+    let session = match require_session(front, headers, access) {
         Ok(session) => session,
         Err(refused) => return *refused,
     };
     match message {
         Message::Request { id, method, params } => {
-            let pass = match front.gateway.enter(&access.identity) {
+            let pass = match front.gateway.admit_request(&access.identity) {
                 Ok(pass) => Arc::new(pass),
-                Err(refused) => return full(&id, refused),
+                Err(refused) => return too_many_requests(&id, refused),
             };
             let (messages, mut stream) = mpsc::channel(64);
             let request = (id, method, params);
-            spawn(&front.gateway, &session, messages, request, Arc::clone(&pass));
+            spawn_request(&front.gateway, &session, messages, request, Arc::clone(&pass));
             // A single message is the answer itself; more than one make a stream.
             let Some(first) = stream.recv().await else {
                 // It was cancelled, so that there is no answer.
-                return events(None, stream);
+                return event_stream(None, stream);
             };
             if is_answer(&first) {
-                counted(StatusCode::OK, first, pass)
+                json_with_permit(StatusCode::OK, first, pass)
             } else {
-                events(Some(first), stream)
+                event_stream(Some(first), stream)
             }
         }
         message => {
-            tell(&session, message);
-            accepted()
+            handle_one_way(&session, message);
+            accepted_response()
         }
     }
 }
 
 /// Takes several messages at once, which only one revision has.
-pub(super) fn batch(
-    front: &Arc<Front>,
+pub(super) fn handle_batch(
+    front: &Arc<AppState>,
     headers: &HeaderMap,
     access: &Access,
     body: &Bytes,
 ) -> Response {
     let refused = || {
         let why = "only revision 2025-03-26 has batches, and only in a session";
-        refusal(StatusCode::BAD_REQUEST, -32_600, why)
+        error_response(StatusCode::BAD_REQUEST, -32_600, why)
     };
-    if !headers.contains_key(SESSION) {
+    if !headers.contains_key(SESSION_HEADER) {
         return refused();
     }
-    let session = match session_of(front, headers, access) {
+    let session = match require_session(front, headers, access) {
         Ok(session) if session.client().revision.allows_batches() => session,
         Ok(_) => return refused(),
         Err(refused) => return *refused,
     };
-    let (mut requests, mut others) = (Vec::new(), Vec::new());
+    let mut requests = Vec::new();
+    let mut others = Vec::new();
     let members = wire_envelope::split_batch(body).unwrap_or_default();
     if members.is_empty() || members.iter().any(|member| wire_envelope::is_batch(member)) {
-        return refusal(StatusCode::BAD_REQUEST, -32_600, "the batch is no list of messages");
+        return error_response(
+            StatusCode::BAD_REQUEST,
+            -32_600,
+            "the batch is no list of messages",
+        );
     }
     for member in members {
-        match wire_envelope::read_strictly(&member) {
+        match wire_envelope::parse_strict(&member) {
             Ok(Message::Request { id, method, params }) => {
-                match front.gateway.enter(&access.identity) {
+                match front.gateway.admit_request(&access.identity) {
                     Ok(pass) => requests.push(((id, method, params), pass)),
-                    Err(refused) => return full(&id, refused),
+                    Err(refused) => return too_many_requests(&id, refused),
                 }
             }
             Ok(message) => others.push(message),
             Err(_) => {
-                return refusal(StatusCode::BAD_REQUEST, -32_600, "a member is no message");
+                return error_response(StatusCode::BAD_REQUEST, -32_600, "a member is no message");
             }
         }
     }
@@ -109,87 +117,97 @@ pub(super) fn batch(
     let (messages, stream) = mpsc::channel(64);
     let asked = requests.len();
     for (request, pass) in requests {
-        spawn(&front.gateway, &session, messages.clone(), request, pass);
+        spawn_request(&front.gateway, &session, messages.clone(), request, pass);
     }
     for message in others {
-        tell(&session, message);
+        handle_one_way(&session, message);
     }
     drop(messages);
-    if asked == 0 { accepted() } else { events(None, stream) }
+    if asked == 0 { accepted_response() } else { event_stream(None, stream) }
 }
 
-async fn greet(gateway: &Gateway, access: &Access, id: &Json, params: Option<&Json>) -> Response {
-    let client = match Greeting::read(params) {
+async fn initialize(
+    gateway: &Gateway,
+    access: &Access,
+    id: &Json,
+    params: Option<&Json>,
+) -> Response {
+    let client = match InitializeParams::parse(params) {
         Ok(greeting) => Arc::new(greeting.client(access)),
-        Err(error) => return json(StatusCode::OK, response(id, Err(&error))),
+        Err(error) => return json_response(StatusCode::OK, response(id, Err(&error))),
     };
-    let _pass = match gateway.enter(&access.identity) {
+    let _pass = match gateway.admit_request(&access.identity) {
         Ok(pass) => pass,
-        Err(refused) => return full(id, refused),
+        Err(refused) => return too_many_requests(id, refused),
     };
     let session = match gateway.sessions().open(Arc::clone(&client)) {
         Ok(session) => session,
-        Err(crowded) => return no_room(crowded),
+        Err(crowded) => return too_many_sessions(crowded),
     };
-    let asked = asked(&session, mpsc::channel(1).0, (id.clone(), "initialize".to_owned(), None));
-    let mut answer = json(StatusCode::OK, response(id, Ok(&gateway.welcome(&asked).await.into())));
+    let asked =
+        client_request(&session, mpsc::channel(1).0, (id.clone(), "initialize".to_owned(), None));
+    let mut answer = json_response(
+        StatusCode::OK,
+        response(id, Ok(&gateway.initialize_result(&asked).await.into())),
+    );
     if let Ok(value) = HeaderValue::from_str(&session.id) {
-        answer.headers_mut().insert(SESSION, value);
+        answer.headers_mut().insert(SESSION_HEADER, value);
     }
     answer
 }
 
 /// Answers a request, also when its client hangs up: that is no cancellation in this era. It counts,
 /// by its `pass`, until it has its answer.
-pub(super) fn spawn(
+pub(super) fn spawn_request(
     gateway: &Gateway,
-    session: &Arc<Session>,
+    session: &Arc<LegacySession>,
     messages: mpsc::Sender<String>,
     (id, method, params): (Json, String, Option<Json>),
     pass: impl Send + 'static,
 ) {
-    let asked = asked(session, messages.clone(), (id.clone(), method, params));
+    let asked = client_request(session, messages.clone(), (id.clone(), method, params));
     let cancel = asked.cancel.clone();
-    locked(&session.running).insert(id.as_str().to_owned(), cancel.clone());
-    let (gateway, session) = (gateway.clone(), Arc::clone(session));
+    lock(&session.running).insert(id.as_str().to_owned(), cancel.clone());
+    let gateway = gateway.clone();
+    let session = Arc::clone(session);
     tokio::spawn(async move {
         let answer = gateway.answer(&asked).await;
         drop(pass);
-        locked(&session.running).remove(id.as_str());
+        lock(&session.running).remove(id.as_str());
         // Who has cancelled a request does not expect an answer.
-        if !cancel.is_cancelled() || session.over.is_cancelled() {
+        if !cancel.is_cancelled() || session.ended.is_cancelled() {
             messages.send(response(&id, answer.as_ref())).await.ok();
         }
     });
 }
 
-pub(super) fn asked(
-    session: &Arc<Session>,
+pub(super) fn client_request(
+    session: &Arc<LegacySession>,
     messages: mpsc::Sender<String>,
     (id, method, params): (Json, String, Option<Json>),
-) -> Asked {
-    Asked {
+) -> ClientRequest {
+    ClientRequest {
         client: session.client(),
-        out: Out::Stream { messages, session: Some(Arc::clone(session)) },
+        out: ReplyChannel::Stream { messages, session: Some(Arc::clone(session)) },
         id,
         method,
         params,
-        read: OnceLock::new(),
-        cancel: session.over.child_token(),
+        parsed_params: OnceLock::new(),
+        cancel: session.ended.child_token(),
     }
 }
 
 /// Takes what needs no answer.
-pub(super) fn tell(session: &Session, message: Message) {
+pub(super) fn handle_one_way(session: &LegacySession, message: Message) {
     match message {
         Message::Notification { method, params } if method == "notifications/cancelled" => {
             let cancel = cancelled_id(params.as_ref())
-                .and_then(|id| locked(&session.running).get(&id).cloned());
+                .and_then(|id| lock(&session.running).get(&id).cloned());
             if let Some(cancel) = cancel {
                 cancel.cancel();
             }
         }
-        Message::Response { id, answer } => session.answered(id, answer),
+        Message::Response { id, answer } => session.resolve_ask(id, answer),
         Message::Notification { .. } | Message::Request { .. } => {}
     }
 }
@@ -204,19 +222,19 @@ fn is_answer(message: &str) -> bool {
     })
 }
 
-fn session_of(
-    front: &Front,
+fn require_session(
+    front: &AppState,
     headers: &HeaderMap,
     access: &Access,
-) -> Result<Arc<Session>, Box<Response>> {
-    let refused = |status, why: &str| Box::new(refusal(status, -32_600, why));
+) -> Result<Arc<LegacySession>, Box<Response>> {
+    let refused = |status, why: &str| Box::new(error_response(status, -32_600, why));
     let version = headers.get("mcp-protocol-version").map(|value| value.to_str().unwrap_or(""));
     if version.is_some_and(|version| Revision::parse(version).is_none()) {
         let why = "the `MCP-Protocol-Version` is not one that is spoken here";
         return Err(refused(StatusCode::BAD_REQUEST, why));
     }
     // Whoever is in between may have looked at the other one of two.
-    let id = only(headers, &HeaderName::from_static(SESSION)).map_err(|()| {
+    let id = single_header(headers, &HeaderName::from_static(SESSION_HEADER)).map_err(|()| {
         refused(StatusCode::BAD_REQUEST, "the header `Mcp-Session-Id` comes twice or is no text")
     })?;
     let Some(id) = id else {
@@ -229,36 +247,36 @@ fn session_of(
 }
 
 /// The session of a request without a message; a client without one has no business here.
-async fn session_at(
-    front: &Front,
+async fn admit_session(
+    front: &AppState,
     uri: &Uri,
     headers: &HeaderMap,
-) -> Result<Arc<Session>, Box<Response>> {
-    let access = front.door.admit(uri, headers).await?;
-    if !headers.contains_key(SESSION) {
+) -> Result<Arc<LegacySession>, Box<Response>> {
+    let access = front.access.admit(uri, headers).await?;
+    if !headers.contains_key(SESSION_HEADER) {
         let allowed = [(ALLOW, HeaderValue::from_static("POST"))];
         return Err(Box::new((StatusCode::METHOD_NOT_ALLOWED, allowed).into_response()));
     }
-    session_of(front, headers, &access)
+    require_session(front, headers, &access)
 }
 
 /// Opens the stream of what is said outside of any request.
-pub(super) async fn listen(
-    State(front): State<Arc<Front>>,
+pub(super) async fn open_stream(
+    State(front): State<Arc<AppState>>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    match session_at(&front, &uri, &headers).await {
-        Ok(session) => events(None, until_over(&session)),
+    match admit_session(&front, &uri, &headers).await {
+        Ok(session) => event_stream(None, session_stream(&session)),
         Err(refused) => *refused,
     }
 }
 
 /// What is said to a session, until it is over.
-pub(super) fn until_over(session: &Arc<Session>) -> mpsc::Receiver<String> {
-    let mut said = session.listen();
+pub(super) fn session_stream(session: &Arc<LegacySession>) -> mpsc::Receiver<String> {
+    let mut said = session.open_stream();
     let (messages, stream) = mpsc::channel(16);
-    let over = session.over.clone();
+    let over = session.ended.clone();
     tokio::spawn(async move {
         while let Some(Some(message)) = over.run_until_cancelled(said.recv()).await {
             if messages.send(message).await.is_err() {
@@ -270,12 +288,12 @@ pub(super) fn until_over(session: &Arc<Session>) -> mpsc::Receiver<String> {
 }
 
 /// Ends a session.
-pub(super) async fn leave(
-    State(front): State<Arc<Front>>,
+pub(super) async fn delete_session(
+    State(front): State<Arc<AppState>>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    match session_at(&front, &uri, &headers).await {
+    match admit_session(&front, &uri, &headers).await {
         Ok(session) => {
             front.gateway.sessions().close(&session.id);
             StatusCode::NO_CONTENT.into_response()

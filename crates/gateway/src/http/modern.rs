@@ -14,85 +14,89 @@ use switchboard_wire::{Json, RpcError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::body::{accepted, counted, events, full, json, refusal};
-use super::post::{Front, PROTOCOL_VERSION};
+use super::body::{
+    accepted_response, error_response, event_stream, json_response, json_with_permit,
+    too_many_requests,
+};
+use super::router::{AppState, PROTOCOL_VERSION_HEADER};
 use crate::access::Access;
-use crate::answer::Reply;
-use crate::asked::{self, Asked, Params, modern_client};
-use crate::client::Out;
+use crate::client::ReplyChannel;
+use crate::client_request::{self, ClientRequest, ClientRequestParams, modern_client};
 use crate::envelope::response;
 use crate::gateway::Gateway;
-use crate::limits::Pass;
-use crate::tasks::task_in;
+use crate::limits::RequestPermit;
+use crate::reply::ClientReply;
+use crate::tasks::requested_task_id;
 
-static METHOD: HeaderName = HeaderName::from_static("mcp-method");
-static NAME: HeaderName = HeaderName::from_static("mcp-name");
+static METHOD_HEADER: HeaderName = HeaderName::from_static("mcp-method");
+static NAME_HEADER: HeaderName = HeaderName::from_static("mcp-name");
 
 /// Takes one message.
-pub(super) async fn take(
-    front: &Arc<Front>,
+pub(super) async fn handle_message(
+    front: &Arc<AppState>,
     headers: &HeaderMap,
     access: &Access,
     message: Message,
 ) -> Response {
     let (id, method, params) = match message {
         Message::Request { id, method, params } => (id, method, params),
-        Message::Notification { .. } => return accepted(),
+        Message::Notification { .. } => return accepted_response(),
         Message::Response { .. } => {
             let why = "answers have no place in this revision of the protocol";
-            return refusal(StatusCode::BAD_REQUEST, -32_600, why);
+            return error_response(StatusCode::BAD_REQUEST, -32_600, why);
         }
     };
-    let pass = match front.gateway.enter(&access.identity) {
+    let pass = match front.gateway.admit_request(&access.identity) {
         Ok(pass) => pass,
-        Err(refused) => return full(&id, refused),
+        Err(refused) => return too_many_requests(&id, refused),
     };
-    match ask(front, headers, access, (&id, &method, params)) {
-        Ok(asked) => answer(&front.gateway, asked, pass).await,
+    match parse_request(front, headers, access, (&id, &method, params)) {
+        Ok(asked) => respond(&front.gateway, asked, pass).await,
         // Whatever is wrong with what a request says of itself, nothing of it was begun.
-        Err(error) => json(StatusCode::BAD_REQUEST, response(&id, Err(&error))),
+        Err(error) => json_response(StatusCode::BAD_REQUEST, response(&id, Err(&error))),
     }
 }
 
 /// Checks what a request says of itself, and that its headers say the same.
-fn ask(
-    front: &Front,
+fn parse_request(
+    front: &AppState,
     headers: &HeaderMap,
     access: &Access,
     (id, method, params): (&Json, &str, Option<Json>),
-) -> Result<(Box<Asked>, Option<mpsc::Receiver<String>>), RpcError> {
-    let read = asked::read(params.as_ref())?;
+) -> Result<(Box<ClientRequest>, Option<mpsc::Receiver<String>>), RpcError> {
+    let read = client_request::parse_params(params.as_ref())?;
     let meta = read.meta.as_ref();
     let version = meta.and_then(|meta| meta.protocol_version.as_deref());
-    same(headers, &PROTOCOL_VERSION, version)?;
-    let meta = meta.ok_or_else(|| asked::missing("_meta"))?;
+    check_header(headers, &PROTOCOL_VERSION_HEADER, version)?;
+    let meta = meta.ok_or_else(|| client_request::missing_param("_meta"))?;
     let client = modern_client(meta, access)?;
-    same(headers, &METHOD, Some(method))?;
-    let task = task_in(method, params.as_ref());
+    check_header(headers, &METHOD_HEADER, Some(method))?;
+    let task = requested_task_id(method, params.as_ref());
     let about = match method {
         "tools/call" | "prompts/get" => read.name.as_deref(),
         "resources/read" => read.uri.as_deref(),
         _ => task.as_deref(),
     };
     if about.is_some() {
-        same(headers, &NAME, about)?;
+        check_header(headers, &NAME_HEADER, about)?;
     }
     if method == "tools/call" {
-        check_mirrored(&front.gateway, headers, access, &read)?;
+        check_param_headers(&front.gateway, headers, access, &read)?;
     }
     // Most requests are answered, and that is all.
     let wants_more = meta.progress_token.is_some()
         || meta.log_level.is_some()
         || method == "subscriptions/listen";
     let (messages, stream) = wants_more.then(|| mpsc::channel(64)).unzip();
-    let out = messages.map_or(Out::Nowhere, |messages| Out::Stream { messages, session: None });
-    let asked = Asked {
+    let out = messages
+        .map_or(ReplyChannel::Discard, |messages| ReplyChannel::Stream { messages, session: None });
+    let asked = ClientRequest {
         client: Arc::new(client),
         out,
         id: id.clone(),
         method: method.to_owned(),
         params,
-        read: OnceLock::from(Ok(read)),
+        parsed_params: OnceLock::from(Ok(read)),
         cancel: CancellationToken::new(),
     };
     // Boxed: it is handed on a few times, and is no small thing.
@@ -102,33 +106,36 @@ fn ask(
 /// The answer as JSON, or as the end of a stream where something came before it.
 ///
 /// Whoever closes the response gives the request up: then this future, or the stream, is dropped.
-async fn answer(
+async fn respond(
     gateway: &Gateway,
-    (asked, messages): (Box<Asked>, Option<mpsc::Receiver<String>>),
-    pass: Pass,
+    (asked, messages): (Box<ClientRequest>, Option<mpsc::Receiver<String>>),
+    pass: RequestPermit,
 ) -> Response {
-    let revoked = || refusal(StatusCode::UNAUTHORIZED, -32_600, "this token no longer counts");
-    let (Out::Stream { messages: sender, .. }, Some(mut messages)) = (asked.out.clone(), messages)
+    let revoked =
+        || error_response(StatusCode::UNAUTHORIZED, -32_600, "this token no longer counts");
+    let (ReplyChannel::Stream { messages: sender, .. }, Some(mut messages)) =
+        (asked.out.clone(), messages)
     else {
         return tokio::select! {
             biased;
-            answer = gateway.answer(&asked) => answered(&asked.id, &answer, pass),
-            () = pass.over().cancelled() => revoked(),
+            answer = gateway.answer(&asked) => answer_response(&asked.id, &answer, pass),
+            () = pass.revoked_token().cancelled() => revoked(),
         };
     };
-    let (gateway, id) = (gateway.clone(), asked.id.clone());
+    let gateway = gateway.clone();
+    let id = asked.id.clone();
     let mut answering = Box::pin(async move { gateway.answer(&asked).await });
     let first = tokio::select! {
         biased;
         answer = &mut answering => {
             // What was said on the way may be here at the same time.
-            let Ok(first) = messages.try_recv() else { return answered(&id, &answer, pass) };
+            let Ok(first) = messages.try_recv() else { return answer_response(&id, &answer, pass) };
             // There is room: one has just been taken out.
             sender.try_send(response(&id, answer.as_ref())).ok();
-            return events(Some(first), messages);
+            return event_stream(Some(first), messages);
         }
         first = messages.recv() => first,
-        () = pass.over().cancelled() => return revoked(),
+        () = pass.revoked_token().cancelled() => return revoked(),
     };
     // The rest is driven by a task that ends when nobody reads the stream any more.
     tokio::spawn(async move {
@@ -138,18 +145,22 @@ async fn answer(
                 sender.send(response(&id, answer.as_ref())).await.ok();
             }
             () = closed.closed() => {}
-            () = pass.over().cancelled() => {}
+            () = pass.revoked_token().cancelled() => {}
         }
     });
-    events(first, messages)
+    event_stream(first, messages)
 }
 
-fn answered(id: &Json, answer: &Result<Reply, RpcError>, pass: Pass) -> Response {
-    let status = answer.as_ref().err().map_or(StatusCode::OK, status_of);
-    counted(status, response(id, answer.as_ref()), pass)
+fn answer_response(
+    id: &Json,
+    answer: &Result<ClientReply, RpcError>,
+    pass: RequestPermit,
+) -> Response {
+    let status = answer.as_ref().err().map_or(StatusCode::OK, status_code);
+    json_with_permit(status, response(id, answer.as_ref()), pass)
 }
 
-fn status_of(error: &RpcError) -> StatusCode {
+fn status_code(error: &RpcError) -> StatusCode {
     match error.code {
         RpcError::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
         _ if error.is_modern() => StatusCode::BAD_REQUEST,
@@ -158,14 +169,19 @@ fn status_of(error: &RpcError) -> StatusCode {
 }
 
 /// A header must repeat what the body says.
-fn same(headers: &HeaderMap, name: &HeaderName, expected: Option<&str>) -> Result<(), RpcError> {
+fn check_header(
+    headers: &HeaderMap,
+    name: &HeaderName,
+    expected: Option<&str>,
+) -> Result<(), RpcError> {
     let mut values = headers.get_all(name).iter();
-    let (first, second) = (values.next(), values.next());
+    let first = values.next();
+    let second = values.next();
     if second.is_some() {
         let why = format!("the header `{name}` comes twice");
         return Err(RpcError::new(RpcError::HEADER_MISMATCH, why));
     }
-    let given = first.and_then(|value| value.to_str().ok()).map(decoded);
+    let given = first.and_then(|value| value.to_str().ok()).map(decode_header);
     let why = match (given, expected) {
         (Some(Some(given)), Some(expected)) if given == expected => return Ok(()),
         (_, None) => return Ok(()),
@@ -176,7 +192,7 @@ fn same(headers: &HeaderMap, name: &HeaderName, expected: Option<&str>) -> Resul
 }
 
 /// A header's value; some are in base64.
-fn decoded(value: &str) -> Option<Cow<'_, str>> {
+fn decode_header(value: &str) -> Option<Cow<'_, str>> {
     let inner = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
     match inner {
         None => Some(value.trim().into()),
@@ -185,13 +201,13 @@ fn decoded(value: &str) -> Option<Cow<'_, str>> {
 }
 
 /// Arguments that a tool wants repeated in headers must be the same there.
-fn check_mirrored(
+fn check_param_headers(
     gateway: &Gateway,
     headers: &HeaderMap,
     access: &Access,
-    params: &Params,
+    params: &ClientRequestParams,
 ) -> Result<(), RpcError> {
-    let listing = gateway.listing(&access.view);
+    let listing = gateway.catalog_view(&access.view);
     let Some(target) = params.name.as_deref().and_then(|name| listing.tool(name)) else {
         return Ok(());
     };
@@ -207,7 +223,7 @@ fn check_mirrored(
     for (name, value) in param_headers(&schema, &arguments).unwrap_or_default() {
         let name = HeaderName::try_from(name)
             .map_err(|error| RpcError::new(RpcError::HEADER_MISMATCH, error.to_string()))?;
-        same(headers, &name, decoded(&value).as_deref())?;
+        check_header(headers, &name, decode_header(&value).as_deref())?;
     }
     Ok(())
 }

@@ -11,111 +11,119 @@ use switchboard_wire::envelope::{self, Message};
 use switchboard_wire::{Revision, RpcError};
 use tokio::sync::mpsc;
 
-use super::body::{accepted, events_with, full, no_room, read, refusal};
+use super::body::{
+    accepted_response, error_response, event_stream_after, read_body, too_many_requests,
+    too_many_sessions,
+};
 use super::legacy;
-use super::post::{Front, not_json};
-use crate::client::{Abilities, Client};
+use super::router::{AppState, reject_non_json};
+use crate::client::{ClientCapabilities, McpClient};
 use crate::envelope::response;
-use crate::session::Session;
-use crate::stdio::Greeting;
+use crate::session::LegacySession;
+use crate::stdio::InitializeParams;
 
 /// Where a client of the first revision posts to.
 #[derive(Deserialize)]
-pub(super) struct Place {
+pub(super) struct MessageQuery {
     session: String,
 }
 
 /// Opens the stream; its first event says where to post.
-pub(super) async fn open(
-    State(front): State<Arc<Front>>,
+pub(super) async fn open_stream(
+    State(front): State<Arc<AppState>>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    let access = match front.door.admit(&uri, &headers).await {
+    let access = match front.access.admit(&uri, &headers).await {
         Ok(access) => access,
         Err(refused) => return refused,
     };
-    let client = Client::new(&access, None, Revision::V2024_11_05, Abilities::default());
+    let client =
+        McpClient::new(&access, None, Revision::V2024_11_05, ClientCapabilities::default());
     let session = match front.gateway.sessions().open(Arc::new(client)) {
         Ok(session) => session,
-        Err(crowded) => return no_room(crowded),
+        Err(crowded) => return too_many_sessions(crowded),
     };
     let place = format!("event: endpoint\ndata: /messages?session={}\n\n", session.id);
-    events_with(place, legacy::until_over(&session))
+    event_stream_after(place, legacy::session_stream(&session))
 }
 
 /// Takes a message; what is answered comes on the stream.
-pub(super) async fn posted(
-    State(front): State<Arc<Front>>,
-    place: Result<Query<Place>, QueryRejection>,
+pub(super) async fn handle_post(
+    State(front): State<Arc<AppState>>,
+    place: Result<Query<MessageQuery>, QueryRejection>,
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let access = match front.door.admit(&parts.uri, &parts.headers).await {
+    let access = match front.access.admit(&parts.uri, &parts.headers).await {
         Ok(access) => access,
         Err(refused) => return refused,
     };
-    if let Some(refused) = not_json(&parts.headers) {
+    if let Some(refused) = reject_non_json(&parts.headers) {
         return refused;
     }
     let sessions = front.gateway.sessions();
     let found = place.ok().and_then(|Query(place)| sessions.get(&place.session, &access.identity));
     let Some(session) = found else {
-        return refusal(StatusCode::NOT_FOUND, -32_600, "there is no such session");
+        return error_response(StatusCode::NOT_FOUND, -32_600, "there is no such session");
     };
-    let body = match read(body, front.gateway.options()).await {
+    let body = match read_body(body, front.gateway.options()).await {
         Ok(body) => body,
         Err(refused) => return refused,
     };
-    match envelope::read_strictly(&body) {
+    match envelope::parse_strict(&body) {
         Ok(Message::Request { id, method, params }) if method == "initialize" => {
-            let _pass = match front.gateway.enter(&access.identity) {
+            let _pass = match front.gateway.admit_request(&access.identity) {
                 Ok(pass) => pass,
-                Err(refused) => return full(&id, refused),
+                Err(refused) => return too_many_requests(&id, refused),
             };
-            match Greeting::read(params.as_ref()) {
-                Ok(greeting) => session.introduce(Arc::new(greeting.client(&access))),
+            match InitializeParams::parse(params.as_ref()) {
+                Ok(greeting) => session.set_client(Arc::new(greeting.client(&access))),
                 Err(error) => {
-                    session.say_surely(response(&id, Err(&error))).await;
-                    return accepted();
+                    session.send_reliably(response(&id, Err(&error))).await;
+                    return accepted_response();
                 }
             }
-            let asked = legacy::asked(&session, mpsc::channel(1).0, (id.clone(), method, None));
+            let asked =
+                legacy::client_request(&session, mpsc::channel(1).0, (id.clone(), method, None));
             session
-                .say_surely(response(&id, Ok(&front.gateway.welcome(&asked).await.into())))
+                .send_reliably(response(
+                    &id,
+                    Ok(&front.gateway.initialize_result(&asked).await.into()),
+                ))
                 .await;
         }
         Ok(Message::Request { id, method, params }) => {
             // Before it is let in: who is let in keeps the stream open while we end.
-            let answering = session.answering();
-            let pass = match front.gateway.enter(&access.identity) {
+            let answering = session.hold_stream();
+            let pass = match front.gateway.admit_request(&access.identity) {
                 Ok(pass) => Arc::new(pass),
-                Err(refused) => return full(&id, refused),
+                Err(refused) => return too_many_requests(&id, refused),
             };
             let (messages, stream) = mpsc::channel(64);
             let request = (id, method, params);
-            legacy::spawn(&front.gateway, &session, messages, request, Arc::clone(&pass));
+            legacy::spawn_request(&front.gateway, &session, messages, request, Arc::clone(&pass));
             tokio::spawn(async move {
-                carry(&session, stream).await;
+                forward_messages(&session, stream).await;
                 // Answers that nobody reads count: there would be no end of them.
                 drop((answering, pass));
             });
         }
-        Ok(message) => legacy::tell(&session, message),
+        Ok(message) => legacy::handle_one_way(&session, message),
         Err(_) if envelope::is_batch(&body) => {
             let why = "the first revision has no batches";
-            return refusal(StatusCode::BAD_REQUEST, -32_600, why);
+            return error_response(StatusCode::BAD_REQUEST, -32_600, why);
         }
         Err(why) => {
             let error = RpcError::from(why);
-            return refusal(StatusCode::BAD_REQUEST, error.code, error.message);
+            return error_response(StatusCode::BAD_REQUEST, error.code, error.message);
         }
     }
-    accepted()
+    accepted_response()
 }
 
-async fn carry(session: &Session, mut stream: mpsc::Receiver<String>) {
+async fn forward_messages(session: &LegacySession, mut stream: mpsc::Receiver<String>) {
     while let Some(message) = stream.recv().await {
-        session.say_surely(message).await;
+        session.send_reliably(message).await;
     }
 }

@@ -9,43 +9,43 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
 use super::error::KeyError;
-use super::jwks::{self, Key};
-use crate::session::locked;
+use super::jwks::{self, PublicKey};
+use crate::session::lock;
 
 /// Keys are fetched anew after so long.
-const FRESH: Duration = Duration::from_secs(60 * 60);
+const REFRESH_AFTER: Duration = Duration::from_secs(60 * 60);
 /// Keys that could not be fetched anew for so long count no more: some of them may be revoked.
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_KEY_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 /// A key that is not known makes us fetch no more often than this.
-const PAUSE: Duration = Duration::from_secs(60);
+const MIN_FETCH_INTERVAL: Duration = Duration::from_secs(60);
 /// While there are no keys at all, we try more often.
-const FIRST_PAUSE: Duration = Duration::from_secs(5);
+const RETRY_DELAY: Duration = Duration::from_secs(5);
 /// How long all that has to be asked for the keys may take.
-const PATIENCE: Duration = Duration::from_secs(10);
-const LIMIT_BYTES: usize = 1 << 20;
+const FETCH_TIMEOUT: Duration = Duration::from_secs(10);
+const MAX_BODY_BYTES: usize = 1 << 20;
 
 /// Hears why keys cannot be fetched, and nothing once they can.
-pub(super) type Told = Box<dyn Fn(Option<&str>) + Send + Sync>;
+pub(super) type ProblemCallback = Box<dyn Fn(Option<&str>) + Send + Sync>;
 
 /// An issuer and the keys that we know of it.
 pub(super) struct Issuer {
-    inner: Arc<Inner>,
+    inner: Arc<IssuerState>,
 }
 
-struct Inner {
+struct IssuerState {
     name: String,
     /// Where its keys are, if that need not be found out.
-    keys_at: Option<Url>,
+    keys_url: Option<Url>,
     client: Client,
-    kept: Mutex<Kept>,
+    cache: Mutex<KeyCache>,
     /// One fetches, the others wait for it.
-    turn: Arc<Semaphore>,
-    told: OnceLock<Told>,
+    fetch_lock: Arc<Semaphore>,
+    on_problem: OnceLock<ProblemCallback>,
 }
 
 #[derive(Clone, Default)]
-struct Kept {
-    keys: Arc<Vec<Key>>,
+struct KeyCache {
+    keys: Arc<Vec<PublicKey>>,
     fetched: Option<Instant>,
     /// When the last try ended.
     tried: Option<Instant>,
@@ -53,31 +53,31 @@ struct Kept {
 }
 
 #[derive(Deserialize)]
-struct Metadata {
+struct IssuerMetadata {
     issuer: String,
     jwks_uri: String,
 }
 
 impl Issuer {
     pub(super) fn new(name: &str, keys_at: Option<&str>) -> Result<Self, KeyError> {
-        let address = safe_address(name)?;
-        let keys_at = keys_at.map(safe_address).transpose()?;
+        let address = parse_secure_url(name)?;
+        let keys_at = keys_at.map(parse_secure_url).transpose()?;
         // Somebody else in this process may have chosen a provider already; theirs is as good.
         rustls::crypto::ring::default_provider().install_default().ok();
         let builder = Client::builder()
-            .timeout(PATIENCE)
+            .timeout(FETCH_TIMEOUT)
             // Keys come from the place that was named, or not at all.
             .redirect(redirect::Policy::none())
             .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")));
         let builder = if is_loopback(&address) { builder.no_proxy() } else { builder };
         let client = builder.build().map_err(|error| KeyError::NoClient(error.to_string()))?;
-        let inner = Inner {
+        let inner = IssuerState {
             name: name.to_owned(),
-            keys_at,
+            keys_url: keys_at,
             client,
-            kept: Mutex::default(),
-            turn: Arc::new(Semaphore::new(1)),
-            told: OnceLock::new(),
+            cache: Mutex::default(),
+            fetch_lock: Arc::new(Semaphore::new(1)),
+            on_problem: OnceLock::new(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -87,60 +87,60 @@ impl Issuer {
     }
 
     /// Has somebody told when keys cannot be fetched.
-    pub(super) fn tell(&self, told: Told) {
+    pub(super) fn set_problem_callback(&self, told: ProblemCallback) {
         // Only the first one is: nobody asks twice.
-        self.inner.told.set(told).ok();
+        self.inner.on_problem.set(told).ok();
     }
 
     /// Whether the keys are such that it `fits`, once they were fetched again if it does not;
     /// nothing if there are no keys that count.
-    pub(super) async fn has_keys(&self, fits: impl Fn(&[Key]) -> bool) -> Option<bool> {
+    pub(super) async fn has_keys(&self, fits: impl Fn(&[PublicKey]) -> bool) -> Option<bool> {
         let inner = &self.inner;
-        if let Some(settled) = inner.settled(&fits) {
+        if let Some(settled) = inner.cached_answer(&fits) {
             return settled;
         }
         // A key that is known need not wait for somebody else who fetches.
-        let others_fetch = inner.turn.available_permits() == 0;
-        if others_fetch && locked(&inner.kept).clone().knows(&fits) {
+        let others_fetch = inner.fetch_lock.available_permits() == 0;
+        if others_fetch && lock(&inner.cache).clone().satisfies(&fits) {
             return Some(true);
         }
-        let Ok(turn) = Arc::clone(&inner.turn).acquire_owned().await else { return None };
+        let Ok(turn) = Arc::clone(&inner.fetch_lock).acquire_owned().await else { return None };
         // Whoever had the turn before may have fetched what is needed.
-        if let Some(settled) = inner.settled(&fits) {
+        if let Some(settled) = inner.cached_answer(&fits) {
             return settled;
         }
         let fetching = Arc::clone(inner);
         // By itself: who asked may hang up, and the others need the keys all the same.
         let fetched = tokio::spawn(async move {
-            fetching.renew().await;
+            fetching.refresh().await;
             drop(turn);
         });
         fetched.await.ok();
-        let kept = locked(&inner.kept).clone();
-        kept.counts().then(|| kept.knows(&fits))
+        let kept = lock(&inner.cache).clone();
+        kept.is_usable().then(|| kept.satisfies(&fits))
     }
 }
 
-impl Inner {
+impl IssuerState {
     /// What is to be answered without fetching, if so.
-    fn settled(&self, fits: impl Fn(&[Key]) -> bool) -> Option<Option<bool>> {
-        let kept = locked(&self.kept).clone();
-        let counts = kept.counts();
-        let fresh = kept.fetched.is_some_and(|at| at.elapsed() < FRESH);
-        let pause = if counts { PAUSE } else { FIRST_PAUSE };
+    fn cached_answer(&self, fits: impl Fn(&[PublicKey]) -> bool) -> Option<Option<bool>> {
+        let kept = lock(&self.cache).clone();
+        let counts = kept.is_usable();
+        let fresh = kept.fetched.is_some_and(|at| at.elapsed() < REFRESH_AFTER);
+        let pause = if counts { MIN_FETCH_INTERVAL } else { RETRY_DELAY };
         let waits = kept.tried.is_some_and(|at| at.elapsed() < pause);
-        if (fresh || waits) && kept.knows(&fits) {
+        if (fresh || waits) && kept.satisfies(&fits) {
             return Some(Some(true));
         }
         waits.then(|| counts.then_some(false))
     }
 
     /// Fetches the keys, and notes how that went.
-    async fn renew(&self) {
-        let fetched = timeout(PATIENCE, self.fetch()).await.unwrap_or_else(|_| {
-            Err(format!("there was no answer within {} seconds", PATIENCE.as_secs()))
+    async fn refresh(&self) {
+        let fetched = timeout(FETCH_TIMEOUT, self.fetch()).await.unwrap_or_else(|_| {
+            Err(format!("there was no answer within {} seconds", FETCH_TIMEOUT.as_secs()))
         });
-        let mut kept = locked(&self.kept);
+        let mut kept = lock(&self.cache);
         kept.tried = Some(Instant::now());
         let problem = match fetched {
             Ok(keys) => {
@@ -153,27 +153,27 @@ impl Inner {
         let is_news = kept.problem != problem;
         kept.problem.clone_from(&problem);
         drop(kept);
-        if let Some(told) = self.told.get().filter(|_| is_news) {
+        if let Some(told) = self.on_problem.get().filter(|_| is_news) {
             told(problem.as_deref());
         }
     }
 
-    async fn fetch(&self) -> Result<Vec<Key>, String> {
-        let address = match &self.keys_at {
+    async fn fetch(&self) -> Result<Vec<PublicKey>, String> {
+        let address = match &self.keys_url {
             Some(address) => address.clone(),
             None => self.discover().await?,
         };
-        let text = self.text(&address).await?;
-        jwks::read(&text).ok_or_else(|| format!("`{address}` has no set of keys"))
+        let text = self.fetch_text(&address).await?;
+        jwks::parse_jwks(&text).ok_or_else(|| format!("`{address}` has no set of keys"))
     }
 
     /// Finds out where the keys are, from what the issuer says about itself.
     async fn discover(&self) -> Result<Url, String> {
         let issuer: Url = self.name.parse().map_err(|_| "it has no address".to_owned())?;
         let mut problem = String::new();
-        for place in places(&issuer) {
-            let metadata = match self.text(&place).await {
-                Ok(text) => serde_json::from_str::<Metadata>(&text)
+        for place in metadata_urls(&issuer) {
+            let metadata = match self.fetch_text(&place).await {
+                Ok(text) => serde_json::from_str::<IssuerMetadata>(&text)
                     .map_err(|error| format!("`{place}` tells nothing of an issuer: {error}")),
                 Err(why) => Err(why),
             };
@@ -188,7 +188,8 @@ impl Inner {
                     continue;
                 }
             };
-            let address = safe_address(&metadata.jwks_uri).map_err(|error| error.to_string())?;
+            let address =
+                parse_secure_url(&metadata.jwks_uri).map_err(|error| error.to_string())?;
             // Somebody elsewhere does not send us to a port of this machine.
             if is_loopback(&address) && !is_loopback(&issuer) {
                 return Err(format!("`{place}` leads to this machine"));
@@ -198,16 +199,16 @@ impl Inner {
         Err(problem)
     }
 
-    async fn text(&self, address: &Url) -> Result<String, String> {
-        let broken = |error: reqwest::Error| format!("`{address}`: {}", innermost(&error));
+    async fn fetch_text(&self, address: &Url) -> Result<String, String> {
+        let broken = |error: reqwest::Error| format!("`{address}`: {}", root_cause(&error));
         let mut response = self.client.get(address.clone()).send().await.map_err(broken)?;
         if !response.status().is_success() {
             return Err(format!("`{address}` answered with status {}", response.status().as_u16()));
         }
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(broken)? {
-            if body.len() + chunk.len() > LIMIT_BYTES {
-                return Err(format!("`{address}` has more than {LIMIT_BYTES} bytes"));
+            if body.len() + chunk.len() > MAX_BODY_BYTES {
+                return Err(format!("`{address}` has more than {MAX_BODY_BYTES} bytes"));
             }
             body.extend_from_slice(&chunk);
         }
@@ -216,7 +217,7 @@ impl Inner {
 }
 
 /// What is at the bottom of an error: the rest says only that there was one.
-fn innermost(error: &dyn std::error::Error) -> String {
+fn root_cause(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(deeper) = cause.source() {
         cause = deeper;
@@ -224,19 +225,19 @@ fn innermost(error: &dyn std::error::Error) -> String {
     cause.to_string()
 }
 
-impl Kept {
+impl KeyCache {
     /// Whether there are keys, and not too old ones.
-    fn counts(&self) -> bool {
-        self.fetched.is_some_and(|at| at.elapsed() < LONGEST)
+    fn is_usable(&self) -> bool {
+        self.fetched.is_some_and(|at| at.elapsed() < MAX_KEY_AGE)
     }
 
-    fn knows(&self, fits: impl Fn(&[Key]) -> bool) -> bool {
-        self.counts() && fits(&self.keys)
+    fn satisfies(&self, fits: impl Fn(&[PublicKey]) -> bool) -> bool {
+        self.is_usable() && fits(&self.keys)
     }
 }
 
 /// Where an issuer tells about itself, in the order in which it is looked for.
-fn places(issuer: &Url) -> Vec<Url> {
+fn metadata_urls(issuer: &Url) -> Vec<Url> {
     let path = issuer.path().trim_end_matches('/');
     let at = |path: String| {
         let mut place = issuer.clone();
@@ -254,7 +255,7 @@ fn places(issuer: &Url) -> Vec<Url> {
 }
 
 /// An address that nobody on the way can change: `https`, or `http` on this machine.
-pub(super) fn safe_address(text: &str) -> Result<Url, KeyError> {
+pub(super) fn parse_secure_url(text: &str) -> Result<Url, KeyError> {
     let unsafe_address = || KeyError::Address(text.to_owned());
     let address: Url = text.parse().map_err(|_| unsafe_address())?;
     let plain = address.username().is_empty()
@@ -277,7 +278,7 @@ fn is_loopback(address: &Url) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{places, safe_address};
+    use super::{metadata_urls, parse_secure_url};
 
     #[test]
     fn only_addresses_that_nobody_can_change_are_used() {
@@ -295,14 +296,14 @@ mod tests {
             ("javascript:alert(1)", false),
             ("issuer.example", false),
         ] {
-            assert_eq!(safe_address(address).is_ok(), expected, "{address}");
+            assert_eq!(parse_secure_url(address).is_ok(), expected, "{address}");
         }
     }
 
     #[test]
     fn an_issuer_is_looked_for_in_the_order_of_the_protocol() {
         let shown = |issuer: &str| -> Vec<String> {
-            places(&issuer.parse().unwrap()).iter().map(ToString::to_string).collect()
+            metadata_urls(&issuer.parse().unwrap()).iter().map(ToString::to_string).collect()
         };
         assert_eq!(
             shown("https://a.example"),

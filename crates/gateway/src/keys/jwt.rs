@@ -4,27 +4,27 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde::Deserialize;
 
-use super::jwks::{Algorithm, Key};
+use super::jwks::{PublicKey, SigningAlgorithm};
 
 /// Clocks may differ by so many seconds.
-const SKEW: f64 = 60.0;
+const MAX_CLOCK_SKEW_SECONDS: f64 = 60.0;
 /// A longer token is not looked at.
-const LIMIT_BYTES: usize = 16 << 10;
+const MAX_TOKEN_BYTES: usize = 16 << 10;
 /// A token that names no key is tried with as many.
-const TRIES: usize = 8;
+const MAX_KEY_ATTEMPTS: usize = 8;
 
 /// A token taken apart; nothing in it is believed yet.
-pub(super) struct Unverified<'a> {
+pub(super) struct UnverifiedToken<'a> {
     pub(super) key_id: Option<String>,
-    algorithm: Algorithm,
-    signed: &'a str,
+    algorithm: SigningAlgorithm,
+    signed_text: &'a str,
     claims: Vec<u8>,
     signature: Vec<u8>,
 }
 
 /// What a token must say to be meant for us.
 #[derive(Clone, Copy)]
-pub(super) struct Expected<'a> {
+pub(super) struct ExpectedClaims<'a> {
     pub(super) issuer: &'a str,
     pub(super) audience: &'a str,
     /// Seconds since 1970.
@@ -39,46 +39,46 @@ pub(super) struct Claims {
     pub(super) client: Option<String>,
     pub(super) scopes: Vec<String>,
     /// Until when it counts, in seconds since 1970.
-    pub(super) until: u64,
+    pub(super) expires_at: u64,
 }
 
 impl Claims {
     /// Who comes with it: a person, or else a client.
-    pub(super) fn who(&self) -> &str {
+    pub(super) fn principal(&self) -> &str {
         self.subject.as_deref().or(self.client.as_deref()).unwrap_or_default()
     }
 }
 
 /// Why a token does not count, in words that give nothing away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bad {
-    Form,
+pub(super) enum TokenError {
+    Malformed,
     Algorithm,
     Signature,
     Issuer,
     Audience,
     Expired,
-    NotYet,
-    Nobody,
+    NotYetValid,
+    NoSubject,
 }
 
-impl Bad {
-    pub(super) const fn words(self) -> &'static str {
+impl TokenError {
+    pub(super) const fn message(self) -> &'static str {
         match self {
-            Self::Form => "the token is not a signed JWT",
+            Self::Malformed => "the token is not a signed JWT",
             Self::Algorithm => "the token is signed in a way that is not accepted",
             Self::Signature => "the token is not signed with a key of the issuer",
             Self::Issuer => "the token is of another issuer",
             Self::Audience => "the token is not meant for this place",
             Self::Expired => "the token is too old",
-            Self::NotYet => "the token does not count yet",
-            Self::Nobody => "the token does not say whose it is",
+            Self::NotYetValid => "the token does not count yet",
+            Self::NoSubject => "the token does not say whose it is",
         }
     }
 }
 
 #[derive(Deserialize)]
-struct Header {
+struct JwtHeader {
     alg: String,
     kid: Option<String>,
     typ: Option<String>,
@@ -86,7 +86,7 @@ struct Header {
 }
 
 #[derive(Deserialize)]
-struct Body {
+struct JwtClaims {
     iss: Option<String>,
     aud: Option<OneOrMany>,
     exp: Option<f64>,
@@ -114,7 +114,7 @@ impl OneOrMany {
         }
     }
 
-    fn words(self) -> Vec<String> {
+    fn into_words(self) -> Vec<String> {
         match self {
             Self::One(one) => one.split_ascii_whitespace().map(str::to_owned).collect(),
             Self::Many(many) => many,
@@ -123,69 +123,76 @@ impl OneOrMany {
 }
 
 /// Takes a token apart.
-pub(super) fn read(token: &str) -> Result<Unverified<'_>, Bad> {
-    if token.len() > LIMIT_BYTES {
-        return Err(Bad::Form);
+pub(super) fn parse_token(token: &str) -> Result<UnverifiedToken<'_>, TokenError> {
+    if token.len() > MAX_TOKEN_BYTES {
+        return Err(TokenError::Malformed);
     }
-    let (signed, signature) = token.rsplit_once('.').ok_or(Bad::Form)?;
-    let (header, claims) = signed.split_once('.').ok_or(Bad::Form)?;
-    let bytes = |part: &str| BASE64_URL_SAFE_NO_PAD.decode(part).map_err(|_| Bad::Form);
-    let header: Header = serde_json::from_slice(&bytes(header)?).map_err(|_| Bad::Form)?;
+    let (signed, signature) = token.rsplit_once('.').ok_or(TokenError::Malformed)?;
+    let (header, claims) = signed.split_once('.').ok_or(TokenError::Malformed)?;
+    let bytes = |part: &str| BASE64_URL_SAFE_NO_PAD.decode(part).map_err(|_| TokenError::Malformed);
+    let header: JwtHeader =
+        serde_json::from_slice(&bytes(header)?).map_err(|_| TokenError::Malformed)?;
     let kind = header.typ.unwrap_or_default().to_ascii_lowercase();
     // What must be understood is not, and a token of another kind was made for something else.
     if header.crit.is_some() || !["", "jwt", "at+jwt", "application/at+jwt"].contains(&&*kind) {
-        return Err(Bad::Form);
+        return Err(TokenError::Malformed);
     }
-    let algorithm = Algorithm::parse(&header.alg).ok_or(Bad::Algorithm)?;
-    Ok(Unverified {
+    let algorithm = SigningAlgorithm::parse(&header.alg).ok_or(TokenError::Algorithm)?;
+    Ok(UnverifiedToken {
         key_id: header.kid,
         algorithm,
-        signed,
+        signed_text: signed,
         claims: bytes(claims)?,
         signature: bytes(signature)?,
     })
 }
 
-impl Unverified<'_> {
+impl UnverifiedToken<'_> {
     /// Whether one of the keys signed it.
-    pub(super) fn is_signed_with(&self, keys: &[Key]) -> bool {
+    pub(super) fn is_signed_with(&self, keys: &[PublicKey]) -> bool {
         let mut candidates = keys
             .iter()
             .filter(|key| key.may_have_signed(self.algorithm, self.key_id.as_deref()))
-            .take(TRIES);
-        candidates.any(|key| key.signed(self.signed.as_bytes(), &self.signature))
+            .take(MAX_KEY_ATTEMPTS);
+        candidates.any(|key| key.verifies(self.signed_text.as_bytes(), &self.signature))
     }
 
     /// What it says, if it is meant for us now. To be believed only of one that is signed.
-    pub(super) fn claims(&self, expected: Expected<'_>) -> Result<Claims, Bad> {
-        let body: Body = serde_json::from_slice(&self.claims).map_err(|_| Bad::Form)?;
+    pub(super) fn claims(&self, expected: ExpectedClaims<'_>) -> Result<Claims, TokenError> {
+        let body: JwtClaims =
+            serde_json::from_slice(&self.claims).map_err(|_| TokenError::Malformed)?;
         if body.iss.as_deref() != Some(expected.issuer) {
-            return Err(Bad::Issuer);
+            return Err(TokenError::Issuer);
         }
         if !body.aud.is_some_and(|audience| audience.contains(expected.audience)) {
-            return Err(Bad::Audience);
+            return Err(TokenError::Audience);
         }
         #[expect(clippy::cast_precision_loss, reason = "seconds of this millennium fit")]
         let now = expected.now as f64;
-        let until = body.exp.map(|end| end + SKEW).filter(|until| now < *until);
-        let until = until.ok_or(Bad::Expired)?;
-        if [body.nbf, body.iat].into_iter().flatten().any(|start| now < start - SKEW) {
-            return Err(Bad::NotYet);
+        let until = body.exp.map(|end| end + MAX_CLOCK_SKEW_SECONDS).filter(|until| now < *until);
+        let until = until.ok_or(TokenError::Expired)?;
+        if [body.nbf, body.iat]
+            .into_iter()
+            .flatten()
+            .any(|start| now < start - MAX_CLOCK_SKEW_SECONDS)
+        {
+            return Err(TokenError::NotYetValid);
         }
         let given = |name: &String| !name.is_empty();
-        let (subject, client) = (body.sub, body.client_id.or(body.azp));
+        let subject = body.sub;
+        let client = body.client_id.or(body.azp);
         if !subject.as_ref().or(client.as_ref()).is_some_and(given) {
-            return Err(Bad::Nobody);
+            return Err(TokenError::NoSubject);
         }
-        let mut scopes = body.scope.map(OneOrMany::words).unwrap_or_default();
-        scopes.extend(body.scp.map(OneOrMany::words).unwrap_or_default());
+        let mut scopes = body.scope.map(OneOrMany::into_words).unwrap_or_default();
+        scopes.extend(body.scp.map(OneOrMany::into_words).unwrap_or_default());
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "it is after now, and what is beyond all numbers becomes the largest"
         )]
         let until = until as u64;
-        Ok(Claims { subject, client, scopes, until })
+        Ok(Claims { subject, client, scopes, expires_at: until })
     }
 }
 

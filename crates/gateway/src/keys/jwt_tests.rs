@@ -9,7 +9,7 @@ use ring::signature::{
 };
 use serde_json::{Value, json};
 
-use super::{Bad, Claims, Expected, read};
+use super::{Claims, ExpectedClaims, TokenError, parse_token};
 use crate::keys::jwks;
 
 const ISSUER: &str = "https://issuer.example";
@@ -68,18 +68,18 @@ fn good_claims() -> Value {
 
 fn ada(scopes: &[&str]) -> Claims {
     let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
-    Claims { subject: Some("ada".to_owned()), client: None, scopes, until: 0 }
+    Claims { subject: Some("ada".to_owned()), client: None, scopes, expires_at: 0 }
 }
 
-fn check(keys: &Value, token: &str) -> Result<Claims, Bad> {
-    let keys = jwks::read(&json!({"keys": keys}).to_string()).unwrap();
-    let token = read(token)?;
+fn check(keys: &Value, token: &str) -> Result<Claims, TokenError> {
+    let keys = jwks::parse_jwks(&json!({"keys": keys}).to_string()).unwrap();
+    let token = parse_token(token)?;
     if !token.is_signed_with(&keys) {
-        return Err(Bad::Signature);
+        return Err(TokenError::Signature);
     }
-    let claims = token.claims(Expected { issuer: ISSUER, audience: AUDIENCE, now: NOW })?;
-    assert!(claims.until > NOW);
-    Ok(Claims { until: 0, ..claims })
+    let claims = token.claims(ExpectedClaims { issuer: ISSUER, audience: AUDIENCE, now: NOW })?;
+    assert!(claims.expires_at > NOW);
+    Ok(Claims { expires_at: 0, ..claims })
 }
 
 fn header() -> Value {
@@ -111,54 +111,55 @@ fn signatures_of_all_three_kinds_are_believed() {
 
 #[test]
 fn nothing_but_a_signature_of_the_issuer_is_believed() {
-    let (signer, other) = (Signer::new(), Signer::new());
+    let signer = Signer::new();
+    let other = Signer::new();
     let keys = json!([signer.jwk("e1")]);
     let good = signer.sign(&header(), &good_claims());
     let (front, signature) = good.rsplit_once('.').unwrap();
     let with = |header: Value| signer.sign(&header, &good_claims());
     let changed = unsigned(&header(), &json!({"iss": ISSUER, "aud": AUDIENCE, "sub": "eve"}));
     for (token, expected) in [
-        (other.sign(&header(), &good_claims()), Bad::Signature),
-        (format!("{changed}.{signature}"), Bad::Signature),
-        (format!("{front}."), Bad::Signature),
-        (with(json!({"alg": "EdDSA", "kid": "e2"})), Bad::Signature),
-        (with(json!({"alg": "ES256", "kid": "e1"})), Bad::Signature),
-        (with(json!({"alg": "none", "kid": "e1"})), Bad::Algorithm),
-        (with(json!({"alg": "HS256", "kid": "e1"})), Bad::Algorithm),
-        (with(json!({"alg": "RS512", "kid": "e1"})), Bad::Algorithm),
-        (with(json!({"alg": "eddsa", "kid": "e1"})), Bad::Algorithm),
+        (other.sign(&header(), &good_claims()), TokenError::Signature),
+        (format!("{changed}.{signature}"), TokenError::Signature),
+        (format!("{front}."), TokenError::Signature),
+        (with(json!({"alg": "EdDSA", "kid": "e2"})), TokenError::Signature),
+        (with(json!({"alg": "ES256", "kid": "e1"})), TokenError::Signature),
+        (with(json!({"alg": "none", "kid": "e1"})), TokenError::Algorithm),
+        (with(json!({"alg": "HS256", "kid": "e1"})), TokenError::Algorithm),
+        (with(json!({"alg": "RS512", "kid": "e1"})), TokenError::Algorithm),
+        (with(json!({"alg": "eddsa", "kid": "e1"})), TokenError::Algorithm),
         // A token that brings its own key, or says where it is, or names something else by its key.
         (
             other.sign(
                 &json!({"alg": "EdDSA", "kid": "e1", "jwk": other.jwk("e1")}),
                 &good_claims(),
             ),
-            Bad::Signature,
+            TokenError::Signature,
         ),
         (
             other.sign(
                 &json!({"alg": "EdDSA", "kid": "e1", "jku": "https://evil.example/keys"}),
                 &good_claims(),
             ),
-            Bad::Signature,
+            TokenError::Signature,
         ),
-        (with(json!({"alg": "EdDSA", "kid": "../../../dev/null"})), Bad::Signature),
-        (with(json!({"alg": "EdDSA", "kid": "e1' OR '1'='1"})), Bad::Signature),
-        (with(json!({"alg": "EdDSA", "kid": ""})), Bad::Signature),
-        (with(json!({"alg": "EdDSA", "kid": 1})), Bad::Form),
-        (with(json!({"alg": "EdDSA", "kid": ["e1"]})), Bad::Form),
-        (with(json!({"alg": ["EdDSA"], "kid": "e1"})), Bad::Form),
-        (with(json!({"alg": "NONE", "kid": "e1"})), Bad::Algorithm),
-        (with(json!({"alg": "", "kid": "e1"})), Bad::Algorithm),
-        (with(json!({"kid": "e1"})), Bad::Form),
-        (with(json!({"alg": "EdDSA", "kid": "e1", "crit": ["x"]})), Bad::Form),
-        (with(json!({"alg": "EdDSA", "kid": "e1", "typ": "logout+jwt"})), Bad::Form),
-        (front.to_owned(), Bad::Form),
-        (format!("{good}.x"), Bad::Form),
-        (format!("{good}="), Bad::Form),
-        (String::new(), Bad::Form),
-        ("..".to_owned(), Bad::Form),
-        ("x".repeat(20_000), Bad::Form),
+        (with(json!({"alg": "EdDSA", "kid": "../../../dev/null"})), TokenError::Signature),
+        (with(json!({"alg": "EdDSA", "kid": "e1' OR '1'='1"})), TokenError::Signature),
+        (with(json!({"alg": "EdDSA", "kid": ""})), TokenError::Signature),
+        (with(json!({"alg": "EdDSA", "kid": 1})), TokenError::Malformed),
+        (with(json!({"alg": "EdDSA", "kid": ["e1"]})), TokenError::Malformed),
+        (with(json!({"alg": ["EdDSA"], "kid": "e1"})), TokenError::Malformed),
+        (with(json!({"alg": "NONE", "kid": "e1"})), TokenError::Algorithm),
+        (with(json!({"alg": "", "kid": "e1"})), TokenError::Algorithm),
+        (with(json!({"kid": "e1"})), TokenError::Malformed),
+        (with(json!({"alg": "EdDSA", "kid": "e1", "crit": ["x"]})), TokenError::Malformed),
+        (with(json!({"alg": "EdDSA", "kid": "e1", "typ": "logout+jwt"})), TokenError::Malformed),
+        (front.to_owned(), TokenError::Malformed),
+        (format!("{good}.x"), TokenError::Malformed),
+        (format!("{good}="), TokenError::Malformed),
+        (String::new(), TokenError::Malformed),
+        ("..".to_owned(), TokenError::Malformed),
+        ("x".repeat(20_000), TokenError::Malformed),
     ] {
         assert_eq!(check(&keys, &token), Err(expected), "{token}");
     }
@@ -176,25 +177,25 @@ fn oa_08_a_token_counts_only_here_and_now() {
         check(&keys, &signer.sign(&header(), &claims))
     };
     for (name, value, expected) in [
-        ("aud", json!("https://other.example"), Err(Bad::Audience)),
-        ("aud", json!([]), Err(Bad::Audience)),
-        ("aud", json!(null), Err(Bad::Audience)),
-        ("aud", json!("https://gateway.example/mcp/"), Err(Bad::Audience)),
+        ("aud", json!("https://other.example"), Err(TokenError::Audience)),
+        ("aud", json!([]), Err(TokenError::Audience)),
+        ("aud", json!(null), Err(TokenError::Audience)),
+        ("aud", json!("https://gateway.example/mcp/"), Err(TokenError::Audience)),
         ("aud", json!(["https://other.example", AUDIENCE]), Ok(())),
-        ("iss", json!("https://issuer.example/"), Err(Bad::Issuer)),
-        ("iss", json!(null), Err(Bad::Issuer)),
-        ("exp", json!(NOW - 61), Err(Bad::Expired)),
+        ("iss", json!("https://issuer.example/"), Err(TokenError::Issuer)),
+        ("iss", json!(null), Err(TokenError::Issuer)),
+        ("exp", json!(NOW - 61), Err(TokenError::Expired)),
         ("exp", json!(NOW - 59), Ok(())),
-        ("exp", json!(null), Err(Bad::Expired)),
-        ("exp", json!("never"), Err(Bad::Form)),
-        ("nbf", json!(NOW + 61), Err(Bad::NotYet)),
+        ("exp", json!(null), Err(TokenError::Expired)),
+        ("exp", json!("never"), Err(TokenError::Malformed)),
+        ("nbf", json!(NOW + 61), Err(TokenError::NotYetValid)),
         ("nbf", json!(NOW + 59), Ok(())),
-        ("iat", json!(NOW + 61), Err(Bad::NotYet)),
+        ("iat", json!(NOW + 61), Err(TokenError::NotYetValid)),
         ("iat", json!(NOW + 59), Ok(())),
         ("iat", json!(1), Ok(())),
         ("exp", json!(1e300), Ok(())),
-        ("sub", json!(null), Err(Bad::Nobody)),
-        ("sub", json!(""), Err(Bad::Nobody)),
+        ("sub", json!(null), Err(TokenError::NoSubject)),
+        ("sub", json!(""), Err(TokenError::NoSubject)),
     ] {
         let got = with(name, value.clone()).map(|_| ());
         assert_eq!(got, expected, "{name} {value}");

@@ -1,6 +1,6 @@
 //! What callers prove themselves with: named tokens of ours, and tokens of an OAuth issuer.
 
-mod any_of;
+mod combined;
 mod error;
 mod issuer;
 mod jwks;
@@ -11,9 +11,9 @@ mod token_file;
 mod tokens;
 mod views;
 
-pub use any_of::AnyOf;
+pub use combined::CombinedAuthenticator;
 pub use error::KeyError;
-pub use oauth::{Oauth, OauthOptions};
-pub use token::Token;
+pub use oauth::{OauthAuthenticator, OauthOptions};
+pub use token::NamedToken;
 pub use token_file::{NewToken, TokenFile};
-pub use tokens::Tokens;
+pub use tokens::TokenAuthenticator;

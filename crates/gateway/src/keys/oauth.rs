@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
-use switchboard_config::ViewOf;
-use switchboard_text::{digest, shown_text};
+use switchboard_config::ViewKey;
+use switchboard_text::{digest, excerpt_text};
 
 use super::error::KeyError;
-use super::issuer::{Issuer, safe_address};
+use super::issuer::{Issuer, parse_secure_url};
 use super::jwt;
-use super::jwt::{Bad, Claims, Expected};
-use super::token::now;
+use super::jwt::{Claims, ExpectedClaims, TokenError};
+use super::token::unix_now;
 use super::views::Views;
 use crate::access::Access;
-use crate::http::{Admitting, Keys, Refusal};
-use crate::session::locked;
+use crate::http::{AuthRefusal, AuthenticateFuture, Authenticator};
+use crate::session::lock;
 use crate::view::View;
 
 /// Whose tokens are accepted, and which.
@@ -30,11 +30,11 @@ pub struct OauthOptions {
     /// Where the issuer's keys are; found out by default.
     pub keys_at: Option<String>,
     /// What callers see; without it, everything.
-    pub views: Option<BTreeMap<ViewOf, Vec<String>>>,
+    pub views: Option<BTreeMap<ViewKey, Vec<String>>>,
 }
 
 /// The tokens of an issuer.
-pub struct Oauth {
+pub struct OauthAuthenticator {
     issuer: Issuer,
     /// Where the issuer is, without the rest of its address.
     place: String,
@@ -42,12 +42,12 @@ pub struct Oauth {
     scopes: Vec<String>,
     views: Option<Views>,
     metadata: String,
-    metadata_at: String,
+    metadata_url: String,
     /// Until when the last token of everybody counts who was let in, in seconds since 1970.
-    until: Mutex<HashMap<Arc<str>, u64>>,
+    expiries: Mutex<HashMap<Arc<str>, u64>>,
 }
 
-impl Oauth {
+impl OauthAuthenticator {
     /// Accepts tokens as the options say; keys are fetched when the first one comes.
     ///
     /// # Errors
@@ -57,9 +57,9 @@ impl Oauth {
             return Err(KeyError::BadScope(bad.clone()));
         }
         let issuer = Issuer::new(&options.issuer, options.keys_at.as_deref())?;
-        let at = safe_address(&options.issuer)?;
+        let at = parse_secure_url(&options.issuer)?;
         let port = at.port().map(|port| format!(":{port}")).unwrap_or_default();
-        let mut place = safe_address(&options.audience)?;
+        let mut place = parse_secure_url(&options.audience)?;
         let path = place.path().trim_end_matches('/').to_owned();
         place.set_path(&format!("/.well-known/oauth-protected-resource{path}"));
         place.set_query(None);
@@ -80,50 +80,55 @@ impl Oauth {
             scopes: options.scopes,
             views: options.views.map(Views::new),
             metadata: metadata.to_string(),
-            metadata_at: place.to_string(),
-            until: Mutex::default(),
+            metadata_url: place.to_string(),
+            expiries: Mutex::default(),
         })
     }
 
     /// Has somebody told why the keys of the issuer cannot be fetched, and nothing once they can.
     #[must_use]
-    pub fn telling(self, told: impl Fn(Option<&str>) + Send + Sync + 'static) -> Self {
-        self.issuer.tell(Box::new(told));
+    pub fn with_problem_callback(
+        self,
+        told: impl Fn(Option<&str>) + Send + Sync + 'static,
+    ) -> Self {
+        self.issuer.set_problem_callback(Box::new(told));
         self
     }
 
-    async fn check(&self, bearer: Option<&str>) -> Result<Access, Refusal> {
+    async fn check(&self, bearer: Option<&str>) -> Result<Access, AuthRefusal> {
         let Some(token) = bearer else {
             return Err(self.refusal(401, "a token is needed", None));
         };
-        let bad = |bad: Bad| self.refusal(401, bad.words(), Some("invalid_token"));
-        let token = jwt::read(token).map_err(bad)?;
+        let bad = |bad: TokenError| self.refusal(401, bad.message(), Some("invalid_token"));
+        let token = jwt::parse_token(token).map_err(bad)?;
         match self.issuer.has_keys(|keys| token.is_signed_with(keys)).await {
             Some(true) => {}
-            Some(false) => return Err(bad(Bad::Signature)),
+            Some(false) => return Err(bad(TokenError::Signature)),
             None => {
                 let message = "the keys of the issuer cannot be fetched at the moment".to_owned();
-                return Err(Refusal { status: 503, message, challenge: None });
+                return Err(AuthRefusal { status: 503, message, challenge: None });
             }
         }
-        let (issuer, audience) = (self.issuer.name(), self.audience.as_str());
-        let claims = token.claims(Expected { issuer, audience, now: now() }).map_err(bad)?;
+        let issuer = self.issuer.name();
+        let audience = self.audience.as_str();
+        let claims =
+            token.claims(ExpectedClaims { issuer, audience, now: unix_now() }).map_err(bad)?;
         if self.scopes.iter().any(|needed| !claims.scopes.contains(needed)) {
             let words = "the token does not allow enough";
             return Err(self.refusal(403, words, Some("insufficient_scope")));
         }
         let access = self.access(&claims)?;
-        self.note(&access.identity, claims.until);
+        self.record_expiry(&access.identity, claims.expires_at);
         Ok(access)
     }
 
     /// Notes until when somebody was let in.
-    fn note(&self, identity: &Arc<str>, until: u64) {
-        let mut known = locked(&self.until);
+    fn record_expiry(&self, identity: &Arc<str>, until: u64) {
+        let mut known = lock(&self.expiries);
         match known.get_mut(identity) {
             Some(known) => *known = until.max(*known),
             None => {
-                let now = now();
+                let now = unix_now();
                 known.retain(|_, until| *until > now);
                 known.insert(Arc::clone(identity), until);
             }
@@ -131,12 +136,12 @@ impl Oauth {
     }
 
     /// The same person through another client, or with another view, is somebody else.
-    fn access(&self, claims: &Claims) -> Result<Access, Refusal> {
+    fn access(&self, claims: &Claims) -> Result<Access, AuthRefusal> {
         let who = [claims.subject.as_deref(), claims.client.as_deref()];
         let (identity, view) = match &self.views {
             None => (json!(who), View::default()),
             Some(views) => {
-                let view = views.of(claims).ok_or_else(|| {
+                let view = views.view_for(claims).ok_or_else(|| {
                     self.refusal(403, "nothing here is for this caller", Some("insufficient_scope"))
                 })?;
                 (json!([who, view.key()]), view)
@@ -144,33 +149,33 @@ impl Oauth {
         };
         Ok(Access {
             identity: format!("oauth:{identity}").into(),
-            name: self.shown_name(claims.who()).into(),
+            name: self.display_name(claims.principal()).into(),
             view: Arc::new(view),
         })
     }
 
     /// A name for the record, with who vouches for it: no named token is called so, and of what is
     /// cut or not plain a digest tells one from another.
-    fn shown_name(&self, who: &str) -> String {
+    fn display_name(&self, who: &str) -> String {
         let plain =
             |character: char| character.is_ascii_alphanumeric() || "._-+@:|".contains(character);
         let place = &self.place;
         if who.len() <= 64 && who.chars().all(plain) {
             return format!("{who}@{place}");
         }
-        let digest = digest::of([who.as_bytes()]);
-        format!("{}#{}@{place}", shown_text(who, 64), digest.get(..8).unwrap_or(&digest))
+        let digest = digest::fingerprint([who.as_bytes()]);
+        format!("{}#{}@{place}", excerpt_text(who, 64), digest.get(..8).unwrap_or(&digest))
     }
 
-    fn refusal(&self, status: u16, words: &str, error: Option<&str>) -> Refusal {
+    fn refusal(&self, status: u16, words: &str, error: Option<&str>) -> AuthRefusal {
         let mut parts = Vec::new();
         parts.extend(error.map(|error| format!(r#"error="{error}""#)));
-        parts.push(format!(r#"resource_metadata="{}""#, self.metadata_at));
+        parts.push(format!(r#"resource_metadata="{}""#, self.metadata_url));
         if !self.scopes.is_empty() {
             parts.push(format!(r#"scope="{}""#, self.scopes.join(" ")));
         }
         let challenge = Some(format!("Bearer {}", parts.join(", ")));
-        Refusal { status, message: words.to_owned(), challenge }
+        AuthRefusal { status, message: words.to_owned(), challenge }
     }
 }
 
@@ -180,13 +185,13 @@ fn is_scope(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(plain)
 }
 
-impl Keys for Oauth {
-    fn admit<'a>(&'a self, bearer: Option<&'a str>) -> Admitting<'a> {
+impl Authenticator for OauthAuthenticator {
+    fn authenticate<'a>(&'a self, bearer: Option<&'a str>) -> AuthenticateFuture<'a> {
         Box::pin(self.check(bearer))
     }
 
     fn is_current(&self, identity: &str) -> bool {
-        locked(&self.until).get(identity).is_some_and(|until| *until > now())
+        lock(&self.expiries).get(identity).is_some_and(|until| *until > unix_now())
     }
 
     fn metadata(&self) -> Option<&str> {

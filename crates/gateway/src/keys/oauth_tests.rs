@@ -14,9 +14,9 @@ use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use super::{Oauth, OauthOptions};
-use crate::http::{Keys as _, Refusal};
-use crate::keys::token::now;
+use super::{OauthAuthenticator, OauthOptions};
+use crate::http::{AuthRefusal, Authenticator as _};
+use crate::keys::token::unix_now;
 
 const AUDIENCE: &str = "https://gateway.example/mcp";
 const METADATA: &str = "https://gateway.example/.well-known/oauth-protected-resource/mcp";
@@ -39,8 +39,11 @@ impl Issuer {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let metadata = json!({"issuer": url, "jwks_uri": format!("{url}/keys")}).to_string();
         let keys = Arc::new(Mutex::new((200, jwks(&pair))));
-        let (fetched, gate) = (Arc::new(AtomicUsize::new(0)), Arc::new(Semaphore::new(1_000)));
-        let (count, told, way) = (Arc::clone(&fetched), Arc::clone(&keys), Arc::clone(&gate));
+        let fetched = Arc::new(AtomicUsize::new(0));
+        let gate = Arc::new(Semaphore::new(1_000));
+        let count = Arc::clone(&fetched);
+        let told = Arc::clone(&keys);
+        let way = Arc::clone(&gate);
         let answer = async move || {
             way.acquire().await.unwrap().forget();
             count.fetch_add(1, Ordering::Relaxed);
@@ -73,17 +76,17 @@ impl Issuer {
     }
 
     fn claims(&self, scope: &str) -> Value {
-        let exp = now() + 100;
+        let exp = unix_now() + 100;
         json!({"iss": self.url, "aud": AUDIENCE, "exp": exp, "sub": "ada", "scope": scope})
     }
 
-    fn keys(&self, scopes: &[&str]) -> Oauth {
+    fn keys(&self, scopes: &[&str]) -> OauthAuthenticator {
         Self::keys_of(&self.url, scopes)
     }
 
-    fn keys_of(url: &str, scopes: &[&str]) -> Oauth {
+    fn keys_of(url: &str, scopes: &[&str]) -> OauthAuthenticator {
         let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
-        Oauth::new(OauthOptions {
+        OauthAuthenticator::new(OauthOptions {
             issuer: url.to_owned(),
             audience: AUDIENCE.to_owned(),
             scopes,
@@ -111,9 +114,9 @@ async fn pass(seconds: u64) {
     tokio::time::resume();
 }
 
-fn refusal(status: u16, message: &str, challenge: &str) -> Refusal {
+fn refusal(status: u16, message: &str, challenge: &str) -> AuthRefusal {
     let challenge = Some(format!("Bearer {challenge}"));
-    Refusal { status, message: message.to_owned(), challenge }
+    AuthRefusal { status, message: message.to_owned(), challenge }
 }
 
 #[tokio::test]
@@ -121,21 +124,24 @@ async fn a_token_of_the_issuer_with_the_scopes_lets_in_and_others_are_told_what_
     let issuer = Issuer::start().await;
     let keys = issuer.keys(&["tools", "files"]);
     let good = issuer.sign("k", &issuer.claims("files tools more"));
-    let access = keys.admit(Some(&good)).await.unwrap();
+    let access = keys.authenticate(Some(&good)).await.unwrap();
     let place = issuer.url.strip_prefix("http://").unwrap();
     let name = format!("ada@{place}");
     assert_eq!((&*access.identity, &*access.name), (r#"oauth:["ada",null]"#, &*name));
     // Names that begin alike, or could be taken for others, are told apart.
     let long = "a".repeat(70);
     let names = [format!("{long}1"), format!("{long}2"), "ada (x)".to_owned(), "a\nb".to_owned()];
-    let names = names.map(|who| keys.shown_name(&who));
+    let names = names.map(|who| keys.display_name(&who));
     assert_ne!(names[0], names[1]);
     assert!(names.iter().all(|name| name.contains('#') && !name.contains('\n')), "{names:?}");
     let rest = format!(r#"resource_metadata="{METADATA}", scope="tools files""#);
-    assert_eq!(keys.admit(None).await.unwrap_err(), refusal(401, "a token is needed", &rest));
+    assert_eq!(
+        keys.authenticate(None).await.unwrap_err(),
+        refusal(401, "a token is needed", &rest)
+    );
     let few = issuer.sign("k", &issuer.claims("tools"));
     assert_eq!(
-        keys.admit(Some(&few)).await.unwrap_err(),
+        keys.authenticate(Some(&few)).await.unwrap_err(),
         refusal(
             403,
             "the token does not allow enough",
@@ -145,7 +151,7 @@ async fn a_token_of_the_issuer_with_the_scopes_lets_in_and_others_are_told_what_
     let mut other = issuer.claims("tools files");
     other["aud"] = json!("https://other.example");
     assert_eq!(
-        keys.admit(Some(&issuer.sign("k", &other))).await.unwrap_err(),
+        keys.authenticate(Some(&issuer.sign("k", &other))).await.unwrap_err(),
         refusal(
             401,
             "the token is not meant for this place",
@@ -159,12 +165,12 @@ async fn keys_are_fetched_once_however_many_tokens_of_unknown_keys_come() {
     let issuer = Issuer::start().await;
     let keys = issuer.keys(&[]);
     let good = issuer.sign("k", &issuer.claims(""));
-    assert!(keys.admit(Some(&good)).await.is_ok());
+    assert!(keys.authenticate(Some(&good)).await.is_ok());
     let unknown = issuer.sign("new", &issuer.claims(""));
     for _ in 0..20 {
-        assert_eq!(keys.admit(Some(&unknown)).await.unwrap_err().status, 401);
+        assert_eq!(keys.authenticate(Some(&unknown)).await.unwrap_err().status, 401);
     }
-    assert!(keys.admit(Some(&good)).await.is_ok());
+    assert!(keys.authenticate(Some(&good)).await.is_ok());
     assert_eq!(issuer.fetched.load(Ordering::Relaxed), 1);
 }
 
@@ -173,10 +179,10 @@ async fn a_new_key_is_found_after_a_minute() {
     let issuer = Issuer::start().await;
     let keys = issuer.keys(&[]);
     let good = issuer.sign("k", &issuer.claims(""));
-    assert!(keys.admit(Some(&good)).await.is_ok());
+    assert!(keys.authenticate(Some(&good)).await.is_ok());
     let unknown = issuer.sign("new", &issuer.claims(""));
     pass(61).await;
-    assert_eq!(keys.admit(Some(&unknown)).await.unwrap_err().status, 401);
+    assert_eq!(keys.authenticate(Some(&unknown)).await.unwrap_err().status, 401);
     assert_eq!(issuer.fetched.load(Ordering::Relaxed), 2);
 }
 
@@ -191,7 +197,8 @@ async fn whoever_comes_while_keys_are_fetched_waits_for_them() {
         tokio::task::yield_now().await;
         issuer.gate.add_permits(1);
     };
-    let (first, second, ()) = tokio::join!(keys.admit(Some(&good)), keys.admit(Some(&good)), open);
+    let (first, second, ()) =
+        tokio::join!(keys.authenticate(Some(&good)), keys.authenticate(Some(&good)), open);
     assert_eq!((first.is_ok(), second.is_ok()), (true, true));
     assert_eq!(issuer.fetched.load(Ordering::Relaxed), 1);
 }
@@ -203,10 +210,11 @@ async fn who_hangs_up_while_keys_are_fetched_keeps_them_from_nobody() {
     let unknown = issuer.sign("new", &issuer.claims(""));
     let good = issuer.sign("k", &issuer.claims(""));
     issuer.shut();
-    let waited = tokio::time::timeout(Duration::from_millis(50), keys.admit(Some(&unknown))).await;
+    let waited =
+        tokio::time::timeout(Duration::from_millis(50), keys.authenticate(Some(&unknown))).await;
     assert!(waited.is_err());
     issuer.gate.add_permits(1);
-    assert!(keys.admit(Some(&good)).await.is_ok());
+    assert!(keys.authenticate(Some(&good)).await.is_ok());
     assert_eq!(issuer.fetched.load(Ordering::Relaxed), 1);
 }
 
@@ -215,14 +223,14 @@ async fn another_key_under_the_same_name_is_found_after_a_minute() {
     let mut issuer = Issuer::start().await;
     let keys = issuer.keys(&[]);
     let old = issuer.sign("k", &issuer.claims(""));
-    assert!(keys.admit(Some(&old)).await.is_ok());
+    assert!(keys.authenticate(Some(&old)).await.is_ok());
     issuer.pair = new_pair();
     issuer.say(200, &jwks(&issuer.pair));
     let new = issuer.sign("k", &issuer.claims(""));
-    assert_eq!(keys.admit(Some(&new)).await.unwrap_err().status, 401);
+    assert_eq!(keys.authenticate(Some(&new)).await.unwrap_err().status, 401);
     pass(61).await;
-    assert!(keys.admit(Some(&new)).await.is_ok());
-    assert_eq!(keys.admit(Some(&old)).await.unwrap_err().status, 401);
+    assert!(keys.authenticate(Some(&new)).await.is_ok());
+    assert_eq!(keys.authenticate(Some(&old)).await.unwrap_err().status, 401);
 }
 
 #[tokio::test]
@@ -231,22 +239,22 @@ async fn keys_that_cannot_be_fetched_anew_count_for_a_day_and_that_is_told() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&told);
     let hear = move |why: Option<&str>| heard.lock().unwrap().push(why.map(str::to_owned));
-    let keys = issuer.keys(&[]).telling(hear);
+    let keys = issuer.keys(&[]).with_problem_callback(hear);
     let mut claims = issuer.claims("");
-    claims["exp"] = json!(now() + 100 * 3_600);
+    claims["exp"] = json!(unix_now() + 100 * 3_600);
     let good = issuer.sign("k", &claims);
-    assert!(keys.admit(Some(&good)).await.is_ok());
+    assert!(keys.authenticate(Some(&good)).await.is_ok());
     for (status, text) in [(500, ""), (302, ""), (200, "<html>"), (200, "[]")] {
         issuer.say(status, text);
         pass(4 * 3_600).await;
-        assert!(keys.admit(Some(&good)).await.is_ok(), "{status} {text}");
+        assert!(keys.authenticate(Some(&good)).await.is_ok(), "{status} {text}");
     }
     issuer.say(200, &format!(r#"{{"keys":[],"x":"{}"}}"#, "x".repeat(1 << 20)));
     pass(9 * 3_600).await;
-    assert_eq!(keys.admit(Some(&good)).await.unwrap_err().status, 503);
+    assert_eq!(keys.authenticate(Some(&good)).await.unwrap_err().status, 503);
     issuer.say(200, &jwks(&issuer.pair));
     pass(6).await;
-    assert!(keys.admit(Some(&good)).await.is_ok());
+    assert!(keys.authenticate(Some(&good)).await.is_ok());
     let at = |why: &str| Some(format!("`{}/keys` {why}", issuer.url));
     let expected = [
         at("answered with status 500"),
@@ -263,21 +271,22 @@ async fn an_issuer_that_is_not_there_or_lies_about_its_name_lets_nobody_in() {
     let issuer = Issuer::start().await;
     let good = issuer.sign("k", &issuer.claims(""));
     let message = "the keys of the issuer cannot be fetched at the moment".to_owned();
-    let gone = Refusal { status: 503, message, challenge: None };
+    let gone = AuthRefusal { status: 503, message, challenge: None };
     for name in ["http://127.0.0.1:1".to_owned(), issuer.url.replace("127.0.0.1", "localhost")] {
         let options =
             OauthOptions { issuer: name, audience: AUDIENCE.to_owned(), ..Default::default() };
-        let keys = Oauth::new(options).unwrap();
-        assert_eq!(keys.admit(Some(&good)).await.unwrap_err(), gone);
+        let keys = OauthAuthenticator::new(options).unwrap();
+        assert_eq!(keys.authenticate(Some(&good)).await.unwrap_err(), gone);
     }
 }
 
 #[test]
 fn addresses_and_scopes_that_cannot_be_used_are_refused_at_the_start() {
     let refused = |issuer: &str, audience: &str, scope: &str| {
-        let (issuer, audience) = (issuer.to_owned(), audience.to_owned());
+        let issuer = issuer.to_owned();
+        let audience = audience.to_owned();
         let scopes = vec![scope.to_owned()];
-        Oauth::new(OauthOptions { issuer, audience, scopes, ..Default::default() })
+        OauthAuthenticator::new(OauthOptions { issuer, audience, scopes, ..Default::default() })
             .err()
             .map(|error| error.to_string())
     };

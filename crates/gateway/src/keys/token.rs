@@ -12,12 +12,12 @@ use switchboard_rules::Pattern;
 use crate::view::View;
 
 /// What every token begins with, so that people and scanners know what it is.
-pub(super) const PREFIX: &str = "sb_";
+pub(super) const TOKEN_PREFIX: &str = "sb_";
 
 /// A token as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Token {
+pub struct NamedToken {
     /// The SHA-256 of the token.
     sha256: String,
     /// Patterns of what its caller sees; none for everything.
@@ -30,12 +30,12 @@ pub struct Token {
     pub expires_at: Option<u64>,
 }
 
-impl Token {
+impl NamedToken {
     /// A token with the text that is told once.
-    pub(super) fn make(sees: Vec<String>, expires_at: Option<u64>) -> Option<(Self, String)> {
+    pub(super) fn generate(sees: Vec<String>, expires_at: Option<u64>) -> Option<(Self, String)> {
         // 256 bits: nobody finds it by trying, so a fast digest is enough.
-        let text = format!("{PREFIX}{}", random::long_word()?);
-        let token = Self { sha256: digest_of(&text), sees, created_at: now(), expires_at };
+        let text = format!("{TOKEN_PREFIX}{}", random::long_token()?);
+        let token = Self { sha256: token_digest(&text), sees, created_at: unix_now(), expires_at };
         Some((token, text))
     }
 
@@ -47,7 +47,7 @@ impl Token {
     /// Whether its time is over.
     #[must_use]
     pub fn is_expired(&self) -> bool {
-        self.expires_at.is_some_and(|end| end <= now())
+        self.expires_at.is_some_and(|end| end <= unix_now())
     }
 
     /// What its caller sees.
@@ -58,11 +58,11 @@ impl Token {
 }
 
 /// What is kept of a token in its place.
-pub(super) fn digest_of(text: &str) -> String {
+pub(super) fn token_digest(text: &str) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(digest(&SHA256, text.as_bytes()))
 }
 
 /// Seconds since 1970.
-pub(super) fn now() -> u64 {
+pub(super) fn unix_now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -11,19 +11,19 @@ use serde::{Deserialize, Serialize};
 use switchboard_files::replace;
 
 use super::error::KeyError;
-use super::token::{Token, now};
+use super::token::{NamedToken, unix_now};
 
 /// How long to wait for another process that changes the file.
-const PATIENCE: Duration = Duration::from_secs(10);
-const POLL: Duration = Duration::from_millis(25);
-const NAME_LIMIT: usize = 64;
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(25);
+const MAX_NAME_LENGTH: usize = 64;
 
 /// All tokens by name.
-pub(super) type Table = BTreeMap<String, Token>;
+pub(super) type TokenTable = BTreeMap<String, NamedToken>;
 
 #[derive(Default, Serialize, Deserialize)]
-struct OnDisk {
-    tokens: Table,
+struct TokenFileContents {
+    tokens: TokenTable,
 }
 
 /// A token that is to be made.
@@ -34,7 +34,7 @@ pub struct NewToken {
     /// Patterns of what the caller sees; none for everything.
     pub sees: Vec<String>,
     /// How long it counts; without it, until it is revoked.
-    pub lasts: Option<Duration>,
+    pub lifetime: Option<Duration>,
 }
 
 /// Where named tokens are kept.
@@ -46,7 +46,7 @@ pub struct TokenFile {
 impl TokenFile {
     /// The file of a state folder.
     #[must_use]
-    pub fn in_state(folder: &Path) -> Self {
+    pub fn in_state_folder(folder: &Path) -> Self {
         Self { path: folder.join("tokens.json") }
     }
 
@@ -55,26 +55,26 @@ impl TokenFile {
     }
 
     /// All tokens by name; none if there is no file.
-    pub fn read(&self) -> Result<BTreeMap<String, Token>, KeyError> {
+    pub fn read(&self) -> Result<BTreeMap<String, NamedToken>, KeyError> {
         match fs::read_to_string(&self.path) {
             Ok(text) => self.parse(&text),
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Table::new()),
-            Err(cause) => Err(self.failed(cause)),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(TokenTable::new()),
+            Err(cause) => Err(self.io_error(cause)),
         }
     }
 
     /// Makes a token and gives its text, which is kept nowhere.
     ///
     /// This blocks for up to ten seconds if another process changes the file.
-    pub fn add(&self, new: &NewToken) -> Result<(Token, String), KeyError> {
+    pub fn add(&self, new: &NewToken) -> Result<(NamedToken, String), KeyError> {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
-        let length = 1..=NAME_LIMIT;
+        let length = 1..=MAX_NAME_LENGTH;
         if !length.contains(&new.name.len()) || !new.name.chars().all(plain) {
             return Err(KeyError::BadName(new.name.clone()));
         }
-        let expires_at = new.lasts.map(|lasts| now().saturating_add(lasts.as_secs()));
+        let expires_at = new.lifetime.map(|lasts| unix_now().saturating_add(lasts.as_secs()));
         let (token, text) =
-            Token::make(new.sees.clone(), expires_at).ok_or(KeyError::NoRandomness)?;
+            NamedToken::generate(new.sees.clone(), expires_at).ok_or(KeyError::NoRandomness)?;
         self.change(|table| match table.get(&new.name) {
             Some(known) if !known.is_expired() => Err(KeyError::Exists(new.name.clone())),
             _ => {
@@ -97,42 +97,42 @@ impl TokenFile {
 
     fn change(
         &self,
-        edit: impl FnOnce(&mut Table) -> Result<(), KeyError>,
+        edit: impl FnOnce(&mut TokenTable) -> Result<(), KeyError>,
     ) -> Result<(), KeyError> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
-        replace::create_folder(folder).map_err(|cause| self.failed(cause))?;
-        let _alone = lock(&self.path.with_extension("json.lock"), PATIENCE)
-            .map_err(|cause| self.failed(cause))?;
+        replace::create_private_folder(folder).map_err(|cause| self.io_error(cause))?;
+        let _alone = lock_file(&self.path.with_extension("json.lock"), LOCK_TIMEOUT)
+            .map_err(|cause| self.io_error(cause))?;
         let mut tokens = self.read()?;
         edit(&mut tokens)?;
-        let text = serde_json::to_string_pretty(&OnDisk { tokens })
-            .map_err(|cause| self.damaged(cause))?;
+        let text = serde_json::to_string_pretty(&TokenFileContents { tokens })
+            .map_err(|cause| self.damaged_error(cause))?;
         let write = || -> io::Result<()> {
             // A temporary file is readable for its owner alone, and stays so under its new name.
             let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
             writeln!(temporary, "{text}")?;
             temporary.as_file().sync_all()?;
-            replace::put_in_place(temporary, &self.path)
+            replace::replace_file(temporary, &self.path)
         };
-        write().map_err(|cause| self.failed(cause))
+        write().map_err(|cause| self.io_error(cause))
     }
 
-    fn parse(&self, text: &str) -> Result<Table, KeyError> {
-        let read = serde_json::from_str::<OnDisk>(text);
-        read.map(|on_disk| on_disk.tokens).map_err(|cause| self.damaged(cause))
+    fn parse(&self, text: &str) -> Result<TokenTable, KeyError> {
+        let read = serde_json::from_str::<TokenFileContents>(text);
+        read.map(|on_disk| on_disk.tokens).map_err(|cause| self.damaged_error(cause))
     }
 
-    fn failed(&self, cause: io::Error) -> KeyError {
+    fn io_error(&self, cause: io::Error) -> KeyError {
         KeyError::File { path: self.path.clone(), cause }
     }
 
-    fn damaged(&self, cause: serde_json::Error) -> KeyError {
+    fn damaged_error(&self, cause: serde_json::Error) -> KeyError {
         KeyError::Damaged { path: self.path.clone(), cause }
     }
 }
 
 /// The lock is on a file beside the real one, which stays: removing it would let two in.
-fn lock(path: &Path, patience: Duration) -> io::Result<File> {
+fn lock_file(path: &Path, patience: Duration) -> io::Result<File> {
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
     let start = Instant::now();
     loop {
@@ -142,7 +142,7 @@ fn lock(path: &Path, patience: Duration) -> io::Result<File> {
             Err(TryLockError::WouldBlock) if start.elapsed() >= patience => {
                 return Err(io::Error::new(io::ErrorKind::WouldBlock, "another process holds it"));
             }
-            Err(TryLockError::WouldBlock) => std::thread::sleep(POLL),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_POLL_INTERVAL),
         }
     }
 }
@@ -154,15 +154,15 @@ mod tests {
 
     use super::{NewToken, TokenFile};
 
-    fn named(name: &str) -> NewToken {
+    fn token_named(name: &str) -> NewToken {
         NewToken { name: name.to_owned(), ..NewToken::default() }
     }
 
     #[test]
     fn a_token_is_told_once_and_kept_as_its_digest_in_a_private_file() {
         let folder = tempfile::tempdir().unwrap();
-        let file = TokenFile::in_state(&folder.path().join("state"));
-        let new = NewToken { sees: vec!["files/*".to_owned()], ..named("laptop") };
+        let file = TokenFile::in_state_folder(&folder.path().join("state"));
+        let new = NewToken { sees: vec!["files/*".to_owned()], ..token_named("laptop") };
         let (token, text) = file.add(&new).unwrap();
         assert!(text.starts_with("sb_") && text.len() == 46, "{text}");
         assert_eq!(
@@ -184,15 +184,18 @@ mod tests {
     #[test]
     fn names_are_plain_and_used_once_and_an_expired_one_is_free_again() {
         let folder = tempfile::tempdir().unwrap();
-        let file = TokenFile::in_state(folder.path());
+        let file = TokenFile::in_state_folder(folder.path());
         for name in ["", "a b", "a/b", "ä", "a\n", &"x".repeat(65)] {
-            let error = file.add(&named(name)).unwrap_err().to_string();
+            let error = file.add(&token_named(name)).unwrap_err().to_string();
             assert_eq!(error, format!("`{name}` cannot be the name of a token"));
         }
-        let short = NewToken { lasts: Some(Duration::ZERO), ..named("a") };
+        let short = NewToken { lifetime: Some(Duration::ZERO), ..token_named("a") };
         file.add(&short).unwrap();
-        file.add(&named("a")).unwrap();
-        assert_eq!(file.add(&named("a")).unwrap_err().to_string(), "there is a token `a` already");
+        file.add(&token_named("a")).unwrap();
+        assert_eq!(
+            file.add(&token_named("a")).unwrap_err().to_string(),
+            "there is a token `a` already"
+        );
         file.revoke("a").unwrap();
         assert_eq!(file.revoke("a").unwrap_err().to_string(), "there is no token `a`");
     }
@@ -200,20 +203,20 @@ mod tests {
     #[test]
     fn a_damaged_file_is_an_error_and_is_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
-        let file = TokenFile::in_state(folder.path());
+        let file = TokenFile::in_state_folder(folder.path());
         std::fs::write(file.path(), "{").unwrap();
-        assert!(file.read().is_err() && file.add(&named("a")).is_err());
+        assert!(file.read().is_err() && file.add(&token_named("a")).is_err());
         assert_eq!(std::fs::read_to_string(file.path()).unwrap(), "{");
     }
 
     #[test]
     fn several_writers_lose_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let file = TokenFile::in_state(folder.path());
+        let file = TokenFile::in_state_folder(folder.path());
         std::thread::scope(|scope| {
             for number in 0..8 {
                 let file = file.clone();
-                scope.spawn(move || file.add(&named(&format!("t{number}"))).unwrap());
+                scope.spawn(move || file.add(&token_named(&format!("t{number}"))).unwrap());
             }
         });
         assert_eq!(file.read().unwrap().len(), 8);

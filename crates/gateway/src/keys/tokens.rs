@@ -8,31 +8,31 @@ use std::time::{Duration, Instant, SystemTime};
 use switchboard_text::digest as fingerprint;
 
 use super::error::KeyError;
-use super::token::{Token, digest_of};
-use super::token_file::{Table, TokenFile};
+use super::token::{NamedToken, token_digest};
+use super::token_file::{TokenFile, TokenTable};
 use crate::access::Access;
-use crate::http::{Admitting, Keys, Refusal};
-use crate::session::locked;
+use crate::http::{AuthRefusal, AuthenticateFuture, Authenticator};
+use crate::session::lock;
 
 /// How long what was read of the file counts without looking whether it changed.
-const FRESH: Duration = Duration::from_millis(200);
+const RECHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The named tokens of a file, as they are at every moment.
-pub struct Tokens {
+pub struct TokenAuthenticator {
     file: TokenFile,
-    read: Mutex<Read>,
+    cache: Mutex<TokenCache>,
 }
 
 #[derive(Default)]
-struct Read {
-    looked: Option<Instant>,
-    stamp: Option<Stamp>,
-    known: Arc<Known>,
+struct TokenCache {
+    checked_at: Option<Instant>,
+    stamp: Option<TokenFileStamp>,
+    index: Arc<TokenIndex>,
 }
 
 /// Which version of a file it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Stamp {
+struct TokenFileStamp {
     changed: SystemTime,
     length: u64,
     number: u64,
@@ -41,59 +41,62 @@ struct Stamp {
 /// Tokens by digest. Finding a digest may take longer if it begins like a known one, but nobody can
 /// choose what the digest of their guess begins with.
 #[derive(Default)]
-struct Known {
-    by_digest: HashMap<String, (Access, Token)>,
+struct TokenIndex {
+    by_digest: HashMap<String, (Access, NamedToken)>,
 }
 
-impl Tokens {
+impl TokenAuthenticator {
     /// Reads the file.
     ///
     /// # Errors
     /// When there is a file that cannot be read.
     pub fn open(file: TokenFile) -> Result<Self, KeyError> {
-        let known = Arc::new(Known::of(file.read()?));
-        let stamp = stamp(&file);
-        let read = Read { looked: Some(Instant::now()), stamp, known };
-        Ok(Self { file, read: Mutex::new(read) })
+        let known = Arc::new(TokenIndex::from_table(file.read()?));
+        let stamp = read_stamp(&file);
+        let read = TokenCache { checked_at: Some(Instant::now()), stamp, index: known };
+        Ok(Self { file, cache: Mutex::new(read) })
     }
 
     /// How many tokens count at this moment.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.known().by_digest.values().filter(|(_, token)| !token.is_expired()).count()
+        self.current_index().by_digest.values().filter(|(_, token)| !token.is_expired()).count()
     }
 
     /// Whoever presents this text, if it is a token that counts.
     fn find(&self, text: &str) -> Option<Access> {
-        let known = self.known();
-        let (access, token) = known.by_digest.get(&digest_of(text))?;
+        let known = self.current_index();
+        let (access, token) = known.by_digest.get(&token_digest(text))?;
         (!token.is_expired()).then(|| access.clone())
     }
 
-    fn known(&self) -> Arc<Known> {
-        let mut read = locked(&self.read);
-        if read.looked.is_none_or(|looked| looked.elapsed() >= FRESH) {
+    fn current_index(&self) -> Arc<TokenIndex> {
+        let mut read = lock(&self.cache);
+        if read.checked_at.is_none_or(|looked| looked.elapsed() >= RECHECK_INTERVAL) {
             // Looking at a file takes microseconds; reading it happens only when it has changed.
-            let found = stamp(&self.file);
+            let found = read_stamp(&self.file);
             if found.is_none() || found != read.stamp {
                 // What cannot be read lets nobody in.
-                read.known =
-                    self.file.read().map(|table| Arc::new(Known::of(table))).unwrap_or_default();
+                read.index = self
+                    .file
+                    .read()
+                    .map(|table| Arc::new(TokenIndex::from_table(table)))
+                    .unwrap_or_default();
                 read.stamp = found;
             }
-            read.looked = Some(Instant::now());
+            read.checked_at = Some(Instant::now());
         }
-        Arc::clone(&read.known)
+        Arc::clone(&read.index)
     }
 }
 
-impl Known {
-    fn of(table: Table) -> Self {
+impl TokenIndex {
+    fn from_table(table: TokenTable) -> Self {
         let by_digest = table.into_iter().map(|(name, token)| {
             let digest = token.digest().to_owned();
             // A token of the same name that comes later is somebody else, and so is one that sees
             // something else from here on.
-            let sees = fingerprint::of(token.sees.iter().map(String::as_bytes));
+            let sees = fingerprint::fingerprint(token.sees.iter().map(String::as_bytes));
             let access = Access {
                 identity: format!("token:{name}:{sees}:{digest}").into(),
                 name: name.into(),
@@ -105,11 +108,11 @@ impl Known {
     }
 }
 
-impl Keys for Tokens {
-    fn admit<'a>(&'a self, bearer: Option<&'a str>) -> Admitting<'a> {
+impl Authenticator for TokenAuthenticator {
+    fn authenticate<'a>(&'a self, bearer: Option<&'a str>) -> AuthenticateFuture<'a> {
         let found = bearer.and_then(|text| self.find(text));
         Box::pin(async move {
-            found.ok_or_else(|| Refusal {
+            found.ok_or_else(|| AuthRefusal {
                 status: 401,
                 message: match bearer {
                     Some(_) => "this token is not known here".to_owned(),
@@ -123,8 +126,8 @@ impl Keys for Tokens {
         })
     }
 
-    fn holds(&self, identity: &str) -> bool {
-        let known = self.known();
+    fn is_still_valid(&self, identity: &str) -> bool {
+        let known = self.current_index();
         let digest = identity.rsplit(':').next().unwrap_or_default();
         known
             .by_digest
@@ -133,15 +136,15 @@ impl Keys for Tokens {
     }
 }
 
-fn stamp(file: &TokenFile) -> Option<Stamp> {
+fn read_stamp(file: &TokenFile) -> Option<TokenFileStamp> {
     let found = fs::metadata(file.path()).ok()?;
     let changed = found.modified().ok()?;
-    Some(Stamp { changed, length: found.len(), number: number_of(&found) })
+    Some(TokenFileStamp { changed, length: found.len(), number: file_number(&found) })
 }
 
 /// A file that took the place of another one has another number.
 #[cfg(unix)]
-fn number_of(file: &fs::Metadata) -> u64 {
+fn file_number(file: &fs::Metadata) -> u64 {
     use std::os::unix::fs::MetadataExt as _;
     file.ino()
 }
@@ -155,8 +158,8 @@ fn number_of(_file: &fs::Metadata) -> u64 {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::Tokens;
-    use crate::http::Keys as _;
+    use super::TokenAuthenticator;
+    use crate::http::Authenticator as _;
     use crate::keys::{NewToken, TokenFile};
 
     fn becomes(expected: bool, mut is: impl FnMut() -> bool) -> bool {
@@ -173,17 +176,17 @@ mod tests {
     #[test]
     fn tokens_come_and_go_while_somebody_serves() {
         let folder = tempfile::tempdir().unwrap();
-        let file = TokenFile::in_state(folder.path());
-        let tokens = Tokens::open(file.clone()).unwrap();
+        let file = TokenFile::in_state_folder(folder.path());
+        let tokens = TokenAuthenticator::open(file.clone()).unwrap();
         let new = NewToken { name: "a".to_owned(), ..NewToken::default() };
         let (_, first) = file.add(&new).unwrap();
         assert!(becomes(true, || tokens.find(&first).is_some()));
         let identity = tokens.find(&first).unwrap().identity;
-        assert!(tokens.holds(&identity) && !tokens.holds("token:a:x"));
+        assert!(tokens.is_still_valid(&identity) && !tokens.is_still_valid("token:a:x"));
         file.revoke("a").unwrap();
         let (_, second) = file.add(&new).unwrap();
         assert!(becomes(true, || tokens.find(&second).is_some()));
-        assert!(tokens.find(&first).is_none() && !tokens.holds(&identity));
+        assert!(tokens.find(&first).is_none() && !tokens.is_still_valid(&identity));
         std::fs::write(file.path(), "damaged").unwrap();
         assert!(becomes(false, || tokens.find(&second).is_some()));
     }
@@ -191,26 +194,27 @@ mod tests {
     #[test]
     fn whoever_sees_something_else_from_here_on_is_somebody_else() {
         let folder = tempfile::tempdir().unwrap();
-        let file = TokenFile::in_state(folder.path());
+        let file = TokenFile::in_state_folder(folder.path());
         let sees = vec!["one/*".to_owned()];
-        let (_, text) = file.add(&NewToken { name: "a".to_owned(), lasts: None, sees }).unwrap();
-        let tokens = Tokens::open(file.clone()).unwrap();
+        let (_, text) = file.add(&NewToken { name: "a".to_owned(), lifetime: None, sees }).unwrap();
+        let tokens = TokenAuthenticator::open(file.clone()).unwrap();
         let identity = tokens.find(&text).unwrap().identity;
-        assert!(tokens.holds(&identity));
+        assert!(tokens.is_still_valid(&identity));
         let edited = std::fs::read_to_string(file.path()).unwrap().replace("one/*", "second/*");
         std::fs::write(file.path(), edited).unwrap();
-        assert!(becomes(false, || tokens.holds(&identity)));
+        assert!(becomes(false, || tokens.is_still_valid(&identity)));
         assert!(tokens.find(&text).is_some());
     }
 
     #[test]
     fn an_expired_token_lets_nobody_in() {
         let folder = tempfile::tempdir().unwrap();
-        let file = TokenFile::in_state(folder.path());
+        let file = TokenFile::in_state_folder(folder.path());
         let lasts = Some(Duration::ZERO);
-        let (_, text) =
-            file.add(&NewToken { name: "a".to_owned(), lasts, sees: Vec::new() }).unwrap();
-        let tokens = Tokens::open(file).unwrap();
+        let (_, text) = file
+            .add(&NewToken { name: "a".to_owned(), lifetime: lasts, sees: Vec::new() })
+            .unwrap();
+        let tokens = TokenAuthenticator::open(file).unwrap();
         assert_eq!((tokens.count(), tokens.find(&text).is_some()), (0, false));
     }
 }

@@ -2,32 +2,32 @@
 
 use std::collections::BTreeMap;
 
-use switchboard_config::ViewOf;
+use switchboard_config::ViewKey;
 use switchboard_rules::Pattern;
 
 use super::jwt::Claims;
 use crate::view::View;
 
 /// Patterns by subject, client or scope.
-pub(super) struct Views(BTreeMap<ViewOf, Vec<String>>);
+pub(super) struct Views(BTreeMap<ViewKey, Vec<String>>);
 
 impl Views {
-    pub(super) const fn new(by: BTreeMap<ViewOf, Vec<String>>) -> Self {
+    pub(super) const fn new(by: BTreeMap<ViewKey, Vec<String>>) -> Self {
         Self(by)
     }
 
     /// All that any part of the token's owner is given; nothing if it is given nothing.
-    pub(super) fn of(&self, claims: &Claims) -> Option<View> {
-        let names = |of: &ViewOf| match of {
-            ViewOf::Subject(subject) => Some(subject) == claims.subject.as_ref(),
-            ViewOf::Client(client) => Some(client) == claims.client.as_ref(),
-            ViewOf::Scope(scope) => claims.scopes.contains(scope),
-            ViewOf::Others => false,
+    pub(super) fn view_for(&self, claims: &Claims) -> Option<View> {
+        let names = |of: &ViewKey| match of {
+            ViewKey::Subject(subject) => Some(subject) == claims.subject.as_ref(),
+            ViewKey::Client(client) => Some(client) == claims.client.as_ref(),
+            ViewKey::Scope(scope) => claims.scopes.contains(scope),
+            ViewKey::Others => false,
         };
         let own: Vec<&Vec<String>> =
             self.0.iter().filter(|(of, _)| names(of)).map(|(_, patterns)| patterns).collect();
         let given = match own.as_slice() {
-            [] => self.0.get(&ViewOf::Others).into_iter().flatten().collect(),
+            [] => self.0.get(&ViewKey::Others).into_iter().flatten().collect(),
             own => own.iter().copied().flatten().collect::<Vec<_>>(),
         };
         // A view without patterns is one of everything.
@@ -40,7 +40,7 @@ impl Views {
 mod tests {
     use std::collections::BTreeMap;
 
-    use switchboard_config::ViewOf;
+    use switchboard_config::ViewKey;
 
     use super::super::jwt::Claims;
     use super::Views;
@@ -49,17 +49,17 @@ mod tests {
     fn a_caller_sees_what_its_token_is_given_and_nothing_else() {
         let words = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let mut views = BTreeMap::from([
-            (ViewOf::Subject("ada".to_owned()), words(&["files"])),
-            (ViewOf::Client("ci".to_owned()), words(&["build/*"])),
-            (ViewOf::Scope("read".to_owned()), words(&["*/get_*"])),
-            (ViewOf::Subject("eve".to_owned()), words(&[])),
-            (ViewOf::Others, words(&["time"])),
+            (ViewKey::Subject("ada".to_owned()), words(&["files"])),
+            (ViewKey::Client("ci".to_owned()), words(&["build/*"])),
+            (ViewKey::Scope("read".to_owned()), words(&["*/get_*"])),
+            (ViewKey::Subject("eve".to_owned()), words(&[])),
+            (ViewKey::Others, words(&["time"])),
         ]);
-        let seen = |views: &BTreeMap<ViewOf, Vec<String>>, subject: &str, client, scope: &str| {
+        let seen = |views: &BTreeMap<ViewKey, Vec<String>>, subject: &str, client, scope: &str| {
             let scopes = vec![scope.to_owned()];
             let subject = Some(subject.to_owned()).filter(|subject| !subject.is_empty());
-            let claims = Claims { subject, client, scopes, until: 0 };
-            Views::new(views.clone()).of(&claims).map(|view| view.key())
+            let claims = Claims { subject, client, scopes, expires_at: 0 };
+            Views::new(views.clone()).view_for(&claims).map(|view| view.key())
         };
         let ci = || Some("ci".to_owned());
         for (subject, client, scope, expected) in [
@@ -76,7 +76,7 @@ mod tests {
             let expected = expected.map(str::to_owned);
             assert_eq!(seen(&views, subject, client, scope), expected, "{subject} {scope}");
         }
-        views.remove(&ViewOf::Others);
+        views.remove(&ViewKey::Others);
         assert_eq!(seen(&views, "bob", None, "tools"), None);
     }
 }

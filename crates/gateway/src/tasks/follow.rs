@@ -2,79 +2,79 @@
 
 use std::sync::Arc;
 
-use switchboard_core::{Outcome, OutcomeKind, Target, TaskNews};
+use switchboard_core::{Outcome, OutcomeKind, Target, TaskUpdate};
 use switchboard_wire::RpcError;
 
-use super::kept::{End, Task};
-use super::shape;
-use super::wanted::Wanted;
-use crate::answer::{Reader, Reply, of_outcome};
-use crate::asked::Asked;
-use crate::calls::{Happening, ROUNDS, next};
+use super::task_json;
+use super::task_request::TaskRequest;
+use super::task_store::{ClientTask, ClientTaskEnd};
+use crate::calls::{CallEvent, MAX_ROUNDS, next_event};
+use crate::client_request::ClientRequest;
 use crate::gateway::Gateway;
-use crate::parked::Running;
+use crate::parked_calls::RunningCall;
+use crate::reply::{ClientReply, Recipient, reply_for_outcome};
 
 impl Gateway {
     /// Hands a call that its server goes on with to its client as a task; gives the call back where
     /// there is no room for one, so that it is waited for.
-    pub(crate) fn hand_out(
+    pub(crate) fn hand_out_task(
         &self,
-        asked: &Asked,
-        running: Running,
-        news: &TaskNews,
-    ) -> Result<Reply, Box<Running>> {
-        let asked_for = match running.wanted {
-            Wanted::Task { ttl_ms } => ttl_ms,
-            Wanted::TaskIfAny | Wanted::Result => None,
+        asked: &ClientRequest,
+        running: RunningCall,
+        news: &TaskUpdate,
+    ) -> Result<ClientReply, Box<RunningCall>> {
+        let asked_for = match running.task_request {
+            TaskRequest::Task { ttl_ms } => ttl_ms,
+            TaskRequest::TaskIfAny | TaskRequest::Result => None,
         };
         let of_server = news.task.ttl.and_then(|ttl| u64::try_from(ttl.as_millis()).ok());
         let cancel = running.cancel.clone();
-        let made = self.tasks().make(&asked.client, asked_for.or(of_server), cancel);
+        let made = self.tasks().create(&asked.client, asked_for.or(of_server), cancel);
         let Some(task) = made else { return Err(Box::new(running)) };
-        task.says(&news.state);
-        let created = shape::created(&task, asked.client.era());
-        tokio::spawn(follow(task, running, asked.client.reader()));
+        task.record_server_state(&news.state);
+        let created = task_json::created_task(&task, asked.client.era());
+        tokio::spawn(follow_task(task, running, asked.client.recipient()));
         Ok(created.into())
     }
 
     /// A task that has ended before it began: its client asked for one.
-    pub(crate) fn hand_out_ended(
+    pub(crate) fn finish(
         &self,
-        asked: &Asked,
-        running: &Running,
+        asked: &ClientRequest,
+        running: &RunningCall,
         outcome: Outcome,
-    ) -> Result<Reply, RpcError> {
-        let outcome = running.with_shown_addresses(outcome);
-        let Wanted::Task { ttl_ms } = running.wanted else {
-            return of_outcome(outcome, &running.target, asked.client.reader());
+    ) -> Result<ClientReply, RpcError> {
+        let outcome = running.rewrite_uris(outcome);
+        let TaskRequest::Task { ttl_ms } = running.task_request else {
+            return reply_for_outcome(outcome, &running.target, asked.client.recipient());
         };
         // What did not run is no task.
         if matches!(outcome.kind, OutcomeKind::NotSent | OutcomeKind::Refused) {
-            return of_outcome(outcome, &running.target, asked.client.reader());
+            return reply_for_outcome(outcome, &running.target, asked.client.recipient());
         }
-        let made = self.tasks().make(&asked.client, ttl_ms, running.cancel.clone());
+        let made = self.tasks().create(&asked.client, ttl_ms, running.cancel.clone());
         let task = made.ok_or_else(|| {
             RpcError::new(RpcError::INTERNAL_ERROR, "this caller has too many tasks")
         })?;
-        let created = shape::created(&task, asked.client.era());
-        end(&task, outcome, &running.target, asked.client.reader());
+        let created = task_json::created_task(&task, asked.client.era());
+        end_task(&task, outcome, &running.target, asked.client.recipient());
         Ok(created.into())
     }
 }
 
-async fn follow(task: Arc<Task>, mut running: Running, reader: Reader) {
+async fn follow_task(task: Arc<ClientTask>, mut running: RunningCall, reader: Recipient) {
     loop {
-        match next(&mut running).await {
-            Happening::Ended(record) => {
-                let outcome = running.with_shown_addresses(record.outcome);
-                return end(&task, outcome, &running.target, reader);
+        match next_event(&mut running).await {
+            CallEvent::Ended(record) => {
+                let outcome = running.rewrite_uris(record.outcome);
+                return end_task(&task, outcome, &running.target, reader);
             }
-            Happening::Became(news) => task.says(&news.state),
-            Happening::Asked(ask) => task.change(|state| {
-                state.asked += 1;
-                let key = ask.key.clone().unwrap_or_else(|| format!("ask-{}", state.asked));
-                if state.asked > ROUNDS {
-                    let why = format!("the server asked more than {ROUNDS} times");
+            CallEvent::BecameTask(news) => task.record_server_state(&news.state),
+            CallEvent::Question(ask) => task.update(|state| {
+                state.ask_count += 1;
+                let key = ask.key.clone().unwrap_or_else(|| format!("ask-{}", state.ask_count));
+                if state.ask_count > MAX_ROUNDS {
+                    let why = format!("the server asked more than {MAX_ROUNDS} times");
                     ask.answer.send(Err(RpcError::new(RpcError::INTERNAL_ERROR, why))).ok();
                 } else {
                     // What the server asks again under its key takes the place of the old one.
@@ -83,28 +83,29 @@ async fn follow(task: Arc<Task>, mut running: Running, reader: Reader) {
                 }
             }),
             // Whoever waits for a task asks how far it is.
-            Happening::Progress(_) | Happening::Said(_) => {}
+            CallEvent::Progress(_) | CallEvent::Log(_) => {}
         }
     }
 }
 
-fn end(task: &Task, outcome: Outcome, target: &Target, reader: Reader) {
+fn end_task(task: &ClientTask, outcome: Outcome, target: &Target, reader: Recipient) {
     let end = match (outcome.kind, outcome.reason.as_deref()) {
-        (OutcomeKind::Cancelled, _) => End::Cancelled,
+        (OutcomeKind::Cancelled, _) => ClientTaskEnd::Cancelled,
         (OutcomeKind::Failed, Some("task_failed")) => {
             let why = outcome.message.unwrap_or_default();
-            End::Error(RpcError::new(RpcError::INTERNAL_ERROR, why))
+            ClientTaskEnd::Error(RpcError::new(RpcError::INTERNAL_ERROR, why))
         }
-        (kind, _) => match of_outcome(outcome, target, reader) {
+        (kind, _) => match reply_for_outcome(outcome, target, reader) {
             // Which task it is at the server is nobody's business.
             Ok(reply) => {
                 let text = reply.text();
-                let text = shape::unrelated(&text).unwrap_or_else(|| text.into_owned());
-                End::Result { text, failed: kind != OutcomeKind::Ok }
+                let text =
+                    task_json::without_related_task(&text).unwrap_or_else(|| text.into_owned());
+                ClientTaskEnd::Result { text, failed: kind != OutcomeKind::Ok }
             }
-            Err(error) => End::Error(error),
+            Err(error) => ClientTaskEnd::Error(error),
         },
     };
     // One that was given up stays so, whatever comes of it.
-    task.change(|state| state.end.get_or_insert(end).clone());
+    task.update(|state| state.end.get_or_insert(end).clone());
 }

@@ -5,11 +5,11 @@
 //! tasks, `kept` holds them, `follow` follows them, `requests` answers, `shape` writes both forms.
 
 mod follow;
-mod kept;
 mod requests;
-mod shape;
-mod wanted;
+mod task_json;
+mod task_request;
+mod task_store;
 
-pub(crate) use kept::Tasks;
-pub(crate) use requests::task_in;
-pub(crate) use wanted::{EXTENSION, Wanted};
+pub(crate) use requests::requested_task_id;
+pub(crate) use task_request::{TASKS_EXTENSION, TaskRequest};
+pub(crate) use task_store::ClientTasks;

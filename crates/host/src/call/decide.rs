@@ -5,21 +5,23 @@ use std::sync::Arc;
 
 use switchboard_catalog::{Flagged, ResolvedCall};
 use switchboard_config::Config;
-use switchboard_core::{Answer, Caller, Face, Outcome, ProposedCall, Target, TargetKind, What};
-use switchboard_policy::{
-    Asking, Decision, Denied, Facts, PermittedCall, Policy, Question, Rejected, Results, Rules,
-    SessionFacts, SessionKey,
+use switchboard_core::{
+    Answer, Caller, EventKind, Face, Outcome, ProposedCall, Target, TargetKind,
 };
-use switchboard_rules::Effect;
+use switchboard_policy::{
+    CallContext, Decision, DenyReason, PermittedCall, Policy, PolicyFacts, Question, ResultCounts,
+    RuleContext, SessionFacts, SessionKey, UserRejection,
+};
+use switchboard_rules::RuleEffect;
 use switchboard_store::{LedgerError, VerdictWord};
 use switchboard_wire::Json;
 
-use crate::call::pipeline::{Passage, Session, with_hint};
+use crate::call::pipeline::{CallPipeline, SessionScope, with_hint};
 use crate::host::Host;
-use crate::review::{CallSeen, Unanswered, put_question};
+use crate::review::{CallDetails, Unanswered, ask_question};
 
 /// So often a person may put arguments in place before the call is given up.
-const MOST_EDITS: usize = 10;
+const MAX_EDITS: usize = 10;
 
 impl Host {
     /// Takes in that a conversation holds results of these targets of servers, one for each result,
@@ -27,12 +29,12 @@ impl Host {
     ///
     /// # Errors
     /// When the record cannot be read.
-    pub async fn goes_on(
+    pub async fn restore_taint(
         &self,
         conversation: &str,
         results: impl IntoIterator<Item = (&str, &str)> + Send,
     ) -> Result<(), LedgerError> {
-        let key = SessionKey::of_conversation(conversation);
+        let key = SessionKey::for_conversation(conversation);
         let mut held: BTreeMap<(String, String), u64> = BTreeMap::new();
         for (server, target) in results {
             *held.entry((server.to_owned(), target.to_owned())).or_default() += 1;
@@ -40,7 +42,7 @@ impl Host {
         if !held.is_empty() {
             self.session_facts(&key).await?;
             let held = held.into_iter().map(|((server, target), times)| (server, target, times));
-            self.take_in(&key, &held.collect::<Vec<_>>());
+            self.ingest(&key, &held.collect::<Vec<_>>());
         }
         Ok(())
     }
@@ -48,91 +50,92 @@ impl Host {
     /// What a caller did so far; for a conversation that another process began, by the record.
     async fn session_facts(&self, key: &SessionKey) -> Result<SessionFacts, LedgerError> {
         let sessions = &self.guard().rules.sessions;
-        if let Some(facts) = sessions.of(key) {
+        if let Some(facts) = sessions.get(key) {
             return Ok(facts);
         }
         let Some(conversation) = key.conversation() else { return Ok(SessionFacts::default()) };
-        let sent = self.ledger().sent_in(conversation).await?;
-        self.take_in(key, &sent);
-        Ok(sessions.of(key).unwrap_or_default())
+        let sent = self.ledger().targets_sent_in(conversation).await?;
+        self.ingest(key, &sent);
+        Ok(sessions.get(key).unwrap_or_default())
     }
 
-    fn take_in(&self, key: &SessionKey, read: &[(String, String, u64)]) {
+    fn ingest(&self, key: &SessionKey, read: &[(String, String, u64)]) {
         let config = self.config().load();
         let is_trusted =
             |id: &str| config.servers.get(id).is_some_and(switchboard_policy::is_trusted);
-        let mut results = Results::default();
-        self.guard().rules.sessions.change(key, |facts| {
+        let mut results = ResultCounts::default();
+        self.guard().rules.sessions.update(key, |facts| {
             for (server, target, times) in read {
                 if is_trusted(server) {
-                    facts.read(server);
+                    facts.record_read(server);
                 } else {
-                    facts.read_untrusted(server);
+                    facts.record_untrusted_read(server);
                 }
-                results.add_times(server, target, *times);
+                results.add_count(server, target, *times);
             }
-            Arc::make_mut(&mut facts.results).join(&results);
+            Arc::make_mut(&mut facts.results).merge(&results);
         });
     }
 
     /// The rule that forbids a target to everybody, if there is one: for what is asked of servers
     /// beside calls.
-    pub(crate) fn forbidden(&self, target: &Target) -> Option<String> {
+    pub(crate) fn forbidding_rule(&self, target: &Target) -> Option<String> {
         let config = self.config().load();
         let policy = self.guard().rules.policy(&config.policies);
-        let (caller, session) = (Caller::person(), SessionFacts::default());
+        let caller = Caller::person();
+        let session = SessionFacts::default();
         let server = config.servers.get(target.server.as_str());
-        let facts = Facts::without_definition(target, "{}", server, &caller, &session);
-        let ruling = policy.ruling(&facts).filter(|ruling| ruling.effect == Effect::Deny)?;
+        let facts = PolicyFacts::without_definition(target, "{}", server, &caller, &session);
+        let ruling = policy.ruling(&facts).filter(|ruling| ruling.effect == RuleEffect::Deny)?;
         Some(ruling.by.to_string())
     }
 }
 
-impl Passage<'_> {
+impl CallPipeline<'_> {
     /// Policy, then a person if policy says so.
     pub(crate) async fn decide(&self, resolved: ResolvedCall) -> Result<PermittedCall, Outcome> {
         let config = self.host.config().load();
         let in_force = self.host.guard().rules.policy(&config.policies);
-        let session = self.enter(&resolved).await?;
-        let asking = Asking { caller: self.caller, session: &session };
-        let found = self.lease.flagged(resolved.target());
-        let found = found.filter(|one| one.is_doubted()).map(Flagged::reason);
-        let rules = self.rules(&config, &in_force, resolved.target());
-        let rules = Rules { flagged: found.as_deref(), ..rules };
+        let session = self.enter_session(&resolved).await?;
+        let asking = CallContext { caller: self.caller, session: &session };
+        let found = self.lease.flagged_definition(resolved.target());
+        let found = found.filter(|one| one.is_suspicious()).map(Flagged::reason);
+        let rules = self.rule_context(&config, &in_force, resolved.target());
+        let rules = RuleContext { flagged: found.as_deref(), ..rules };
         let question = match switchboard_policy::decide(resolved, asking, rules) {
             Decision::Permitted(permitted) => {
-                self.open.decided(VerdictWord::Allow, permitted.by());
+                self.open.note_verdict(VerdictWord::Allow, permitted.by());
                 return Ok(permitted);
             }
             Decision::Denied(denied) => {
-                self.open.decided(VerdictWord::Deny, denied.by.as_str());
+                self.open.note_verdict(VerdictWord::Deny, denied.by.as_str());
                 return Err(Outcome::denied(denied.word, denied.to_string()));
             }
             Decision::Asked(question) => question,
         };
         let answers = &self.host.guard().session_answers;
-        let whose = (self.caller, &self.attention.session);
+        let whose = (self.caller, &self.options.session);
         if !question.is_asked_each_time() && answers.allows(whose, question.call()) {
-            let permitted = question.answered_before();
-            self.open.decided(VerdictWord::Allow, permitted.by());
+            let permitted = question.permit_from_earlier_answer();
+            self.open.note_verdict(VerdictWord::Allow, permitted.by());
             return Ok(permitted);
         }
-        self.open.decided(VerdictWord::Ask, question.why());
+        self.open.note_verdict(VerdictWord::Ask, question.why());
         // Boxed: the future is large, and most calls do not need it.
         Box::pin(self.review(question, &session)).await
     }
 
     /// Has a person agree to a permitted call that somebody doubts.
-    pub(crate) async fn doubt(
+    pub(crate) async fn confirm(
         &self,
         permitted: PermittedCall,
         why: String,
     ) -> Result<PermittedCall, Outcome> {
-        self.open.decided(VerdictWord::Ask, why.as_str());
+        self.open.note_verdict(VerdictWord::Ask, why.as_str());
         self.note_decision();
-        let session = self.session().await?;
-        let asking = Asking { caller: self.caller, session: &session };
-        Box::pin(self.review(permitted.doubted(why, asking), &session)).await
+        let session = self.session_facts().await?;
+        let asking = CallContext { caller: self.caller, session: &session };
+        Box::pin(self.review(permitted.into_question(why, asking), &session)).await
     }
 
     /// Asks a person, again where the arguments that they put in place do not fit.
@@ -141,10 +144,10 @@ impl Passage<'_> {
         mut question: Question,
         session: &SessionFacts,
     ) -> Result<PermittedCall, Outcome> {
-        let rejected = |rejected: Rejected| Outcome::rejected(rejected.feedback);
-        for _ in 0..MOST_EDITS {
-            let putting = self.put(&question);
-            let Some(answer) = self.host.ending().run_until_cancelled(putting).await else {
+        let rejected = |rejected: UserRejection| Outcome::rejected(rejected.feedback);
+        for _ in 0..MAX_EDITS {
+            let putting = self.ask(&question);
+            let Some(answer) = self.host.stop_token().run_until_cancelled(putting).await else {
                 let why = "Switchboard ended before anybody had answered";
                 return Err(Outcome::not_sent("host_ended", why));
             };
@@ -155,49 +158,49 @@ impl Passage<'_> {
                 let is_yes = matches!(answer, Answer::Run | Answer::Session | Answer::Always);
                 let refusal = is_yes.then(|| self.refusal(question.call(), session)).flatten();
                 if let Some(denied) = refusal {
-                    self.open.decided(VerdictWord::Deny, denied.by.as_str());
+                    self.open.note_verdict(VerdictWord::Deny, denied.by.as_str());
                     return Err(Outcome::denied(denied.word, denied.to_string()));
                 }
                 match answer {
-                    Answer::Always => self.remember(question.call()),
+                    Answer::Always => self.remember_always(question.call()),
                     Answer::Session => {
-                        let whose = (self.caller, &self.attention.session);
+                        let whose = (self.caller, &self.options.session);
                         self.host.guard().session_answers.allow(whose, question.call());
                     }
                     Answer::Run | Answer::RunWith(_) | Answer::Skip | Answer::Reject(_) => {}
                 }
-                return question.answered(answer).map_err(rejected);
+                return question.answer(answer).map_err(rejected);
             };
-            match self.edited(question.call().target(), arguments, session) {
-                Ok(edited) => return question.answered_with(edited).map_err(rejected),
-                Err(problem) => question = question.again(problem),
+            match self.resolve_edited(question.call().target(), arguments, session) {
+                Ok(edited) => return question.permit_edited(edited).map_err(rejected),
+                Err(problem) => question = question.ask_again(problem),
             }
         }
         Err(Outcome::rejected(None))
     }
 
     /// Puts a question to the face, and to every other face by way of the queue.
-    async fn put(&self, question: &Question) -> Result<Answer, Unanswered> {
+    async fn ask(&self, question: &Question) -> Result<Answer, Unanswered> {
         let Caller { face, origin, name, reference } = self.caller;
-        let seen = CallSeen {
+        let seen = CallDetails {
             target: None,
             reference: reference.clone(),
             caller: Some(format!("{face}, {origin}:{name}")),
         };
         let number = self.open.id().get().cast_unsigned();
-        let own = self.attention.reviewer.as_ref();
+        let own = self.options.reviewer.as_ref();
         let reviewer = own.unwrap_or(self.host.reviewer()).as_ref();
-        put_question(self.host.waiting(), reviewer, question, (number, seen)).await
+        ask_question(self.host.reviews(), reviewer, question, (number, seen)).await
     }
 
     /// Looks up the same target with arguments that a person wrote.
-    fn edited(
+    fn resolve_edited(
         &self,
         target: &Target,
         arguments: String,
         session: &SessionFacts,
     ) -> Result<ResolvedCall, String> {
-        let arguments = Json::checked(arguments.into()).map_err(|error| error.to_string())?;
+        let arguments = Json::parse(arguments.into()).map_err(|error| error.to_string())?;
         let proposed = ProposedCall { target: target.clone(), arguments };
         let edited = self.lease.resolve(proposed).map_err(|error| error.to_string())?;
         match self.refusal(&edited, session) {
@@ -207,34 +210,43 @@ impl Passage<'_> {
     }
 
     /// Why a call may not run whatever a person says, by the rules of this moment.
-    fn refusal(&self, call: &ResolvedCall, session: &SessionFacts) -> Option<Denied> {
+    fn refusal(&self, call: &ResolvedCall, session: &SessionFacts) -> Option<DenyReason> {
         let config = self.host.config().load();
         let in_force = self.host.guard().rules.policy(&config.policies);
-        let asking = Asking { caller: self.caller, session };
-        switchboard_policy::refusal(call, asking, self.rules(&config, &in_force, call.target()))
+        let asking = CallContext { caller: self.caller, session };
+        switchboard_policy::refusal(
+            call,
+            asking,
+            self.rule_context(&config, &in_force, call.target()),
+        )
     }
 
-    fn rules<'r>(&'r self, config: &Config, policy: &'r Policy, target: &Target) -> Rules<'r> {
+    fn rule_context<'r>(
+        &'r self,
+        config: &Config,
+        policy: &'r Policy,
+        target: &Target,
+    ) -> RuleContext<'r> {
         let always = self.host.is_always_allowed(target);
         // What this run allows its clients is not allowed to conversations of the web pages, nor to
         // commands that come to us; and MCP clients ask a person themselves before they call, where
         // an editor has us ask.
         let allowed: &[switchboard_rules::Pattern] = match self.caller.face {
             Face::Cli | Face::Console | Face::Editor => &[],
-            Face::Library | Face::Chat | Face::Gateway => self.host.allowed(),
+            Face::Library | Face::Chat | Face::Gateway => self.host.allow_patterns(),
         };
-        let own = Rules::of(&config.settings, allowed);
-        Rules { always, policy: Some(policy), ..own }
+        let own = RuleContext::from_settings(&config.settings, allowed);
+        RuleContext { always, policy: Some(policy), ..own }
     }
 
     /// Counts the call, and gives what its caller did before.
-    async fn enter(&self, call: &ResolvedCall) -> Result<SessionFacts, Outcome> {
-        let before = self.session().await?;
+    async fn enter_session(&self, call: &ResolvedCall) -> Result<SessionFacts, Outcome> {
+        let before = self.session_facts().await?;
         let Some(key) = self.session_key() else { return Ok(before) };
         Ok(self.host.guard().rules.sessions.enter(&key, call.target().server.as_str()))
     }
 
-    async fn session(&self) -> Result<SessionFacts, Outcome> {
+    async fn session_facts(&self) -> Result<SessionFacts, Outcome> {
         let Some(key) = self.session_key() else { return Ok(SessionFacts::default()) };
         let facts = self.host.session_facts(&key).await;
         facts.map_err(|error| error.outcome())
@@ -242,30 +254,31 @@ impl Passage<'_> {
 
     /// What it is one of many of; nothing for a call that stands alone.
     fn session_key(&self) -> Option<SessionKey> {
-        match &self.attention.session {
-            Session::OfCaller => Some(SessionKey::of(self.caller)),
-            Session::Of(whoever) => Some(SessionKey::of_proven(whoever)),
-            Session::Alone => None,
+        match &self.options.session {
+            SessionScope::Caller => Some(SessionKey::for_caller(self.caller)),
+            SessionScope::Verified(whoever) => Some(SessionKey::for_verified(whoever)),
+            SessionScope::None => None,
         }
     }
 
     /// Takes in that something came back from a server.
-    pub(crate) fn heard(&self, call: &ResolvedCall) {
-        let (server, target) = (call.target().server.as_str(), call.target().name.as_str());
+    pub(crate) fn record_taint(&self, call: &ResolvedCall) {
+        let server = call.target().server.as_str();
+        let target = call.target().name.as_str();
         let trusted = call.server().config.as_deref().is_some_and(switchboard_policy::is_trusted);
         let Some(key) = self.session_key() else { return };
-        self.host.guard().rules.sessions.change(&key, |facts| {
+        self.host.guard().rules.sessions.update(&key, |facts| {
             if trusted {
-                facts.read(server);
+                facts.record_read(server);
             } else {
-                facts.read_untrusted(server);
+                facts.record_untrusted_read(server);
             }
-            facts.result(server, target);
+            facts.record_result(server, target);
         });
     }
 
     /// Keeps a person's "always" where the server is configured.
-    fn remember(&self, call: &ResolvedCall) {
+    fn remember_always(&self, call: &ResolvedCall) {
         // The lists of the configuration are of tools; what is read is asked about each time.
         if call.target().kind != TargetKind::Tool {
             return;
@@ -273,7 +286,7 @@ impl Passage<'_> {
         if let Err(error) = self.host.allow_always(call) {
             // The call runs all the same: the answer was yes. The next one is asked again.
             let problems = vec![error.to_string()];
-            self.host.events().tell(|| What::ConfigChanged { problems });
+            self.host.events().emit(|| EventKind::ConfigChanged { problems });
         }
     }
 }

@@ -6,82 +6,85 @@ use std::time::Duration;
 
 use switchboard_catalog::ResolvedCall;
 use switchboard_core::{
-    Caller, Happened, Origin, Outcome, ProposedCall, Target, TargetKind, TimelineStep, What,
+    Caller, EventKind, Happened, Origin, Outcome, ProposedCall, Target, TargetKind, TimelineStep,
 };
 use switchboard_policy::PermittedCall;
-use switchboard_store::{Full, OpenCall, VerdictWord};
+use switchboard_store::{FullCall, OpenCall, VerdictWord};
 use switchboard_wire::Json;
 
-use crate::call::pipeline::{Attention, Passage, with_hint};
-use crate::hooks::{Answer, Hook, HookSet, Judged, Occasion, Permission, Ran, Reached, Rules};
+use crate::call::pipeline::{CallOptions, CallPipeline, with_hint};
+use crate::hooks::{
+    Hook, HookAnswer, HookInput, HookOutcome, HookPermission, HookResult, HookRules, HookSet,
+    ServerLocation,
+};
 use crate::host::Host;
 
 /// So often arguments may be put in place of others before the call is given up.
-const MOST_ROUNDS: usize = 5;
+const MAX_ROUNDS: usize = 5;
 /// As much of arguments that a hook put in place is kept where they did not leave, in characters.
-const KEPT_ARGUMENTS: usize = 4_000;
+const MAX_ARGUMENT_CHARS: usize = 4_000;
 
 /// A call that ran, for those who are told afterwards.
-pub(crate) struct Done {
+pub(crate) struct AfterHooks {
     pub(crate) hooks: Arc<HookSet>,
-    pub(crate) occasion: Occasion,
+    pub(crate) occasion: HookInput,
     pub(crate) took: Duration,
 }
 
 /// What all hooks together say in one round.
-enum Round {
+enum HookRound {
     Passed,
     /// A person has to agree.
-    Asked(Doubt),
+    NeedsReview(HookDoubt),
     /// A hook puts other arguments in place, and may want a person to agree to them.
     Rewritten {
         hook: Arc<Hook>,
         arguments: Json,
-        doubt: Option<Doubt>,
+        doubt: Option<HookDoubt>,
     },
 }
 
 /// Why a hook wants a person to agree.
-struct Doubt {
+struct HookDoubt {
     why: String,
     /// Whether the person learns something by it.
     has_words: bool,
 }
 
-impl Passage<'_> {
+impl CallPipeline<'_> {
     /// Asks all hooks about a permitted call. What they rewrite is looked up, decided and asked
     /// about again.
-    pub(crate) async fn pass_hooks(
+    pub(crate) async fn before_hooks(
         &self,
         hooks: &Arc<HookSet>,
         mut permitted: PermittedCall,
     ) -> Result<PermittedCall, Outcome> {
-        if let Some(error) = hooks.broken() {
+        if let Some(error) = hooks.first_error() {
             let message = format!("hooks cannot be asked: {error}");
-            self.open.decided(VerdictWord::Deny, message.as_str());
+            self.open.note_verdict(VerdictWord::Deny, message.as_str());
             return Err(with_hint(Outcome::denied("hook_error", message), error.hint()));
         }
         let mut rewriter: Option<Arc<Hook>> = None;
-        let mut doubt: Option<Doubt> = None;
+        let mut doubt: Option<HookDoubt> = None;
         // Whether a person has agreed to exactly these arguments after a hook asked for it.
         let mut agreed = false;
-        for _ in 0..MOST_ROUNDS {
-            match self.round(hooks, &permitted, rewriter.as_ref()).await? {
-                Round::Rewritten { hook, arguments, doubt: more } => {
+        for _ in 0..MAX_ROUNDS {
+            match self.run_hook_round(hooks, &permitted, rewriter.as_ref()).await? {
+                HookRound::Rewritten { hook, arguments, doubt: more } => {
                     permitted = self.rewrite(permitted.call(), &hook, arguments).await?;
                     (rewriter, agreed) = (Some(hook), false);
                     doubt = more.or(doubt);
                     continue;
                 }
-                Round::Asked(asked) => doubt = doubt.or(Some(asked)),
-                Round::Passed => {}
+                HookRound::NeedsReview(asked) => doubt = doubt.or(Some(asked)),
+                HookRound::Passed => {}
             }
-            let Some(Doubt { why, has_words }) = doubt.take() else { return Ok(permitted) };
+            let Some(HookDoubt { why, has_words }) = doubt.take() else { return Ok(permitted) };
             if agreed || permitted.was_reviewed() && !has_words {
                 return Ok(permitted);
             }
             let seen = permitted.call().arguments().bytes().clone();
-            permitted = self.doubt(permitted, why).await?;
+            permitted = self.confirm(permitted, why).await?;
             if *permitted.call().arguments().bytes() == seen {
                 return Ok(permitted);
             }
@@ -89,62 +92,71 @@ impl Passage<'_> {
             (rewriter, agreed) = (None, true);
         }
         let message = "hooks put other arguments in place again and again";
-        self.open.decided(VerdictWord::Deny, message);
+        self.open.note_verdict(VerdictWord::Deny, message);
         self.note_decision();
         Err(Outcome::denied("hook_error", message))
     }
 
     /// Asks every hook once, but not about its own rewrite.
-    async fn round(
+    async fn run_hook_round(
         &self,
         hooks: &HookSet,
         permitted: &PermittedCall,
         rewriter: Option<&Arc<Hook>>,
-    ) -> Result<Round, Outcome> {
+    ) -> Result<HookRound, Outcome> {
         let call = permitted.call();
         let occasion = self.host.occasion(call, self.caller, self.open);
         let mut doubt = None;
         let mut chain_is_over = false;
         for hook in hooks.before() {
             let is_skipped = rewriter.is_some_and(|rewriter| Arc::ptr_eq(rewriter, hook))
-                || chain_is_over && hook.rules == Rules::Of2341;
-            if is_skipped || !hook.is_about(&call.target().server, &call.target().name) {
+                || chain_is_over && hook.rules == HookRules::Cursor2341;
+            if is_skipped || !hook.matches(&call.target().server, &call.target().name) {
                 continue;
             }
             let Some(answer) = self.ask_hook(hook, &occasion).await? else { continue };
-            chain_is_over |= hook.rules == Rules::Of2341;
+            chain_is_over |= hook.rules == HookRules::Cursor2341;
             match answer.permission {
-                Permission::Deny => return Err(self.denied(hook, &answer)),
-                Permission::Ask => doubt = doubt.or_else(|| Some(Doubt::of(hook, &answer))),
-                Permission::Allow => {}
+                HookPermission::Deny => return Err(self.hook_denial(hook, &answer)),
+                HookPermission::Ask => {
+                    doubt = doubt.or_else(|| Some(HookDoubt::new(hook, &answer)));
+                }
+                HookPermission::Allow => {}
             }
-            if let Some(arguments) = answer.updated_input.filter(|new| is_other(new, call)) {
+            if let Some(arguments) = answer.updated_input.filter(|new| differs_from(new, call)) {
                 if call.target().kind != TargetKind::Tool {
-                    return Err(self.failed(hook, "puts arguments in place where there are none"));
+                    return Err(
+                        self.hook_failure(hook, "puts arguments in place where there are none")
+                    );
                 }
                 let hook = Arc::clone(hook);
-                return Ok(Round::Rewritten { hook, arguments, doubt });
+                return Ok(HookRound::Rewritten { hook, arguments, doubt });
             }
         }
-        Ok(doubt.map_or(Round::Passed, Round::Asked))
+        Ok(doubt.map_or(HookRound::Passed, HookRound::NeedsReview))
     }
 
     /// Asks one hook; gives nothing if it failed and may.
-    async fn ask_hook(&self, hook: &Hook, occasion: &Occasion) -> Result<Option<Answer>, Outcome> {
+    async fn ask_hook(
+        &self,
+        hook: &Hook,
+        occasion: &HookInput,
+    ) -> Result<Option<HookAnswer>, Outcome> {
         self.note_decision();
-        let Ran { judged, took } = self.host.guard().hooks().runner().ask(hook, occasion).await;
+        let HookResult { outcome: judged, took } =
+            self.host.guard().hooks().runner().ask(hook, occasion).await;
         let (answer, problem, message) = match &judged {
-            Judged::Answered(answer) => (answer.permission.as_str(), None, answer.words()),
-            Judged::Failed(failure) => ("error", Some(failure.message.as_str()), None),
+            HookOutcome::Answered(answer) => (answer.permission.as_str(), None, answer.message()),
+            HookOutcome::Failed(failure) => ("error", Some(failure.message.as_str()), None),
         };
-        let noted = Noted { hook, answer, problem, message, took };
-        self.host.note_hook(self.open, noted);
+        let noted = HookNote { hook, answer, problem, message, took };
+        self.host.record_hook(self.open, noted);
         match judged {
-            Judged::Answered(answer) => Ok(Some(answer)),
-            Judged::Failed(failure) if Ran::stops(&failure, hook) => {
-                Err(self.failed(hook, &failure.message))
+            HookOutcome::Answered(answer) => Ok(Some(answer)),
+            HookOutcome::Failed(failure) if HookResult::blocks_call(&failure, hook) => {
+                Err(self.hook_failure(hook, &failure.message))
             }
-            Judged::Failed(_) => Ok(None),
+            HookOutcome::Failed(_) => Ok(None),
         }
     }
 
@@ -155,15 +167,15 @@ impl Passage<'_> {
         hook: &Hook,
         arguments: Json,
     ) -> Result<PermittedCall, Outcome> {
-        let kept: String = arguments.as_str().chars().take(KEPT_ARGUMENTS).collect();
-        let put_in_place = format!("{} put these arguments in place: {kept}", named(hook));
+        let kept: String = arguments.as_str().chars().take(MAX_ARGUMENT_CHARS).collect();
+        let put_in_place = format!("{} put these arguments in place: {kept}", hook_label(hook));
         let proposed = ProposedCall { target: call.target().clone(), arguments };
         let resolved = self
             .lease
             .resolve(proposed)
-            .map_err(|error| self.failed(hook, &format!("{error}; {put_in_place}")))?;
+            .map_err(|error| self.hook_failure(hook, &format!("{error}; {put_in_place}")))?;
         let decided = self.decide(resolved).await;
-        self.open.noted(&put_in_place);
+        self.open.append_verdict_note(&put_in_place);
         self.note_decision();
         decided.map_err(|mut outcome| {
             let said = outcome.message.take().unwrap_or_else(|| outcome.kind.as_str().to_owned());
@@ -179,21 +191,21 @@ impl Passage<'_> {
         }
     }
 
-    fn denied(&self, hook: &Hook, answer: &Answer) -> Outcome {
-        let mut message = format!("{} does not allow it", named(hook));
-        if let Some(words) = answer.words() {
+    fn hook_denial(&self, hook: &Hook, answer: &HookAnswer) -> Outcome {
+        let mut message = format!("{} does not allow it", hook_label(hook));
+        if let Some(words) = answer.message() {
             message.push_str(": ");
             message.push_str(&words);
         }
-        self.open.decided(VerdictWord::Deny, named(hook));
+        self.open.note_verdict(VerdictWord::Deny, hook_label(hook));
         self.note_decision();
         Outcome::denied("hook", message)
     }
 
-    fn failed(&self, hook: &Hook, problem: &str) -> Outcome {
+    fn hook_failure(&self, hook: &Hook, problem: &str) -> Outcome {
         let message =
-            format!("{} could not be asked, so the call does not run: {problem}", named(hook));
-        self.open.decided(VerdictWord::Deny, format!("{}: {problem}", named(hook)));
+            format!("{} could not be asked, so the call does not run: {problem}", hook_label(hook));
+        self.open.note_verdict(VerdictWord::Deny, format!("{}: {problem}", hook_label(hook)));
         self.note_decision();
         Outcome::denied("hook_error", message)
             .with_hint("put the hook right; `switchboard hooks test` shows what each one says")
@@ -203,37 +215,37 @@ impl Passage<'_> {
 impl Host {
     /// Tells the hooks of a result, until the caller does not want to wait any more. Nothing that
     /// happens there changes the result.
-    pub(crate) async fn tell_hooks(
+    pub(crate) async fn run_after_hooks(
         &self,
-        done: &Done,
+        done: &AfterHooks,
         result: &str,
-        about: (&OpenCall, &Attention),
+        about: (&OpenCall, &CallOptions),
     ) {
-        let Done { hooks, occasion, took } = done;
+        let AfterHooks { hooks, occasion, took } = done;
         let (open, attention) = about;
         let runner = self.guard().hooks().runner();
         let telling = async {
             for hook in hooks.after() {
-                if !hook.is_about(&occasion.target.server, &occasion.target.name) {
+                if !hook.matches(&occasion.target.server, &occasion.target.name) {
                     continue;
                 }
-                let (failure, told) = runner.tell(hook, occasion, result, *took).await;
+                let (failure, told) = runner.notify(hook, occasion, result, *took).await;
                 let problem = failure.as_ref().map(|failure| failure.message.as_str());
                 let answer = if problem.is_some() { "error" } else { "told" };
                 let message = None;
-                self.note_hook(open, Noted { hook, answer, problem, message, took: told });
+                self.record_hook(open, HookNote { hook, answer, problem, message, took: told });
             }
         };
         attention.cancel.run_until_cancelled(telling).await;
     }
 
     /// Tells the hooks of the result of a call that went on as a task.
-    pub(crate) async fn tell_hooks_of_task(
+    pub(crate) async fn run_task_after_hooks(
         &self,
-        full: &Full,
+        full: &FullCall,
         target: &Target,
         result: &str,
-        about: (&OpenCall, &Attention),
+        about: (&OpenCall, &CallOptions),
     ) {
         let hooks = self.guard().hooks().in_force().filter(|hooks| !hooks.after().is_empty());
         let Some(hooks) = hooks else { return };
@@ -241,17 +253,17 @@ impl Host {
         let servers = &self.fleet().load().servers;
         let config = servers.get(target.server.as_str()).and_then(|server| server.config.clone());
         let id = full.summary.id.to_string();
-        let occasion = Occasion {
+        let occasion = HookInput {
             conversation: format!("call-{id}"),
             call: id,
             model: full.summary.caller.strip_prefix("model:").unwrap_or_default().to_owned(),
             roots: self.workspace_roots(),
             target: target.clone(),
             arguments: String::from_utf8_lossy(arguments).into_owned(),
-            reached: Reached::of(config.as_deref()),
+            location: ServerLocation::from_config(config.as_deref()),
         };
         let took = about.0.elapsed();
-        self.tell_hooks(&Done { hooks, occasion, took }, result, about).await;
+        self.run_after_hooks(&AfterHooks { hooks, occasion, took }, result, about).await;
     }
 
     /// The call as hooks are shown it.
@@ -260,10 +272,10 @@ impl Host {
         call: &ResolvedCall,
         caller: &Caller,
         open: &OpenCall,
-    ) -> Occasion {
+    ) -> HookInput {
         let id = open.id().to_string();
         let session = caller.reference.as_deref().and_then(|text| text.split('/').next());
-        Occasion {
+        HookInput {
             conversation: session.map_or_else(|| format!("call-{id}"), str::to_owned),
             call: id,
             model: match caller.origin {
@@ -273,7 +285,7 @@ impl Host {
             roots: self.workspace_roots(),
             target: call.target().clone(),
             arguments: call.arguments().as_str().to_owned(),
-            reached: Reached::of(call.server().config.as_deref()),
+            location: ServerLocation::from_config(call.server().config.as_deref()),
         }
     }
 
@@ -284,24 +296,24 @@ impl Host {
         }
     }
 
-    fn note_hook(&self, open: &OpenCall, noted: Noted<'_>) {
-        let Noted { hook, answer, problem, message, took } = noted;
+    fn record_hook(&self, open: &OpenCall, noted: HookNote<'_>) {
+        let HookNote { hook, answer, problem, message, took } = noted;
         let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let what = Happened::Hook {
             hook: hook.name.clone(),
             level: hook.level.as_str().to_owned(),
-            when: hook.when.as_str().to_owned(),
+            when: hook.event.as_str().to_owned(),
             answer: answer.to_owned(),
             problem: problem.map(str::to_owned),
             message,
         };
         let number = open.id().get().cast_unsigned();
         self.ledger().timelines().add(number, TimelineStep::ended_now(took, what));
-        self.events().tell(|| What::HookRan {
+        self.events().emit(|| EventKind::HookRan {
             call: open.id().to_string(),
             hook: hook.name.clone(),
             level: hook.level.as_str().to_owned(),
-            when: hook.when.as_str().to_owned(),
+            when: hook.event.as_str().to_owned(),
             answer: answer.to_owned(),
             problem: problem.map(str::to_owned),
             milliseconds,
@@ -310,7 +322,7 @@ impl Host {
 }
 
 /// What came of a hook, for the record.
-struct Noted<'a> {
+struct HookNote<'a> {
     hook: &'a Hook,
     answer: &'a str,
     problem: Option<&'a str>,
@@ -319,21 +331,21 @@ struct Noted<'a> {
     took: Duration,
 }
 
-impl Doubt {
-    fn of(hook: &Hook, answer: &Answer) -> Self {
+impl HookDoubt {
+    fn new(hook: &Hook, answer: &HookAnswer) -> Self {
         let words = answer.user_message.as_deref();
         let said = words.map(|said| format!(": {said}")).unwrap_or_default();
-        let why = format!("{} wants a person to agree{said}", named(hook));
+        let why = format!("{} wants a person to agree{said}", hook_label(hook));
         Self { why, has_words: words.is_some() }
     }
 }
 
-fn named(hook: &Hook) -> String {
+fn hook_label(hook: &Hook) -> String {
     format!("hook `{}` ({})", hook.name, hook.level.as_str())
 }
 
 /// Whether these are other arguments, and not the same ones written differently.
-fn is_other(new: &Json, call: &ResolvedCall) -> bool {
+fn differs_from(new: &Json, call: &ResolvedCall) -> bool {
     let value = |json: &Json| json.read::<serde_json::Value>().ok();
     value(new).is_none() || value(new) != value(call.arguments())
 }

@@ -6,51 +6,51 @@ use std::sync::{Arc, Mutex, PoisonError};
 use switchboard_catalog::ResolvedCall;
 use switchboard_core::{Caller, Target};
 
-use crate::call::pipeline::Session;
+use crate::call::pipeline::SessionScope;
 
 /// So many sessions are remembered; then all are asked again.
-const MOST: usize = 10_000;
+const MAX_SESSIONS: usize = 10_000;
 
 /// A target, and the definition that the person saw.
-type Shown = (Target, Arc<str>);
+type ApprovedTarget = (Target, Arc<str>);
 
 /// What was allowed, by session.
 #[derive(Debug, Default)]
 pub(crate) struct SessionAnswers {
-    allowed: Mutex<HashMap<String, BTreeSet<Shown>>>,
+    allowed: Mutex<HashMap<String, BTreeSet<ApprovedTarget>>>,
 }
 
 impl SessionAnswers {
     /// Allows the call's target, as it is defined, in the caller's session; a call that stands alone
     /// has none.
-    pub(crate) fn allow(&self, whose: (&Caller, &Session), call: &ResolvedCall) {
-        let Some(session) = session_of(whose) else { return };
+    pub(crate) fn allow(&self, whose: (&Caller, &SessionScope), call: &ResolvedCall) {
+        let Some(session) = session_name(whose) else { return };
         let mut allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
-        if allowed.len() >= MOST {
+        if allowed.len() >= MAX_SESSIONS {
             allowed.clear();
         }
-        allowed.entry(session).or_default().insert(of(call));
+        allowed.entry(session).or_default().insert(approved_target(call));
     }
 
     /// Whether it was allowed.
-    pub(crate) fn allows(&self, whose: (&Caller, &Session), call: &ResolvedCall) -> bool {
-        let Some(session) = session_of(whose) else { return false };
+    pub(crate) fn allows(&self, whose: (&Caller, &SessionScope), call: &ResolvedCall) -> bool {
+        let Some(session) = session_name(whose) else { return false };
         let allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
-        allowed.get(&session).is_some_and(|targets| targets.contains(&of(call)))
+        allowed.get(&session).is_some_and(|targets| targets.contains(&approved_target(call)))
     }
 }
 
-fn of(call: &ResolvedCall) -> Shown {
+fn approved_target(call: &ResolvedCall) -> ApprovedTarget {
     (call.target().clone(), Arc::clone(call.definition_digest()))
 }
 
 /// The references of a conversation begin with its name; anyone else is known by what it proved, or
 /// else by its own name.
-fn session_of((caller, session): (&Caller, &Session)) -> Option<String> {
+fn session_name((caller, session): (&Caller, &SessionScope)) -> Option<String> {
     match session {
-        Session::Alone => return None,
-        Session::Of(whoever) => return Some(format!("proven {whoever}")),
-        Session::OfCaller => {}
+        SessionScope::None => return None,
+        SessionScope::Verified(whoever) => return Some(format!("proven {whoever}")),
+        SessionScope::Caller => {}
     }
     let reference = caller.reference.as_deref();
     Some(match reference.and_then(|reference| reference.split_once('/')) {
@@ -63,8 +63,8 @@ fn session_of((caller, session): (&Caller, &Session)) -> Option<String> {
 mod tests {
     use switchboard_core::{Caller, Face, Origin};
 
-    use super::session_of;
-    use crate::call::pipeline::Session;
+    use super::session_name;
+    use crate::call::pipeline::SessionScope;
 
     #[test]
     fn a_session_is_a_conversation_or_a_caller() {
@@ -74,15 +74,16 @@ mod tests {
             name: name.to_owned(),
             reference: reference.map(str::to_owned),
         };
-        let of = |name, reference| session_of((&caller(name, reference), &Session::OfCaller));
+        let of = |name, reference| session_name((&caller(name, reference), &SessionScope::Caller));
         let same = of("one", Some("talk/1"));
         assert_eq!(of("two", Some("talk/2")), same);
         assert_ne!(of("one", None), of("two", None));
         assert_ne!(of("one", Some("other/1")), same);
         // A name that others have as well is nobody's proof.
-        let proven = |who: &str| session_of((&caller("one", None), &Session::Of(who.into())));
+        let proven =
+            |who: &str| session_name((&caller("one", None), &SessionScope::Verified(who.into())));
         assert_ne!(proven("a"), proven("b"));
         assert_ne!(proven("a"), of("one", None));
-        assert_eq!(session_of((&caller("one", None), &Session::Alone)), None);
+        assert_eq!(session_name((&caller("one", None), &SessionScope::None)), None);
     }
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use switchboard_core::{Outcome, ProposedCall, Target, TaskHandle, TaskPlace, TaskState};
 use switchboard_store::{
-    CallId, Full, LedgerError, OpenCall, Record, StoredTask, TaskNote, VerdictWord,
+    CallId, FullCall, LedgerError, OpenCall, Record, StoredTask, TaskNote, VerdictWord,
 };
 use switchboard_wire::Json;
 
 use crate::call::execute;
-use crate::call::execute::{Later, TaskNotes};
-use crate::call::pipeline::Attention;
+use crate::call::execute::{LaterTask, TaskObserver};
+use crate::call::pipeline::CallOptions;
 use crate::host::Host;
 
 /// Why nothing can be done about a task.
@@ -57,7 +57,7 @@ pub(crate) struct RunningTask {
 
 impl RunningTask {
     /// Writes down what is known of the task.
-    pub(crate) async fn note(&self, open: &OpenCall, task: &TaskHandle, state: &TaskState) {
+    pub(crate) async fn record(&self, open: &OpenCall, task: &TaskHandle, state: &TaskState) {
         let note = TaskNote {
             place: self.place.clone(),
             target: self.target.clone(),
@@ -65,19 +65,19 @@ impl RunningTask {
             state: state.clone(),
         };
         // What cannot be written is followed here all the same; only nobody else can.
-        open.task(note).await.ok();
+        open.record_task(note).await.ok();
     }
 }
 
 /// A task that was taken up again, and its call.
-struct TakenUp<'a> {
+struct ResumedTaskCall<'a> {
     open: &'a OpenCall,
     running: RunningTask,
 }
 
-impl TaskNotes for TakenUp<'_> {
-    async fn task_says(&self, task: &TaskHandle, state: &TaskState) {
-        self.running.note(self.open, task, state).await;
+impl TaskObserver for ResumedTaskCall<'_> {
+    async fn task_updated(&self, task: &TaskHandle, state: &TaskState) {
+        self.running.record(self.open, task, state).await;
     }
 }
 
@@ -90,35 +90,36 @@ impl Host {
     pub async fn finish_task(
         &self,
         call: CallId,
-        attention: &Attention,
+        attention: &CallOptions,
     ) -> Result<Record, TaskError> {
         let (full, stored) = self.stored_task(call).await?;
         if full.summary.outcome.is_some() {
-            return Ok(self.record_of(&full).await?);
+            return Ok(self.load_record(&full).await?);
         }
         let later = later(&full, &stored);
-        let open = self.ledger().take_up(&full);
+        let open = self.ledger().resume_call(&full);
         let outcome = {
             let StoredTask { place, target, task, .. } = stored.clone();
-            let record = TakenUp { open: &open, running: RunningTask { target, place, task } };
-            let reach = self.reach(call, attention);
+            let record =
+                ResumedTaskCall { open: &open, running: RunningTask { target, place, task } };
+            let reach = self.exec_context(call, attention);
             let finishing = execute::finish_task(&later, &reach, &record);
             match attention.cancel.run_until_cancelled(finishing).await {
-                Some(outcome) => self.checked(&full, &later, outcome),
+                Some(outcome) => self.check_result(&full, &later, outcome),
                 None => {
                     let message = format!("nobody waits for the task `{}`", stored.task.id);
                     Outcome::unknown(Outcome::TASK_RUNNING, message)
                 }
             }
         };
-        let outcome = expired(outcome, &stored);
+        let outcome = with_expiry_message(outcome, &stored);
         if let Some(result) = &outcome.result {
             let result = String::from_utf8_lossy(result);
-            self.tell_hooks_of_task(&full, &later.target, &result, (&open, attention)).await;
+            self.run_task_after_hooks(&full, &later.target, &result, (&open, attention)).await;
         }
         let record = self.settle(open, outcome).await;
-        self.tell_finished(&later.target, &record);
-        self.first_end(record).await
+        self.emit_finished(&later.target, &record);
+        self.first_record(record).await
     }
 
     /// Has the server of a call that goes on as a task give it up, and records that.
@@ -128,25 +129,25 @@ impl Host {
     pub async fn cancel_task(&self, call: CallId) -> Result<Record, TaskError> {
         let (full, stored) = self.stored_task(call).await?;
         if full.summary.outcome.is_some() {
-            return Ok(self.record_of(&full).await?);
+            return Ok(self.load_record(&full).await?);
         }
         let cancelled = execute::cancel_task(self.fleet(), &stored.place, &stored.task).await;
         cancelled.map_err(|why| TaskError::Server { server: stored.place.server.clone(), why })?;
         let target = later(&full, &stored).target;
-        let outcome = Outcome::cancelled("by_caller", given_up(&target));
-        let record = self.settle(self.ledger().take_up(&full), outcome).await;
-        self.tell_finished(&target, &record);
-        self.first_end(record).await
+        let outcome = Outcome::cancelled("by_caller", cancel_message(&target));
+        let record = self.settle(self.ledger().resume_call(&full), outcome).await;
+        self.emit_finished(&target, &record);
+        self.first_record(record).await
     }
 
     /// What the server says now of the task that a call has become.
     ///
     /// # Errors
     /// When there is no such task, or the server says nothing.
-    pub async fn look_at_task(&self, call: CallId) -> Result<TaskState, TaskError> {
+    pub async fn task_state(&self, call: CallId) -> Result<TaskState, TaskError> {
         let (_, stored) = self.stored_task(call).await?;
-        let limit = self.start_limit();
-        let looking = execute::look_at_task(self.fleet(), &stored.place, &stored.task, limit);
+        let limit = self.start_timeout();
+        let looking = execute::get_task_state(self.fleet(), &stored.place, &stored.task, limit);
         let server = stored.place.server.clone();
         looking.await.map_err(|why| TaskError::Server { server, why })
     }
@@ -155,8 +156,11 @@ impl Host {
     ///
     /// # Errors
     /// When it cannot be asked.
-    pub async fn tasks_of(&self, server: &str) -> Result<Vec<(TaskHandle, TaskState)>, TaskError> {
-        let listing = execute::list_tasks(self.fleet(), server, self.start_limit());
+    pub async fn server_tasks(
+        &self,
+        server: &str,
+    ) -> Result<Vec<(TaskHandle, TaskState)>, TaskError> {
+        let listing = execute::list_tasks(self.fleet(), server, self.start_timeout());
         listing.await.map_err(|why| TaskError::Server { server: server.to_owned(), why })
     }
 
@@ -165,19 +169,23 @@ impl Host {
         if !(outcome.is_running() && open.is_task()) {
             return open.close(outcome).await;
         }
-        let outcome = match self.ledger().opened() {
+        let outcome = match self.ledger().open_report() {
             Some(_) => {
                 let id = open.id();
                 outcome.with_hint(format!("`switchboard tasks wait {id}` waits for its end"))
             }
             None => outcome,
         };
-        open.leave(outcome)
+        open.leave_open(outcome)
     }
 
     /// How a call ends that its caller gave up; a task is given up with it.
-    pub(crate) async fn given_up(&self, target: &Target, task: Option<&RunningTask>) -> Outcome {
-        let message = given_up(target);
+    pub(crate) async fn cancel_outcome(
+        &self,
+        target: &Target,
+        task: Option<&RunningTask>,
+    ) -> Outcome {
+        let message = cancel_message(target);
         let Some(RunningTask { place, task, .. }) = task else {
             return Outcome::cancelled("by_caller", message);
         };
@@ -191,17 +199,17 @@ impl Host {
         }
     }
 
-    async fn stored_task(&self, call: CallId) -> Result<(Full, StoredTask), TaskError> {
+    async fn stored_task(&self, call: CallId) -> Result<(FullCall, StoredTask), TaskError> {
         let full = self.ledger().show(call).await?.ok_or(TaskError::NoCall(call))?;
-        let stored = self.ledger().task_of(call).await?.ok_or(TaskError::NoTask(call))?;
+        let stored = self.ledger().task_for_call(call).await?.ok_or(TaskError::NoTask(call))?;
         Ok((full, stored))
     }
 
     /// The result has to have the shape that the tool promised, if that is still what it was.
-    fn checked(&self, full: &Full, later: &Later, outcome: Outcome) -> Outcome {
+    fn check_result(&self, full: &FullCall, later: &LaterTask, outcome: Outcome) -> Outcome {
         let lease = self.lease();
         let sent = full.sent_arguments.as_ref().unwrap_or(&full.arguments).clone();
-        let Ok(arguments) = Json::checked(sent) else { return outcome };
+        let Ok(arguments) = Json::parse(sent) else { return outcome };
         let proposed = ProposedCall { target: later.target.clone(), arguments };
         match lease.resolve(proposed) {
             Ok(call) if full.definition_digest.as_deref() == Some(call.definition_digest()) => {
@@ -212,16 +220,16 @@ impl Host {
     }
 
     /// The record, or the one of somebody who was faster.
-    async fn first_end(&self, record: Record) -> Result<Record, TaskError> {
+    async fn first_record(&self, record: Record) -> Result<Record, TaskError> {
         let Some(id) = record.id.filter(|_| !record.recorded) else { return Ok(record) };
         match self.ledger().show(id).await? {
-            Some(full) if full.summary.outcome.is_some() => Ok(self.record_of(&full).await?),
+            Some(full) if full.summary.outcome.is_some() => Ok(self.load_record(&full).await?),
             _ => Ok(record),
         }
     }
 
     /// What the ledger knows of a call that has ended.
-    async fn record_of(&self, full: &Full) -> Result<Record, LedgerError> {
+    async fn load_record(&self, full: &FullCall) -> Result<Record, LedgerError> {
         let summary = &full.summary;
         let word = |(word, by): &(VerdictWord, String)| (*word, Arc::from(by.as_str()));
         let outcome = Outcome {
@@ -230,7 +238,7 @@ impl Host {
             reason: summary.reason.clone(),
             message: full.message.clone(),
             hint: full.hint.clone(),
-            result: self.ledger().result_of(full).await?,
+            result: self.ledger().load_result(full).await?,
         };
         Ok(Record {
             id: Some(summary.id),
@@ -244,13 +252,13 @@ impl Host {
     }
 }
 
-fn later(full: &Full, stored: &StoredTask) -> Later {
+fn later(full: &FullCall, stored: &StoredTask) -> LaterTask {
     let StoredTask { place, target, task, .. } = stored.clone();
-    Later { target: Target::new(full.summary.kind, &place.server, &target), place, task }
+    LaterTask { target: Target::new(full.summary.kind, &place.server, &target), place, task }
 }
 
 /// A server keeps a task for a time; it may be asked about too late.
-fn expired(outcome: Outcome, stored: &StoredTask) -> Outcome {
+fn with_expiry_message(outcome: Outcome, stored: &StoredTask) -> Outcome {
     let lost = outcome.reason.as_deref() == Some("task_lost");
     if lost && stored.is_expired() {
         let StoredTask { place, task, .. } = stored;
@@ -261,6 +269,6 @@ fn expired(outcome: Outcome, stored: &StoredTask) -> Outcome {
     outcome
 }
 
-fn given_up(target: &Target) -> String {
+fn cancel_message(target: &Target) -> String {
     format!("the call of `{target}` was given up")
 }

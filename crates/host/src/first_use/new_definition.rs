@@ -5,12 +5,12 @@ use serde::Serialize;
 use serde_json::Value;
 use switchboard_config::ServerConfig;
 use switchboard_core::{Caller, Risk, Target, TargetKind};
-use switchboard_policy::{Facts, SessionFacts, risk_of};
-use switchboard_text::shown_text;
-use switchboard_trust::{Held, PinKind};
+use switchboard_policy::{PolicyFacts, SessionFacts, assess_risk};
+use switchboard_text::excerpt_text;
+use switchboard_trust::{PinKind, QuarantinedDefinition};
 
 /// As much of a definition's words is shown, in characters.
-const LONGEST: usize = 300;
+const MAX_TEXT_CHARS: usize = 300;
 
 /// One definition of a new server.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -32,7 +32,7 @@ pub struct NewDefinition {
 }
 
 impl NewDefinition {
-    pub(crate) fn of(entry: &ServerConfig, held: &Held) -> Self {
+    pub(crate) fn new(entry: &ServerConfig, held: &QuarantinedDefinition) -> Self {
         let parsed: Value = serde_json::from_str(&held.now).unwrap_or_default();
         let says = match &parsed {
             Value::String(said) => said.as_str(),
@@ -42,7 +42,7 @@ impl NewDefinition {
         Self {
             kind: held.kind,
             name: held.name.clone(),
-            says: shown_text(says, LONGEST),
+            says: excerpt_text(says, MAX_TEXT_CHARS),
             hints: hint_words(&hints),
             risk: (held.kind == PinKind::Tool).then(|| risk(entry, &held.name, &hints)),
             definition: held.now.clone(),
@@ -64,11 +64,12 @@ fn hint_words(hints: &Value) -> Vec<&'static str> {
 
 fn risk(entry: &ServerConfig, tool: &str, hints: &Value) -> Risk {
     let target = Target::new(TargetKind::Tool, entry.id.as_str(), tool);
-    let (caller, session) = (Caller::person(), SessionFacts::default());
-    let facts = Facts::without_definition(&target, "{}", Some(entry), &caller, &session);
+    let caller = Caller::person();
+    let session = SessionFacts::default();
+    let facts = PolicyFacts::without_definition(&target, "{}", Some(entry), &caller, &session);
     match hints {
-        Value::Object(_) => risk_of(&facts.with_annotations(&hints.to_string(), Some(entry))),
-        _ => risk_of(&facts),
+        Value::Object(_) => assess_risk(&facts.with_annotations(&hints.to_string(), Some(entry))),
+        _ => assess_risk(&facts),
     }
 }
 

@@ -9,15 +9,15 @@ use switchboard_catalog::{Flagged, Fleet};
 use switchboard_core::{Published, ServerId};
 use switchboard_scan::Severity;
 use switchboard_trust::first_approval::{approve, first_use_version, refuse};
-use switchboard_trust::{Held, PinKind, PinnedUnseen, Quarantine};
-use switchboard_vetting::Finding;
+use switchboard_trust::{PinKind, PinnedUnseen, Quarantine, QuarantinedDefinition};
+use switchboard_vetting::EntryFinding;
 use tokio::time::{Instant, timeout_at};
 
 use crate::first_use::new_definition::NewDefinition;
 use crate::host::Host;
 
 /// As long an answer may take to be followed.
-const FOLLOWING: Duration = Duration::from_secs(5);
+const APPLY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A server that waits for its first approval, as a person is shown it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -30,7 +30,7 @@ pub struct NewServer {
     /// The fingerprint of all that is shown.
     pub version: String,
     /// What is to be known of its entry.
-    pub entry_findings: Vec<Finding>,
+    pub entry_findings: Vec<EntryFinding>,
     /// What it offers.
     pub definitions: Vec<NewDefinition>,
     /// What the scanner found in that.
@@ -38,7 +38,7 @@ pub struct NewServer {
     #[serde(skip)]
     identity: String,
     #[serde(skip)]
-    held: Vec<Held>,
+    held: Vec<QuarantinedDefinition>,
 }
 
 /// What a person says to a server that is new.
@@ -54,28 +54,28 @@ impl Host {
     /// The servers that wait for their first approval, as a person is shown them.
     #[must_use]
     pub fn new_servers(&self) -> Vec<NewServer> {
-        let quarantine = self.held().load();
+        let quarantine = self.quarantine().load();
         let new =
             quarantine.servers.keys().filter(|id| first_use_version(&quarantine, id).is_some());
         let new: Vec<&ServerId> = new.collect();
         if new.is_empty() {
             return Vec::new();
         }
-        let found = self.examined();
+        let found = self.all_flagged();
         new.into_iter().filter_map(|id| self.new_server(&quarantine, id, &found)).collect()
     }
 
     /// Announces that a person at this face is about to look at a server: if it is new, its
     /// definitions wait for them, unless the settings trust it.
-    pub fn look_at_first_use(&self, server: &str) {
-        self.guard().pinning().newcomers().attend(server);
+    pub fn attend_first_use(&self, server: &str) {
+        self.guard().pinning().first_use().attend(server);
     }
 
     /// Returns the servers that were pinned without review since the host started, because no
     /// person was present to be asked.
     #[must_use]
     pub fn pinned_unseen(&self) -> &Published<Vec<PinnedUnseen>> {
-        self.guard().pinning().newcomers().unseen()
+        self.guard().pinning().first_use().unseen()
     }
 
     fn new_server(
@@ -90,10 +90,10 @@ impl Host {
         let found = found.iter().filter(|one| one.server == *id && one.severity >= Severity::Ask);
         Some(NewServer {
             server: id.clone(),
-            how: entry.how(),
+            how: entry.endpoint_text(),
             version: first_use_version(quarantine, id)?,
             entry_findings: entry.findings.clone(),
-            definitions: held.iter().map(|held| NewDefinition::of(entry, held)).collect(),
+            definitions: held.iter().map(|held| NewDefinition::new(entry, held)).collect(),
             found: found.cloned().collect(),
             identity: entry.identity(),
             held,
@@ -110,49 +110,52 @@ impl Host {
         new: &NewServer,
         answer: FirstAnswer,
     ) -> Result<bool, String> {
-        let (state, identity) = (self.state().to_owned(), new.identity.clone());
-        let (held, server) = (new.held.clone(), new.server.to_string());
+        let state = self.state_folder().to_owned();
+        let identity = new.identity.clone();
+        let held = new.held.clone();
+        let server = new.server.to_string();
         let audit = self.guard().audit().clone();
         let writing = tokio::task::spawn_blocking(move || match answer {
             FirstAnswer::Use => approve(&state, &audit, &server, &identity, &held),
             FirstAnswer::NotNow => refuse(&state, &server, &identity),
         });
         writing.await.map_err(|error| error.to_string())??;
-        self.guard().pinning().newcomers().tell_answered();
+        self.guard().pinning().first_use().notify_answered();
         if answer == FirstAnswer::NotNow {
             return Ok(false);
         }
         // What passes is published after what is held.
         let mut changes = self.fleet().changes();
-        let until = Instant::now() + FOLLOWING;
-        while !self.passes(&changes.load(), new) {
+        let until = Instant::now() + APPLY_TIMEOUT;
+        while !self.is_published(&changes.load(), new) {
             if timeout_at(until, changes.changed()).await.is_err() {
                 return Ok(false);
             }
         }
-        Ok(!self.held().load().is_whole(new.server.as_str()))
+        Ok(!self.quarantine().load().holds_server(new.server.as_str()))
     }
 
     /// Whether what is not held of a server is there for everyone.
-    fn passes(&self, fleet: &Fleet, new: &NewServer) -> bool {
-        let quarantine = self.held().load();
+    fn is_published(&self, fleet: &Fleet, new: &NewServer) -> bool {
+        let quarantine = self.quarantine().load();
         if first_use_version(&quarantine, &new.server).is_some_and(|now| now == new.version) {
             return false;
         }
         let Some(server) = fleet.servers.get(&new.server) else { return true };
         let still = quarantine.servers.get(&new.server);
-        let is_held = |one: &&Held| {
-            let same = |held: &Held| held.kind == one.kind && held.name == one.name;
+        let is_held = |one: &&QuarantinedDefinition| {
+            let same =
+                |held: &QuarantinedDefinition| held.kind == one.kind && held.name == one.name;
             still.is_some_and(|held| held.definitions.iter().any(same))
         };
         let offers = &server.offers;
-        let has = |one: &Held| match one.kind {
+        let has = |one: &QuarantinedDefinition| match one.kind {
             PinKind::Instructions => true,
             PinKind::Tool => offers.tool(&one.name).is_some(),
             PinKind::Prompt => offers.prompts.iter().any(|item| *item.key == one.name),
             PinKind::Template => offers.templates.iter().any(|item| *item.key == one.name),
         };
-        if quarantine.is_whole(new.server.as_str()) {
+        if quarantine.holds_server(new.server.as_str()) {
             return true;
         }
         // A server that has nothing but resources has all of them, or none.

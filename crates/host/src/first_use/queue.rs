@@ -8,35 +8,37 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard_config::{Config, ServerConfig};
 use switchboard_core::{Published, ServerId, Tasks};
-use switchboard_scan::{Severity, verdict};
-use switchboard_store::{Audit, Reply};
-use switchboard_text::shown_text;
+use switchboard_scan::{Severity, overall_severity};
+use switchboard_store::{AskReply, Audit};
+use switchboard_text::excerpt_text;
 use switchboard_trust::first_approval::{approve, first_use_version};
-use switchboard_trust::{Held, Quarantine, findings_in};
+use switchboard_trust::{Quarantine, QuarantinedDefinition, findings_in};
 use tokio_util::sync::CancellationToken;
 
-use crate::review::{Waiting, put_consent};
+use crate::review::{ReviewQueue, ask_consent};
 
 /// How long such a question waits: longer than anybody lets a host run.
-const LIMIT: Duration = Duration::from_secs(30 * 86_400);
+const QUESTION_TIMEOUT: Duration = Duration::from_secs(30 * 86_400);
 /// So many definitions are named in the question; all of them are counted.
-const NAMED: usize = 200;
+const MAX_NAMED: usize = 200;
 /// As much of a definition's words is shown, in characters.
-const LONGEST: usize = 300;
+const MAX_TEXT_CHARS: usize = 300;
 
 /// Asks people about servers that nobody has approved.
-pub(crate) struct FirstUses {
+pub(crate) struct FirstUseAsker {
     pub(crate) config: Published<Config>,
-    pub(crate) waiting: Waiting,
+    pub(crate) waiting: ReviewQueue,
     pub(crate) audit: Audit,
     pub(crate) state: PathBuf,
 }
 
-impl FirstUses {
+impl FirstUseAsker {
     /// Asks about every server as soon as it is known what it offers, once for each version of that.
     pub(crate) fn follow(self, held: &Published<Quarantine>, tasks: &Tasks) {
-        let (mut changes, stopping) = (held.changes(), tasks.stopping().clone());
-        let (this, spawner) = (Arc::new(self), tasks.clone());
+        let mut changes = held.changes();
+        let stopping = tasks.stop_token().clone();
+        let this = Arc::new(self);
+        let spawner = tasks.clone();
         tasks.spawn(async move {
             let mut asked: BTreeMap<ServerId, (String, CancellationToken)> = BTreeMap::new();
             let mut quarantine = changes.load();
@@ -58,7 +60,8 @@ impl FirstUses {
                     asked.insert(server.clone(), (version, question.clone()));
                     let definitions =
                         quarantine.servers.get(server).map(|it| it.definitions.clone());
-                    let (this, server) = (Arc::clone(&this), server.clone());
+                    let this = Arc::clone(&this);
+                    let server = server.clone();
                     spawner.spawn(async move {
                         let asking = this.ask(&server, definitions.unwrap_or_default());
                         question.run_until_cancelled(asking).await;
@@ -72,7 +75,7 @@ impl FirstUses {
         });
     }
 
-    async fn ask(&self, server: &ServerId, definitions: Vec<Held>) {
+    async fn ask(&self, server: &ServerId, definitions: Vec<QuarantinedDefinition>) {
         let config = self.config.load();
         let Some(entry) = config.servers.get(server.as_str()) else { return };
         let message = format!(
@@ -81,14 +84,20 @@ impl FirstUses {
             definitions.len()
         );
         let details = details(entry, &definitions);
-        let asked =
-            put_consent(&self.waiting, (server.as_str(), "first_use"), (message, details), LIMIT);
+        let asked = ask_consent(
+            &self.waiting,
+            (server.as_str(), "first_use"),
+            (message, details),
+            QUESTION_TIMEOUT,
+        );
         // Who says no leaves it held; a question that cannot be put leaves it held as well.
-        if !matches!(asked.await, Ok(Reply::Accept(_))) {
+        if !matches!(asked.await, Ok(AskReply::Accept(_))) {
             return;
         }
-        let (state, audit) = (self.state.clone(), self.audit.clone());
-        let (server, identity) = (server.to_string(), entry.identity());
+        let state = self.state.clone();
+        let audit = self.audit.clone();
+        let server = server.to_string();
+        let identity = entry.identity();
         let approving = tokio::task::spawn_blocking(move || {
             approve(&state, &audit, &server, &identity, &definitions)
         });
@@ -97,27 +106,27 @@ impl FirstUses {
     }
 }
 
-fn details(entry: &ServerConfig, definitions: &[Held]) -> Value {
-    let one = |held: &Held| {
+fn details(entry: &ServerConfig, definitions: &[QuarantinedDefinition]) -> Value {
+    let one = |held: &QuarantinedDefinition| {
         json!({
             "kind": held.kind.as_str(),
             "name": held.name,
             "digest": held.digest,
-            "says": shown_text(&held.now, LONGEST),
+            "says": excerpt_text(&held.now, MAX_TEXT_CHARS),
             "findings": findings(held),
         })
     };
     json!({
-        "how": entry.how(),
+        "how": entry.endpoint_text(),
         "count": definitions.len(),
-        "definitions": definitions.iter().take(NAMED).map(one).collect::<Vec<_>>(),
+        "definitions": definitions.iter().take(MAX_NAMED).map(one).collect::<Vec<_>>(),
     })
 }
 
 /// What the scanner says to a definition that a person should know.
-fn findings(held: &Held) -> Vec<Value> {
+fn findings(held: &QuarantinedDefinition) -> Vec<Value> {
     let findings = findings_in(held);
-    if verdict(&findings).is_none_or(|severity| severity < Severity::Ask) {
+    if overall_severity(&findings).is_none_or(|severity| severity < Severity::Ask) {
         return Vec::new();
     }
     findings

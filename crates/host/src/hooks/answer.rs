@@ -4,19 +4,19 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use switchboard_json::read as read_strictly;
+use switchboard_json::read_strictly;
 use switchboard_wire::Json;
 
-use crate::hooks::program::{End, LONGEST};
+use crate::hooks::program::{HookExit, MAX_OUTPUT_BYTES};
 
 /// As much of a message is kept, in characters.
-const MESSAGE: usize = 2_000;
+const MAX_MESSAGE_CHARS: usize = 2_000;
 
 /// What a hook says about a call.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct HookAnswer {
     /// Whether it may run.
-    pub permission: Permission,
+    pub permission: HookPermission,
     /// Words for a person.
     pub user_message: Option<String>,
     /// Words for whoever proposed the call.
@@ -27,7 +27,7 @@ pub struct Answer {
 
 /// Whether a call may run. The order is that of strictness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Permission {
+pub enum HookPermission {
     /// It may.
     Allow,
     /// A person decides.
@@ -38,16 +38,16 @@ pub enum Permission {
 
 /// Why a hook says nothing that counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct HookFailure {
     /// What kind of failure it is.
-    pub kind: FailureKind,
+    pub kind: HookFailureKind,
     /// What happened.
     pub message: String,
 }
 
 /// What kind of failure it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FailureKind {
+pub enum HookFailureKind {
     /// It could not be asked, or broke down.
     Broke,
     /// It ended well and wrote nothing.
@@ -58,17 +58,17 @@ pub enum FailureKind {
 
 /// What came of asking a hook.
 #[derive(Clone, Debug)]
-pub enum Judged {
+pub enum HookOutcome {
     /// It answered.
-    Answered(Answer),
+    Answered(HookAnswer),
     /// It did not.
-    Failed(Failure),
+    Failed(HookFailure),
 }
 
-impl Answer {
+impl HookAnswer {
     /// What it says in words, to whomever.
     #[must_use]
-    pub fn words(&self) -> Option<String> {
+    pub fn message(&self) -> Option<String> {
         match (&self.user_message, &self.agent_message) {
             (Some(user), Some(agent)) => Some(format!("{user}; {agent}")),
             (said, None) | (None, said) => said.clone(),
@@ -76,7 +76,7 @@ impl Answer {
     }
 }
 
-impl Permission {
+impl HookPermission {
     /// The word in answers and records.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -89,58 +89,66 @@ impl Permission {
 }
 
 /// Judges a hook that was asked before a call.
-pub(super) fn judge(end: &End, output: &[u8], errors: &[String]) -> Judged {
-    let written = read(output);
+pub(super) fn judge(end: &HookExit, output: &[u8], errors: &[String]) -> HookOutcome {
+    let written = parse_answer(output);
     match (end, written) {
         // A no counts however the hook ended after it.
-        (_, Ok(answer)) if answer.permission == Permission::Deny => Judged::Answered(answer),
-        (End::Exited(2), written) => {
+        (_, Ok(answer)) if answer.permission == HookPermission::Deny => {
+            HookOutcome::Answered(answer)
+        }
+        (HookExit::Exited(2), written) => {
             let said = errors.join("\n");
-            let said = Some(said).filter(|said| !said.trim().is_empty()).map(|said| bounded(&said));
+            let said =
+                Some(said).filter(|said| !said.trim().is_empty()).map(|said| truncate(&said));
             let (user_message, agent_message) = match written {
                 Ok(answer) => (answer.user_message, answer.agent_message),
                 Err(_) => (None, None),
             };
-            Judged::Answered(Answer {
-                permission: Permission::Deny,
+            HookOutcome::Answered(HookAnswer {
+                permission: HookPermission::Deny,
                 user_message: user_message.or(said),
                 agent_message,
                 updated_input: None,
             })
         }
-        (End::Exited(0), Ok(answer)) => Judged::Answered(answer),
-        (End::Exited(0), Err(kind)) => Judged::Failed(kind),
+        (HookExit::Exited(0), Ok(answer)) => HookOutcome::Answered(answer),
+        (HookExit::Exited(0), Err(kind)) => HookOutcome::Failed(kind),
         // There may be a no in what nobody read.
-        (End::TooLong, _) => {
-            Judged::Failed(Failure { kind: FailureKind::NoAnswer, ..broke(end, errors) })
+        (HookExit::OutputTooLong, _) => HookOutcome::Failed(HookFailure {
+            kind: HookFailureKind::NoAnswer,
+            ..run_failure(end, errors)
+        }),
+        (HookExit::Exited(_) | HookExit::Broke(_), _) => {
+            HookOutcome::Failed(run_failure(end, errors))
         }
-        (End::Exited(_) | End::Broke(_), _) => Judged::Failed(broke(end, errors)),
     }
 }
 
 /// What is wrong with how a hook ended, whatever it wrote.
-pub(super) fn trouble(end: &End, errors: &[String]) -> Option<Failure> {
+pub(super) fn exit_failure(end: &HookExit, errors: &[String]) -> Option<HookFailure> {
     match end {
-        End::Exited(0) => None,
-        End::Exited(_) | End::Broke(_) | End::TooLong => Some(broke(end, errors)),
+        HookExit::Exited(0) => None,
+        HookExit::Exited(_) | HookExit::Broke(_) | HookExit::OutputTooLong => {
+            Some(run_failure(end, errors))
+        }
     }
 }
 
-fn broke(end: &End, errors: &[String]) -> Failure {
+fn run_failure(end: &HookExit, errors: &[String]) -> HookFailure {
     let what = match end {
-        End::Exited(code) => format!("ended with exit status {code}"),
-        End::Broke(what) => what.clone(),
-        End::TooLong => format!("wrote more than {} KiB", LONGEST / 1024),
+        HookExit::Exited(code) => format!("ended with exit status {code}"),
+        HookExit::Broke(what) => what.clone(),
+        HookExit::OutputTooLong => format!("wrote more than {} KiB", MAX_OUTPUT_BYTES / 1024),
     };
     let message = match errors.last() {
-        Some(said) => format!("{what}: {}", bounded(said)),
+        Some(said) => format!("{what}: {}", truncate(said)),
         None => what,
     };
-    Failure { kind: FailureKind::Broke, message }
+    HookFailure { kind: HookFailureKind::Broke, message }
 }
 
 #[derive(Deserialize)]
-struct Written<'a> {
+struct HookAnswerJson<'a> {
     permission: Option<String>,
     #[serde(alias = "userMessage")]
     user_message: Option<String>,
@@ -152,41 +160,41 @@ struct Written<'a> {
     goes_on: Option<bool>,
 }
 
-fn read(output: &[u8]) -> Result<Answer, Failure> {
-    let no_answer = |message: String| Failure { kind: FailureKind::NoAnswer, message };
+fn parse_answer(output: &[u8]) -> Result<HookAnswer, HookFailure> {
+    let no_answer = |message: String| HookFailure { kind: HookFailureKind::NoAnswer, message };
     if output.trim_ascii().is_empty() {
         let message = "wrote no answer".to_owned();
-        return Err(Failure { kind: FailureKind::Silent, message });
+        return Err(HookFailure { kind: HookFailureKind::Silent, message });
     }
     // A member that stands twice could be read either way.
     read_strictly(output).map_err(|error| no_answer(format!("wrote no JSON answer: {error}")))?;
-    let written: Written<'_> = serde_json::from_slice(output)
+    let written: HookAnswerJson<'_> = serde_json::from_slice(output)
         .map_err(|error| no_answer(format!("wrote an answer of another shape: {error}")))?;
     let is_no = written.permission.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("deny"));
-    if let Some(name) = lookalike(output).filter(|_| !is_no) {
+    if let Some(name) = find_lookalike(output).filter(|_| !is_no) {
         return Err(no_answer(format!("answered with `{name}`, which can be read in two ways")));
     }
     let permission = match written.permission.as_deref().map(str::trim) {
-        Some("allow") => Permission::Allow,
-        Some("ask") => Permission::Ask,
+        Some("allow") => HookPermission::Allow,
+        Some("ask") => HookPermission::Ask,
         // A no is understood however it is written.
-        Some(word) if word.eq_ignore_ascii_case("deny") => Permission::Deny,
+        Some(word) if word.eq_ignore_ascii_case("deny") => HookPermission::Deny,
         Some(word) => {
-            return Err(no_answer(format!("answered with the permission `{}`", bounded(word))));
+            return Err(no_answer(format!("answered with the permission `{}`", truncate(word))));
         }
         None => return Err(no_answer("answered without `permission`".to_owned())),
     };
-    let permission = if written.goes_on == Some(false) { Permission::Deny } else { permission };
+    let permission = if written.goes_on == Some(false) { HookPermission::Deny } else { permission };
     let updated_input = match written.updated_input.filter(|raw| raw.get() != "null") {
         None => None,
         Some(raw) if raw.get().starts_with('{') => {
             let text = Bytes::from(raw.get().to_owned());
-            Some(Json::checked(text).map_err(|error| no_answer(error.to_string()))?)
+            Some(Json::parse(text).map_err(|error| no_answer(error.to_string()))?)
         }
         Some(_) => return Err(no_answer("`updated_input` is not an object".to_owned())),
     };
-    let kept = |text: Option<String>| text.map(|text| bounded(&text)).filter(|t| !t.is_empty());
-    Ok(Answer {
+    let kept = |text: Option<String>| text.map(|text| truncate(&text)).filter(|t| !t.is_empty());
+    Ok(HookAnswer {
         permission,
         user_message: kept(written.user_message),
         agent_message: kept(written.agent_message),
@@ -195,36 +203,36 @@ fn read(output: &[u8]) -> Result<Answer, Failure> {
 }
 
 /// A member that is nearly the one that decides, or says no in the words of another program.
-fn lookalike(output: &[u8]) -> Option<String> {
+fn find_lookalike(output: &[u8]) -> Option<String> {
     let members: serde_json::Map<String, Value> = serde_json::from_slice(output).ok()?;
-    let found = members.iter().find(|(name, value)| match plain_name(name).as_str() {
+    let found = members.iter().find(|(name, value)| match normalize_name(name).as_str() {
         "permission" | "continue" => !["permission", "continue"].contains(&name.as_str()),
-        "decision" | "permissiondecision" => refuses(value),
-        "hookspecificoutput" => refuses(value) || value.get("updatedInput").is_some(),
+        "decision" | "permissiondecision" => is_refusal(value),
+        "hookspecificoutput" => is_refusal(value) || value.get("updatedInput").is_some(),
         // Arguments that nobody would put in place.
         "updatedinput" => name.as_str() != "updated_input" && !value.is_null(),
         "allow" | "allowed" | "approve" | "approved" => **value == Value::Bool(false),
         "deny" | "denied" | "block" | "blocked" => **value == Value::Bool(true),
         _ => false,
     });
-    found.map(|(name, _)| bounded(name))
+    found.map(|(name, _)| truncate(name))
 }
 
 /// Whether a value says no, or wants a person to be asked, as other programs write it.
-fn refuses(value: &Value) -> bool {
+fn is_refusal(value: &Value) -> bool {
     let words = ["deny", "denied", "block", "reject", "ask", "no"];
     let inner = ["permissionDecision", "decision", "behavior"];
-    value.as_str().is_some_and(|word| words.contains(&plain_name(word).as_str()))
-        || inner.iter().filter_map(|name| value.get(name)).any(refuses)
+    value.as_str().is_some_and(|word| words.contains(&normalize_name(word).as_str()))
+        || inner.iter().filter_map(|name| value.get(name)).any(is_refusal)
 }
 
-fn plain_name(name: &str) -> String {
+fn normalize_name(name: &str) -> String {
     let letters = name.chars().filter(char::is_ascii_alphanumeric);
     letters.collect::<String>().to_lowercase()
 }
 
-fn bounded(text: &str) -> String {
-    text.trim().chars().take(MESSAGE).collect()
+fn truncate(text: &str) -> String {
+    text.trim().chars().take(MAX_MESSAGE_CHARS).collect()
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use super::*;
 
-fn check(end: End, output: &str) -> String {
+fn check(end: HookExit, output: &str) -> String {
     let errors = vec!["a line of errors".to_owned()];
     match judge(&end, output.as_bytes(), &errors) {
-        Judged::Answered(answer) => {
+        HookOutcome::Answered(answer) => {
             let parts = [
                 Some(answer.permission.as_str().to_owned()),
                 answer.user_message.map(|text| format!("user: {text}")),
@@ -14,7 +14,7 @@ fn check(end: End, output: &str) -> String {
             ];
             parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
         }
-        Judged::Failed(failure) => format!("{:?}: {}", failure.kind, failure.message),
+        HookOutcome::Failed(failure) => format!("{:?}: {}", failure.kind, failure.message),
     }
 }
 
@@ -37,22 +37,22 @@ fn an_answer_is_read_with_its_messages_and_arguments() {
         ),
         (r#"{"permission":"allow","updated_input":null,"other":[]}"#, "allow"),
     ] {
-        assert_eq!(check(End::Exited(0), output), expected, "{output}");
+        assert_eq!(check(HookExit::Exited(0), output), expected, "{output}");
     }
 }
 
 #[test]
 fn a_no_wins_over_everything_else() {
     for (end, output, expected) in [
-        (End::Exited(2), r#"{"permission":"allow"}"#, "deny, user: a line of errors"),
-        (End::Exited(2), r#"{"permission":"ask","user_message":"u"}"#, "deny, user: u"),
-        (End::Exited(2), "", "deny, user: a line of errors"),
-        (End::Exited(2), "not json", "deny, user: a line of errors"),
-        (End::Exited(2), r#"{"permission":"deny","agent_message":"m"}"#, "deny, agent: m"),
-        (End::Exited(1), r#"{"permission":"deny"}"#, "deny"),
-        (End::Broke("did not end".to_owned()), r#"{"permission":"deny"}"#, "deny"),
-        (End::Exited(0), r#"{"permission":"DENY"}"#, "deny"),
-        (End::Exited(0), r#"{"permission":"allow","continue":false}"#, "deny"),
+        (HookExit::Exited(2), r#"{"permission":"allow"}"#, "deny, user: a line of errors"),
+        (HookExit::Exited(2), r#"{"permission":"ask","user_message":"u"}"#, "deny, user: u"),
+        (HookExit::Exited(2), "", "deny, user: a line of errors"),
+        (HookExit::Exited(2), "not json", "deny, user: a line of errors"),
+        (HookExit::Exited(2), r#"{"permission":"deny","agent_message":"m"}"#, "deny, agent: m"),
+        (HookExit::Exited(1), r#"{"permission":"deny"}"#, "deny"),
+        (HookExit::Broke("did not end".to_owned()), r#"{"permission":"deny"}"#, "deny"),
+        (HookExit::Exited(0), r#"{"permission":"DENY"}"#, "deny"),
+        (HookExit::Exited(0), r#"{"permission":"allow","continue":false}"#, "deny"),
     ] {
         assert_eq!(check(end.clone(), output), expected, "{end:?} {output}");
     }
@@ -99,7 +99,7 @@ fn what_can_be_read_in_two_ways_is_no_answer() {
         ("", "Silent: wrote no answer"),
         (" \n", "Silent: wrote no answer"),
     ] {
-        assert_eq!(check(End::Exited(0), output), expected, "{output}");
+        assert_eq!(check(HookExit::Exited(0), output), expected, "{output}");
     }
     let marked = "\u{feff}{\"permission\":\"allow\"}";
     let late = "{\"permission\":\"allow\"}\nDENY";
@@ -125,7 +125,7 @@ fn what_can_be_read_in_two_ways_is_no_answer() {
         r#"{"permission":"allow","blocked":true}"#,
         "{",
     ] {
-        let said = check(End::Exited(0), output);
+        let said = check(HookExit::Exited(0), output);
         assert!(said.starts_with("NoAnswer: "), "{output}: {said}");
     }
 }
@@ -134,9 +134,9 @@ fn what_can_be_read_in_two_ways_is_no_answer() {
 fn a_hook_that_breaks_down_does_not_allow() {
     let yes = r#"{"permission":"allow"}"#;
     for (end, expected) in [
-        (End::Exited(1), "Broke: ended with exit status 1: a line of errors"),
-        (End::Exited(127), "Broke: ended with exit status 127: a line of errors"),
-        (End::Broke("took too long".to_owned()), "Broke: took too long: a line of errors"),
+        (HookExit::Exited(1), "Broke: ended with exit status 1: a line of errors"),
+        (HookExit::Exited(127), "Broke: ended with exit status 127: a line of errors"),
+        (HookExit::Broke("took too long".to_owned()), "Broke: took too long: a line of errors"),
     ] {
         assert_eq!(check(end, yes), expected);
     }

@@ -1,37 +1,37 @@
 //! The `command` of a hook: a program with arguments where the text is plain, a line for a shell where not.
 
-use crate::hooks::hook::Run;
+use crate::hooks::hook::HookAction;
 
 /// What a command is made of, if no shell is needed to tell.
-pub(super) fn command(text: &str) -> Run {
-    match words(text).as_deref() {
+pub(super) fn parse_command(text: &str) -> HookAction {
+    match split_words(text).as_deref() {
         // A variable before the program is for a shell.
         Some([program, args @ ..]) if !program.contains('=') => {
-            Run::Program { program: program.clone(), args: args.to_vec() }
+            HookAction::Program { program: program.clone(), args: args.to_vec() }
         }
-        _ => Run::Shell(text.to_owned()),
+        _ => HookAction::Shell(text.to_owned()),
     }
 }
 
 /// What stands between the words of a line, beside spaces.
-const BETWEEN: &str = if cfg!(windows) { "|&;<>()\"'`=,^%" } else { "|&;<>()\"'`=" };
+const SHELL_DELIMITERS: &str = if cfg!(windows) { "|&;<>()\"'`=,^%" } else { "|&;<>()\"'`=" };
 
 /// Every word of a command that may name a file, also of one that needs a shell.
-pub(super) fn possible_files(run: &Run) -> Vec<&str> {
+pub(super) fn possible_files(run: &HookAction) -> Vec<&str> {
     match run {
-        Run::Program { program, args } => {
+        HookAction::Program { program, args } => {
             std::iter::once(program.as_str()).chain(args.iter().map(String::as_str)).collect()
         }
-        Run::Shell(line) => {
-            let between = |c: char| c.is_whitespace() || BETWEEN.contains(c);
+        HookAction::Shell(line) => {
+            let between = |c: char| c.is_whitespace() || SHELL_DELIMITERS.contains(c);
             line.split(between).filter(|word| !word.is_empty()).collect()
         }
-        Run::Web(_) | Run::Unusable(_) => Vec::new(),
+        HookAction::Web(_) | HookAction::Unusable(_) => Vec::new(),
     }
 }
 
 /// The words of a plain command line; none if a character in it means something to a shell.
-fn words(text: &str) -> Option<Vec<String>> {
+fn split_words(text: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut characters = text.chars();
@@ -39,7 +39,7 @@ fn words(text: &str) -> Option<Vec<String>> {
         match character {
             ' ' | '\t' => words.extend(word.take()),
             '\'' | '"' => {
-                let inner = quoted(&mut characters, character)?;
+                let inner = read_quoted(&mut characters, character)?;
                 word.get_or_insert_default().push_str(&inner);
             }
             // At the start of a word it stands for the home folder.
@@ -57,7 +57,7 @@ fn words(text: &str) -> Option<Vec<String>> {
 }
 
 /// The text up to the closing quote; none if there is none, or a shell would change it.
-fn quoted(characters: &mut std::str::Chars<'_>, quote: char) -> Option<String> {
+fn read_quoted(characters: &mut std::str::Chars<'_>, quote: char) -> Option<String> {
     let mut inner = String::new();
     for character in characters {
         match character {
@@ -84,7 +84,7 @@ mod tests {
             let [program, args @ ..] = expected.as_slice() else { panic!("a program") };
             let args = args.iter().map(|arg| (*arg).to_owned()).collect();
             let program = (*program).to_owned();
-            assert_eq!(command(text), Run::Program { program, args }, "{text}");
+            assert_eq!(parse_command(text), HookAction::Program { program, args }, "{text}");
         }
     }
 
@@ -102,13 +102,13 @@ mod tests {
             "check\nmore",
             "'' x",
         ] {
-            assert_eq!(command(text), Run::Shell(text.to_owned()), "{text}");
+            assert_eq!(parse_command(text), HookAction::Shell(text.to_owned()), "{text}");
         }
     }
 
     #[test]
     fn files_are_found_in_lines_for_a_shell_too() {
-        let run = command("LEVEL=1 sh 'hooks/a.sh'|tee \"log\">x");
+        let run = parse_command("LEVEL=1 sh 'hooks/a.sh'|tee \"log\">x");
         let expected = ["LEVEL", "1", "sh", "hooks/a.sh", "tee", "log", "x"];
         assert_eq!(possible_files(&run), expected);
     }

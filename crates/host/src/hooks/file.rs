@@ -5,23 +5,23 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use switchboard_rules::Level;
+use switchboard_rules::PolicyLevel;
 
-use crate::hooks::command::command;
+use crate::hooks::command::parse_command;
 use crate::hooks::error::HookError;
-use crate::hooks::hook::{Hook, Rules, Run, When};
+use crate::hooks::hook::{Hook, HookAction, HookEvent, HookRules};
 use crate::hooks::matcher::Matcher;
 use crate::hooks::web;
 
 /// How long a hook may take if it says nothing.
-const USUAL_LIMIT: Duration = Duration::from_secs(30);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The longest time that a hook may ask for, in seconds.
-const LONGEST: f64 = 600.0;
+const MAX_TIMEOUT_SECONDS: f64 = 600.0;
 
 /// What a file says.
 #[derive(Debug)]
-pub(super) struct Contents {
-    pub(super) rules: Rules,
+pub(super) struct HookFileContents {
+    pub(super) rules: HookRules,
     pub(super) hooks: Vec<Hook>,
     /// What is there and does not count here.
     pub(super) notes: Vec<String>,
@@ -29,16 +29,16 @@ pub(super) struct Contents {
 
 /// Whose file it is and where its programs run.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Owner<'a> {
+pub(super) struct HookFileOwner<'a> {
     pub(super) file: &'a Path,
-    pub(super) level: Level,
+    pub(super) level: PolicyLevel,
     pub(super) folder: &'a Path,
 }
 
 /// One entry, as it is written.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Entry {
+struct HookEntry {
     command: Option<String>,
     args: Option<Vec<String>>,
     url: Option<String>,
@@ -50,24 +50,28 @@ struct Entry {
 }
 
 /// Reads what a file says.
-pub(super) fn contents(value: &Value, owner: Owner<'_>) -> Result<Contents, HookError> {
+pub(super) fn parse_contents(
+    value: &Value,
+    owner: HookFileOwner<'_>,
+) -> Result<HookFileContents, HookError> {
     let wrong = |what: &str| HookError::wrong(owner.file, what);
     let top = value.as_object().ok_or_else(|| wrong("the file must be an object"))?;
-    let rules = rules(top.get("version")).map_err(|what| wrong(&what))?;
-    let mut read = Contents { rules, hooks: Vec::new(), notes: Vec::new() };
+    let rules = parse_rules(top.get("version")).map_err(|what| wrong(&what))?;
+    let mut read = HookFileContents { rules, hooks: Vec::new(), notes: Vec::new() };
     let events = match top.get("hooks") {
         None => return Err(wrong("`hooks` is missing")),
         Some(events) => events.as_object().ok_or_else(|| wrong("`hooks` must be an object"))?,
     };
     for (event, entries) in events {
-        let when = [When::Before, When::After].into_iter().find(|when| when.as_str() == event);
+        let when =
+            [HookEvent::Before, HookEvent::After].into_iter().find(|when| when.as_str() == event);
         let Some(when) = when else {
             // A name in another spelling would be a guard that never stands there.
-            if is_meant(event) {
+            if is_mcp_event(event) {
                 return Err(wrong(&format!(
                     "`{event}` is not known: `{}` and `{}` are",
-                    When::Before.as_str(),
-                    When::After.as_str()
+                    HookEvent::Before.as_str(),
+                    HookEvent::After.as_str()
                 )));
             }
             read.notes.push(format!("`{event}` is not an event of MCP calls and is not run here"));
@@ -81,40 +85,52 @@ pub(super) fn contents(value: &Value, owner: Owner<'_>) -> Result<Contents, Hook
             read.notes.extend(
                 unknown.map(|key| format!("`{event}`, hook {number}: `{key}` is not known")),
             );
-            read.hooks.push(hook(entry, (when, rules), owner).map_err(place)?);
+            read.hooks.push(parse_hook(entry, (when, rules), owner).map_err(place)?);
         }
     }
     Ok(read)
 }
 
 /// Whether it is about calls of MCP, in whatever spelling: no other event has that in its name.
-fn is_meant(event: &str) -> bool {
+fn is_mcp_event(event: &str) -> bool {
     event.to_ascii_lowercase().contains("mcp")
 }
 
-fn rules(version: Option<&Value>) -> Result<Rules, String> {
+fn parse_rules(version: Option<&Value>) -> Result<HookRules, String> {
     match version {
-        None => Ok(Rules::Today),
-        Some(version) if version.as_u64() == Some(1) => Ok(Rules::Today),
-        Some(Value::String(text)) if text == Rules::Of2341.as_str() => Ok(Rules::Of2341),
+        None => Ok(HookRules::Current),
+        Some(version) if version.as_u64() == Some(1) => Ok(HookRules::Current),
+        Some(Value::String(text)) if text == HookRules::Cursor2341.as_str() => {
+            Ok(HookRules::Cursor2341)
+        }
         Some(other) => Err(format!("`version` {other} is not known, only 1 and \"2.3.41\"")),
     }
 }
 
-fn hook(entry: &Value, what: (When, Rules), owner: Owner<'_>) -> Result<Hook, String> {
+fn parse_hook(
+    entry: &Value,
+    what: (HookEvent, HookRules),
+    owner: HookFileOwner<'_>,
+) -> Result<Hook, String> {
     let (when, rules) = what;
-    let entry: Entry = Entry::deserialize(entry).map_err(|error| error.to_string())?;
+    let entry: HookEntry = HookEntry::deserialize(entry).map_err(|error| error.to_string())?;
     let limit = match entry.timeout {
-        None => USUAL_LIMIT,
-        Some(seconds) if seconds > 0.0 && seconds <= LONGEST => Duration::from_secs_f64(seconds),
-        Some(_) => return Err(format!("`timeout` must be above 0 and at most {LONGEST} seconds")),
+        None => DEFAULT_TIMEOUT,
+        Some(seconds) if seconds > 0.0 && seconds <= MAX_TIMEOUT_SECONDS => {
+            Duration::from_secs_f64(seconds)
+        }
+        Some(_) => {
+            return Err(format!(
+                "`timeout` must be above 0 and at most {MAX_TIMEOUT_SECONDS} seconds"
+            ));
+        }
     };
-    let (name, run) = run(&entry)?;
+    let (name, run) = parse_action(&entry)?;
     Ok(Hook {
         name,
         level: owner.level,
-        when,
-        run,
+        event: when,
+        action: run,
         limit,
         fail_closed: entry.fail_closed.unwrap_or(true),
         rules,
@@ -124,13 +140,13 @@ fn hook(entry: &Value, what: (When, Rules), owner: Owner<'_>) -> Result<Hook, St
     })
 }
 
-fn run(entry: &Entry) -> Result<(String, Run), String> {
+fn parse_action(entry: &HookEntry) -> Result<(String, HookAction), String> {
     match entry.kind.as_deref() {
         None | Some("command" | "http") => {}
         // It stands there as a guard, so it must not be passed over.
         Some(kind) => {
             let why = format!("hooks of type `{kind}` cannot be asked here");
-            return Ok((kind.to_owned(), Run::Unusable(why)));
+            return Ok((kind.to_owned(), HookAction::Unusable(why)));
         }
     }
     match (entry.command.as_deref(), entry.url.as_deref()) {
@@ -139,12 +155,14 @@ fn run(entry: &Entry) -> Result<(String, Run), String> {
         (Some(text), None) => Ok(match &entry.args {
             Some(args) => {
                 let name = std::iter::once(text).chain(args.iter().map(String::as_str));
-                let run = Run::Program { program: text.to_owned(), args: args.clone() };
+                let run = HookAction::Program { program: text.to_owned(), args: args.clone() };
                 (name.collect::<Vec<_>>().join(" "), run)
             }
-            None => (text.to_owned(), command(text)),
+            None => (text.to_owned(), parse_command(text)),
         }),
-        (None, Some(url)) => web::check(url).map(|()| (url.to_owned(), Run::Web(url.to_owned()))),
+        (None, Some(url)) => {
+            web::check_url(url).map(|()| (url.to_owned(), HookAction::Web(url.to_owned())))
+        }
         (None, None) => Err("has neither `command` nor `url`".to_owned()),
         (Some(_), Some(_)) => Err("has both `command` and `url`".to_owned()),
     }

@@ -4,17 +4,17 @@ use switchboard_document::json_value;
 
 use super::*;
 
-fn read(text: &str) -> Result<Contents, String> {
+fn read(text: &str) -> Result<HookFileContents, String> {
     let file = Path::new("hooks.json");
     let value = json_value(file, text).map_err(|error| error.to_string())?;
-    let owner = Owner { file, level: Level::User, folder: Path::new("/own") };
-    contents(&value, owner).map_err(|error| error.to_string())
+    let owner = HookFileOwner { file, level: PolicyLevel::User, folder: Path::new("/own") };
+    parse_contents(&value, owner).map_err(|error| error.to_string())
 }
 
 fn shown(hook: &Hook) -> String {
     let closed = if hook.fail_closed { "closed" } else { "open" };
     let matcher = hook.pattern().unwrap_or("*");
-    format!("{} {:?} {:?} {closed} {matcher}", hook.when.as_str(), hook.run, hook.limit)
+    format!("{} {:?} {:?} {closed} {matcher}", hook.event.as_str(), hook.action, hook.limit)
 }
 
 #[test]
@@ -55,9 +55,9 @@ fn hooks_are_read_with_everything_that_counts() {
 #[test]
 fn the_version_says_which_rules_hold() {
     for (version, expected) in [
-        ("", Ok(Rules::Today)),
-        (r#""version": 1,"#, Ok(Rules::Today)),
-        (r#""version": "2.3.41","#, Ok(Rules::Of2341)),
+        ("", Ok(HookRules::Current)),
+        (r#""version": 1,"#, Ok(HookRules::Current)),
+        (r#""version": "2.3.41","#, Ok(HookRules::Cursor2341)),
         (r#""version": 2,"#, Err("`version` 2 is not known, only 1 and \"2.3.41\" (hooks.json)")),
         (
             r#""version": "1.7","#,

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_rules::Level;
+use switchboard_rules::PolicyLevel;
 
 use crate::hooks::matcher::Matcher;
-use crate::hooks::seal::Seal;
+use crate::hooks::seal::ApprovalSeal;
 
 /// One entry of a `hooks.json`.
 #[derive(Clone, Debug)]
@@ -15,27 +15,27 @@ pub struct Hook {
     /// Its text in the file: the command or the address.
     pub name: String,
     /// Whose it is.
-    pub level: Level,
+    pub level: PolicyLevel,
     /// When it is asked.
-    pub when: When,
+    pub event: HookEvent,
     /// What is asked.
-    pub run: Run,
+    pub action: HookAction,
     /// How long it may take.
     pub limit: Duration,
     /// Whether a failure of the hook stops the call.
     pub fail_closed: bool,
     /// Which rules its file is written for.
-    pub rules: Rules,
+    pub rules: HookRules,
     /// Where a program runs.
     pub folder: PathBuf,
     pub(super) matcher: Option<Matcher>,
     /// What was approved together with it, if it is a project's.
-    pub(super) seal: Option<Arc<Seal>>,
+    pub(super) seal: Option<Arc<ApprovalSeal>>,
 }
 
 /// When a hook is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
+pub enum HookEvent {
     /// Before a call, about whether it may run.
     Before,
     /// After a call, about its result.
@@ -44,16 +44,16 @@ pub enum When {
 
 /// Which rules hold for the hooks of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rules {
+pub enum HookRules {
     /// Every hook is asked, the strictest answer counts, durations are in milliseconds.
-    Today,
+    Current,
     /// Those of Cursor 2.3.41: the first answer ends the chain, durations are in seconds.
-    Of2341,
+    Cursor2341,
 }
 
 /// What a hook is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Run {
+pub enum HookAction {
     /// A program with its arguments, without a shell.
     Program {
         /// A name to look up in `PATH`, or a path.
@@ -72,8 +72,8 @@ pub enum Run {
 impl Hook {
     /// Whether it wants to hear of calls of this target.
     #[must_use]
-    pub fn is_about(&self, server: &str, target: &str) -> bool {
-        self.matcher.as_ref().is_none_or(|matcher| matcher.fits(server, target))
+    pub fn matches(&self, server: &str, target: &str) -> bool {
+        self.matcher.as_ref().is_none_or(|matcher| matcher.matches(server, target))
     }
 
     /// The pattern over names of tools, if it has one.
@@ -83,7 +83,7 @@ impl Hook {
     }
 }
 
-impl When {
+impl HookEvent {
     /// The name of the event, in the file and in the input.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -94,13 +94,13 @@ impl When {
     }
 }
 
-impl Rules {
+impl HookRules {
     /// What `version` says in the file.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Today => "1",
-            Self::Of2341 => "2.3.41",
+            Self::Current => "1",
+            Self::Cursor2341 => "2.3.41",
         }
     }
 }

@@ -8,11 +8,11 @@ use serde_json::json;
 use switchboard_config::{ServerConfig, Transport};
 use switchboard_core::{Target, TargetKind};
 
-use crate::hooks::hook::{Rules, When};
+use crate::hooks::hook::{HookEvent, HookRules};
 
 /// The call that hooks are asked about, and who wants it.
 #[derive(Clone, Debug)]
-pub struct Occasion {
+pub struct HookInput {
     /// The conversation that the call belongs to, or a name for the call alone.
     pub conversation: String,
     /// The call.
@@ -26,12 +26,12 @@ pub struct Occasion {
     /// The text of the arguments.
     pub arguments: String,
     /// How its server is reached.
-    pub reached: Reached,
+    pub location: ServerLocation,
 }
 
 /// How a server is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reached {
+pub enum ServerLocation {
     /// By a command line.
     Command(String),
     /// At an address.
@@ -39,7 +39,7 @@ pub enum Reached {
 }
 
 #[derive(Serialize)]
-struct Input<'a> {
+struct HookInputJson<'a> {
     conversation_id: &'a str,
     generation_id: &'a str,
     model: &'a str,
@@ -68,32 +68,37 @@ struct Input<'a> {
 
 /// The result of a call and the time that it took.
 #[derive(Clone, Copy, Debug)]
-struct Told<'a> {
+struct HookCallResult<'a> {
     text: &'a str,
     took: Duration,
 }
 
-impl Occasion {
+impl HookInput {
     /// What a hook is given before the call.
     #[must_use]
-    pub fn before(&self, rules: Rules) -> String {
-        self.input(When::Before, rules, None)
+    pub fn before_json(&self, rules: HookRules) -> String {
+        self.to_json(HookEvent::Before, rules, None)
     }
 
     /// What a hook is given after the call.
     #[must_use]
-    pub fn after(&self, rules: Rules, result: &str, took: Duration) -> String {
-        self.input(When::After, rules, Some(Told { text: result, took }))
+    pub fn after_json(&self, rules: HookRules, result: &str, took: Duration) -> String {
+        self.to_json(HookEvent::After, rules, Some(HookCallResult { text: result, took }))
     }
 
-    fn input(&self, when: When, rules: Rules, result: Option<Told<'_>>) -> String {
-        let (command, url) = match &self.reached {
-            Reached::Command(line) => (Some(line.as_str()), None),
-            Reached::Url(url) => (None, Some(url.as_str())),
+    fn to_json(
+        &self,
+        when: HookEvent,
+        rules: HookRules,
+        result: Option<HookCallResult<'_>>,
+    ) -> String {
+        let (command, url) = match &self.location {
+            ServerLocation::Command(line) => (Some(line.as_str()), None),
+            ServerLocation::Url(url) => (None, Some(url.as_str())),
         };
-        let is_new = rules == Rules::Today;
+        let is_new = rules == HookRules::Current;
         let (tool_name, tool_input) = self.as_tool();
-        let input = Input {
+        let input = HookInputJson {
             conversation_id: &self.conversation,
             generation_id: &self.call,
             model: &self.model,
@@ -113,7 +118,7 @@ impl Occasion {
                 kind @ (TargetKind::Resource | TargetKind::Prompt) => Some(kind.as_str()),
             },
             result_json: result.map(|result| result.text),
-            duration: result.map(|result| duration(result.took, rules)),
+            duration: result.map(|result| duration_number(result.took, rules)),
         };
         // There is nothing in it that cannot be written; without an input no hook would allow.
         serde_json::to_string(&input).unwrap_or_default()
@@ -137,21 +142,21 @@ impl Occasion {
 /// The version that hooks are told.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-fn duration(took: Duration, rules: Rules) -> serde_json::Number {
+fn duration_number(took: Duration, rules: HookRules) -> serde_json::Number {
     let whole = serde_json::Number::from(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
     match rules {
-        Rules::Today => whole,
-        Rules::Of2341 => {
+        HookRules::Current => whole,
+        HookRules::Cursor2341 => {
             let seconds = took.as_millis() as f64 / 1_000.0;
             serde_json::Number::from_f64(seconds).unwrap_or(whole)
         }
     }
 }
 
-impl Reached {
+impl ServerLocation {
     /// How the server of an entry is reached.
     #[must_use]
-    pub fn of(config: Option<&ServerConfig>) -> Self {
+    pub fn from_config(config: Option<&ServerConfig>) -> Self {
         match config.map(|config| &config.transport) {
             Some(Transport::Stdio { command, args, .. }) => {
                 let words = std::iter::once(command).chain(args).map(String::as_str);

@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use switchboard_config::{Config, Environment, Places};
-use switchboard_core::{Events, Published, Tasks, What};
+use switchboard_core::{EventKind, Events, Published, Tasks};
 use switchboard_files::watch;
 
-use crate::hooks::runner::Runner;
+use crate::hooks::runner::HookRunner;
 use crate::hooks::set::{HookSet, HookSource};
 
 /// The hooks of a host, and who asks them.
 #[derive(Debug)]
-pub(crate) struct Hooks {
+pub(crate) struct LiveHooks {
     set: Published<HookSet>,
-    runner: Runner,
+    runner: HookRunner,
 }
 
 /// What hooks need of the host around them.
-pub(crate) struct Around<'a> {
+pub(crate) struct HookContext<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) config: &'a Published<Config>,
     pub(crate) keeper: Option<Vec<String>>,
@@ -25,14 +25,14 @@ pub(crate) struct Around<'a> {
     pub(crate) events: &'a Events,
 }
 
-impl Hooks {
+impl LiveHooks {
     /// Reads the hooks and follows their files.
-    pub(crate) fn start(places: &Places, around: Around<'_>) -> Self {
-        let source = HookSource::of(places, &around.config.load());
+    pub(crate) fn start(places: &Places, around: HookContext<'_>) -> Self {
+        let source = HookSource::new(places, &around.config.load());
         let set = Published::new(source.read());
-        let Around { environment, config, keeper, tasks, events } = around;
-        let runner = Runner::new(environment, places.around.as_ref(), keeper);
-        follow(source, set.clone(), config, (tasks, events.clone()));
+        let HookContext { environment, config, keeper, tasks, events } = around;
+        let runner = HookRunner::new(environment, places.project_folder.as_ref(), keeper);
+        follow_files(source, set.clone(), config, (tasks, events.clone()));
         Self { set, runner }
     }
 
@@ -42,7 +42,7 @@ impl Hooks {
     }
 
     /// Who asks them.
-    pub(crate) const fn runner(&self) -> &Runner {
+    pub(crate) const fn runner(&self) -> &HookRunner {
         &self.runner
     }
 
@@ -52,25 +52,29 @@ impl Hooks {
     }
 }
 
-fn follow(
+fn follow_files(
     mut source: HookSource,
     set: Published<HookSet>,
     config: &Published<Config>,
     (tasks, events): (&Tasks, Events),
 ) {
-    let (stopping, mut config) = (tasks.stopping().clone(), config.changes());
+    let stopping = tasks.stop_token().clone();
+    let mut config = config.changes();
     tasks.spawn(async move {
-        let mut watch = watch(source.watched(&set.load()));
+        let mut watch = watch(source.watched_files(&set.load()));
         loop {
             // What changed between the first reading and the watch is read now.
             let newer = source.read();
-            watch.follow(source.watched(&newer));
+            watch.set_files(source.watched_files(&newer));
             let problems = newer.problems();
             if !problems.is_empty() {
-                events.tell(|| What::HooksRead { problems });
+                events.emit(|| EventKind::HooksRead { problems });
             }
             // A file that is being written does not take the place of what it said before.
-            if newer.broken().is_none() || set.load().broken().is_some() || is_withdrawn(&newer) {
+            if newer.first_error().is_none()
+                || set.load().first_error().is_some()
+                || has_lost_approval(&newer)
+            {
                 set.publish(newer);
             }
             tokio::select! {
@@ -78,7 +82,7 @@ fn follow(
                 () = watch.changed() => {}
                 // The settings may name another file of the team.
                 newer = config.changed() => {
-                    source = HookSource::of(&source.places, &newer);
+                    source = HookSource::new(&source.places, &newer);
                 }
             }
         }
@@ -86,7 +90,7 @@ fn follow(
 }
 
 /// Whether a project's hooks are not those any more that were approved: they must not run.
-fn is_withdrawn(set: &HookSet) -> bool {
+fn has_lost_approval(set: &HookSet) -> bool {
     use crate::hooks::error::HookError;
-    matches!(set.broken(), Some(HookError::Changed { .. }))
+    matches!(set.first_error(), Some(HookError::Changed { .. }))
 }

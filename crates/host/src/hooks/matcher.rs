@@ -4,7 +4,7 @@ use jsonschema::{PatternOptions, Validator};
 use serde_json::{Value, json};
 
 /// The most memory that one expression may take, in bytes.
-const SIZE: usize = 1 << 20;
+const MAX_REGEX_BYTES: usize = 1 << 20;
 
 /// Which calls a hook wants to hear of.
 #[derive(Clone, Debug)]
@@ -21,7 +21,8 @@ impl Matcher {
         }
         // The engine that needs no going back: it always comes to an end, and so cannot be led
         // to skip a hook by the name of a tool.
-        let engine = PatternOptions::regex().size_limit(SIZE).dfa_size_limit(SIZE);
+        let engine =
+            PatternOptions::regex().size_limit(MAX_REGEX_BYTES).dfa_size_limit(MAX_REGEX_BYTES);
         let check = jsonschema::options()
             .offline()
             .with_pattern_options(engine)
@@ -31,7 +32,7 @@ impl Matcher {
     }
 
     /// Whether a call is meant, under any of the names that it goes by.
-    pub(super) fn fits(&self, server: &str, target: &str) -> bool {
+    pub(super) fn matches(&self, server: &str, target: &str) -> bool {
         [target.to_owned(), format!("MCP:{target}"), format!("{server}/{target}")]
             .into_iter()
             .any(|name| self.check.is_valid(&Value::String(name)))
@@ -58,7 +59,7 @@ mod tests {
             ("^WRITE", false),
         ] {
             let matcher = Matcher::new(pattern).unwrap().unwrap();
-            assert_eq!(matcher.fits("files", "write_file"), expected, "{pattern}");
+            assert_eq!(matcher.matches("files", "write_file"), expected, "{pattern}");
         }
     }
 

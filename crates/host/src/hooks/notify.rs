@@ -4,26 +4,27 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use switchboard_config::{Config, Environment};
-use switchboard_core::{Events, Published, Tasks, What};
+use switchboard_core::{EventKind, Events, Published, Tasks};
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::hooks::program::{End, Left, Start, run};
+use crate::hooks::program::{HookExit, HookLaunch, HookOutput, run_program};
 
 /// How long showing it may take.
-const LIMIT: Duration = Duration::from_secs(20);
+const NOTIFY_TIMEOUT: Duration = Duration::from_secs(20);
 /// As much of a name is shown, in characters.
-const SHOWN: usize = 60;
+const MAX_NAME_CHARS: usize = 60;
 
 /// Follows what waits for a person as long as `settings.notifications` is on.
-pub(crate) fn notify_of_waiting(
+pub(crate) fn notify_pending_reviews(
     config: &Published<Config>,
     environment: &Environment,
     tasks: &Tasks,
     events: &Events,
 ) {
     let mut changes = config.changes();
-    let (environment, events) = (environment.clone(), events.clone());
-    let stopping = tasks.stopping().clone();
+    let environment = environment.clone();
+    let events = events.clone();
+    let stopping = tasks.stop_token().clone();
     tasks.spawn(async move {
         stopping
             .run_until_cancelled(async {
@@ -32,7 +33,7 @@ pub(crate) fn notify_of_waiting(
                     // Who does not watch costs nothing: no event is made for it.
                     if config.settings.notifications {
                         tokio::select! {
-                            () = show_each(&environment, &events) => return,
+                            () = show_pending(&environment, &events) => return,
                             newer = changes.changed() => config = newer,
                         }
                     } else {
@@ -44,17 +45,18 @@ pub(crate) fn notify_of_waiting(
     });
 }
 
-async fn show_each(environment: &Environment, events: &Events) {
-    let mut watching = events.watch_but_calls();
+async fn show_pending(environment: &Environment, events: &Events) {
+    let mut watching = events.watch_without_calls();
     loop {
         match watching.recv().await {
             Ok(event) => {
-                if let What::Waiting { id, kind, server, target, .. } = event.what {
+                if let EventKind::Waiting { id, kind, server, target, .. } = event.what {
                     let about =
                         target.map_or_else(|| server.clone(), |it| format!("{server}/{it}"));
-                    let text = format!("{} {}: {}", plain(&kind), plain(&id), plain(&about));
-                    if let Err(problem) = show(environment, &text).await {
-                        events.tell(|| What::NotNotified { problem });
+                    let text =
+                        format!("{} {}: {}", sanitize(&kind), sanitize(&id), sanitize(&about));
+                    if let Err(problem) = show_notification(environment, &text).await {
+                        events.emit(|| EventKind::NotNotified { problem });
                     }
                 }
             }
@@ -65,15 +67,15 @@ async fn show_each(environment: &Environment, events: &Events) {
 }
 
 /// A name without anything that a desktop could take for markup, an option or a line of its own.
-fn plain(text: &str) -> String {
+fn sanitize(text: &str) -> String {
     let harmless = |c: char| if c.is_alphanumeric() || "-_./: ".contains(c) { c } else { '?' };
-    text.chars().take(SHOWN).map(harmless).collect()
+    text.chars().take(MAX_NAME_CHARS).map(harmless).collect()
 }
 
 const TITLE: &str = "Switchboard waits for you";
 
-async fn show(environment: &Environment, text: &str) -> Result<(), String> {
-    let (program, args) = command();
+async fn show_notification(environment: &Environment, text: &str) -> Result<(), String> {
+    let (program, args) = notify_command();
     let args: Vec<String> = args
         .iter()
         .map(|arg| match *arg {
@@ -88,30 +90,30 @@ async fn show(environment: &Environment, text: &str) -> Result<(), String> {
         ("SWITCHBOARD_TEXT".to_owned(), text.to_owned()),
     ]);
     let mut surroundings = environment.variables.clone();
-    let session = desktop(&surroundings);
+    let session = desktop_variables(&surroundings);
     surroundings.retain(|name, _| !session.contains_key(name));
     let env = env.into_iter().chain(session).collect();
-    let start = Start {
+    let start = HookLaunch {
         program,
         args: &args,
-        line: None,
+        shell_line: None,
         folder: &environment.current_dir,
         env: &env,
-        surroundings: &surroundings,
+        inherited_env: &surroundings,
         keeper: None,
     };
-    let Left { end, errors, .. } = run(&start, "", LIMIT).await;
+    let HookOutput { end, errors, .. } = run_program(&start, "", NOTIFY_TIMEOUT).await;
     let why = errors.last().map(|said| format!(": {said}")).unwrap_or_default();
     match end {
-        End::Exited(0) => Ok(()),
-        End::Exited(code) => Err(format!("`{program}` ended with exit status {code}{why}")),
-        End::Broke(what) => Err(format!("`{program}`: {what}{why}")),
-        End::TooLong => Err(format!("`{program}` wrote too much{why}")),
+        HookExit::Exited(0) => Ok(()),
+        HookExit::Exited(code) => Err(format!("`{program}` ended with exit status {code}{why}")),
+        HookExit::Broke(what) => Err(format!("`{program}`: {what}{why}")),
+        HookExit::OutputTooLong => Err(format!("`{program}` wrote too much{why}")),
     }
 }
 
 /// The variables by which a program finds the desktop.
-fn desktop(variables: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+fn desktop_variables(variables: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY"]
         .iter()
         .filter_map(|name| variables.get_key_value(*name))
@@ -119,7 +121,7 @@ fn desktop(variables: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         .collect()
 }
 
-const fn command() -> (&'static str, &'static [&'static str]) {
+const fn notify_command() -> (&'static str, &'static [&'static str]) {
     if cfg!(target_os = "macos") {
         (
             "/usr/bin/osascript",
@@ -143,12 +145,12 @@ Start-Sleep -Seconds 3; $icon.Dispose()";
 
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use super::sanitize;
 
     #[test]
     fn names_of_servers_are_shown_without_markup_and_control_characters() {
-        assert_eq!(plain("files/write"), "files/write");
-        assert_eq!(plain("<b>&amp;\u{1b}[1m\n\u{202e}$(x)`"), "?b??amp???1m????x??");
-        assert_eq!(plain(&"a".repeat(500)).len(), 60);
+        assert_eq!(sanitize("files/write"), "files/write");
+        assert_eq!(sanitize("<b>&amp;\u{1b}[1m\n\u{202e}$(x)`"), "?b??amp???1m????x??");
+        assert_eq!(sanitize(&"a".repeat(500)).len(), 60);
     }
 }

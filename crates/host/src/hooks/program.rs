@@ -11,97 +11,104 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
 /// The longest answer, in bytes.
-pub(super) const LONGEST: usize = 64 * 1024;
+pub(super) const MAX_OUTPUT_BYTES: usize = 64 * 1024;
 /// As many of the last lines of errors are kept.
-const ERROR_LINES: usize = 5;
+const MAX_ERROR_LINES: usize = 5;
 
 /// How a hook ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum HookExit {
     /// With an exit status.
     Exited(i32),
     /// In another way, or it never began.
     Broke(String),
     /// It wrote more than is read.
-    TooLong,
+    OutputTooLong,
 }
 
 /// What a hook left behind.
 #[derive(Clone, Debug)]
-pub(super) struct Left {
-    pub(super) end: End,
+pub(super) struct HookOutput {
+    pub(super) end: HookExit,
     pub(super) output: Vec<u8>,
     pub(super) errors: Vec<String>,
 }
 
 /// What to start and where.
-pub(super) struct Start<'a> {
+pub(super) struct HookLaunch<'a> {
     pub(super) program: &'a str,
     pub(super) args: &'a [String],
     /// What follows the arguments of a shell.
-    pub(super) line: Option<&'a str>,
+    pub(super) shell_line: Option<&'a str>,
     pub(super) folder: &'a Path,
     pub(super) env: &'a BTreeMap<String, String>,
     /// The variables of our own environment.
-    pub(super) surroundings: &'a BTreeMap<String, String>,
+    pub(super) inherited_env: &'a BTreeMap<String, String>,
     pub(super) keeper: Option<&'a [String]>,
 }
 
-impl Left {
-    pub(super) fn broke(what: impl Into<String>) -> Self {
-        Self { end: End::Broke(what.into()), output: Vec::new(), errors: Vec::new() }
+impl HookOutput {
+    pub(super) fn from_failure(what: impl Into<String>) -> Self {
+        Self { end: HookExit::Broke(what.into()), output: Vec::new(), errors: Vec::new() }
     }
 }
 
 /// Runs a program with `input` and waits for its end, but not longer than `limit`.
-pub(super) async fn run(start: &Start<'_>, input: &str, limit: Duration) -> Left {
+pub(super) async fn run_program(
+    start: &HookLaunch<'_>,
+    input: &str,
+    limit: Duration,
+) -> HookOutput {
     let launch = Launch {
         command: start.program,
         args: start.args,
-        line: start.line,
+        shell_line: start.shell_line,
         env: start.env,
         cwd: Some(start.folder),
-        surroundings: start.surroundings,
+        inherited_env: start.inherited_env,
         confinement: &Confinement::None,
-        own_folder: None,
+        temp_folder: None,
         keeper: start.keeper,
     };
     let log = ErrorLog::default();
     let (mut process, stdin, stdout) = match Process::start(&launch, &log) {
         Ok(started) => started,
-        Err(failure) => return Left::broke(failure.message),
+        Err(failure) => return HookOutput::from_failure(failure.message),
     };
     let mut output = Vec::new();
     let whole = async {
-        let ((), (), status) =
-            tokio::join!(feed(stdin, input), read(stdout, &mut output), process.finished());
+        let ((), (), status) = tokio::join!(
+            write_input(stdin, input),
+            read_output(stdout, &mut output),
+            process.wait_with_stderr()
+        );
         status
     };
     let end = match timeout(limit, whole).await {
-        Err(_) => End::Broke(format!("did not end within {} s", limit.as_secs_f64())),
-        Ok(_) if output.len() > LONGEST => End::TooLong,
+        Err(_) => HookExit::Broke(format!("did not end within {} s", limit.as_secs_f64())),
+        Ok(_) if output.len() > MAX_OUTPUT_BYTES => HookExit::OutputTooLong,
         Ok(Some(status)) => match status.code() {
             // The keeper hands on a signal the way shells do.
             Some(code @ 129..=192) if cfg!(unix) => {
-                End::Broke(format!("was killed by signal {}", code - 128))
+                HookExit::Broke(format!("was killed by signal {}", code - 128))
             }
-            Some(code) => End::Exited(code),
-            None => End::Broke("was killed".to_owned()),
+            Some(code) => HookExit::Exited(code),
+            None => HookExit::Broke("was killed".to_owned()),
         },
-        Ok(None) => End::Broke("ended in an unknown way".to_owned()),
+        Ok(None) => HookExit::Broke("ended in an unknown way".to_owned()),
     };
     // Whatever it started ends with it, also where it did not end by itself.
     drop(process);
-    Left { end, output, errors: log.last_lines(ERROR_LINES) }
+    HookOutput { end, output, errors: log.last_lines(MAX_ERROR_LINES) }
 }
 
-async fn feed(mut stdin: ChildStdin, input: &str) {
+async fn write_input(mut stdin: ChildStdin, input: &str) {
     // Who does not want to read the input may still answer.
     stdin.write_all(input.as_bytes()).await.ok();
     stdin.shutdown().await.ok();
 }
 
-async fn read(stdout: ChildStdout, output: &mut Vec<u8>) {
+async fn read_output(stdout: ChildStdout, output: &mut Vec<u8>) {
     // One byte too many tells a whole answer from one that was cut; then the pipe is closed.
-    stdout.take(LONGEST as u64 + 1).read_to_end(output).await.ok();
+    stdout.take(MAX_OUTPUT_BYTES as u64 + 1).read_to_end(output).await.ok();
 }

@@ -8,22 +8,22 @@ use std::time::{Duration, Instant};
 use switchboard_config::Environment;
 use tokio::sync::Semaphore;
 
-use crate::hooks::answer::{Failure, FailureKind, Judged, judge, trouble};
-use crate::hooks::hook::{Hook, Rules, Run};
-use crate::hooks::input::{Occasion, VERSION};
-use crate::hooks::program::{Left, Start};
+use crate::hooks::answer::{HookFailure, HookFailureKind, HookOutcome, exit_failure, judge};
+use crate::hooks::hook::{Hook, HookAction, HookRules};
+use crate::hooks::input::{HookInput, VERSION};
+use crate::hooks::program::{HookLaunch, HookOutput};
 use crate::hooks::{program, web};
 
 /// As many hooks are asked at the same time.
-const AT_ONCE: usize = 32;
+const MAX_CONCURRENT_HOOKS: usize = 32;
 
 /// The system's shell and what makes it run the line that follows, without any start-up of its own.
 const SHELL: (&str, &[&str]) =
     if cfg!(windows) { ("cmd", &["/D", "/S", "/C"]) } else { ("/bin/sh", &["-c"]) };
 
 /// Asks hooks.
-pub struct Runner {
-    surroundings: BTreeMap<String, String>,
+pub struct HookRunner {
+    inherited_env: BTreeMap<String, String>,
     env: BTreeMap<String, String>,
     keeper: Option<Vec<String>>,
     client: OnceLock<reqwest::Client>,
@@ -33,14 +33,14 @@ pub struct Runner {
 
 /// What came of asking a hook before a call.
 #[derive(Clone, Debug)]
-pub struct Ran {
+pub struct HookResult {
     /// What it said, or why it did not.
-    pub judged: Judged,
+    pub outcome: HookOutcome,
     /// How long that took.
     pub took: Duration,
 }
 
-impl Runner {
+impl HookRunner {
     /// Asks hooks in this environment, for a project in this folder, with a keeper between us and
     /// them if there is one.
     #[must_use]
@@ -57,95 +57,98 @@ impl Runner {
             ("SWITCHBOARD_VERSION", VERSION),
         ];
         Self {
-            surroundings: environment.variables.clone(),
+            inherited_env: environment.variables.clone(),
             env: env.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
             keeper,
             client: OnceLock::new(),
-            slots: Semaphore::new(AT_ONCE),
+            slots: Semaphore::new(MAX_CONCURRENT_HOOKS),
         }
     }
 
     /// Asks a hook whether a call may run.
-    pub async fn ask(&self, hook: &Hook, occasion: &Occasion) -> Ran {
+    pub async fn ask(&self, hook: &Hook, occasion: &HookInput) -> HookResult {
         let began = Instant::now();
-        let left = self.run(hook, occasion.before(hook.rules)).await;
+        let left = self.run_hook(hook, occasion.before_json(hook.rules)).await;
         let judged = judge(&left.end, &left.output, &left.errors);
-        Ran { judged, took: began.elapsed() }
+        HookResult { outcome: judged, took: began.elapsed() }
     }
 
     /// Tells a hook of the result of a call; gives what went wrong, and how long it took.
-    pub async fn tell(
+    pub async fn notify(
         &self,
         hook: &Hook,
-        occasion: &Occasion,
+        occasion: &HookInput,
         result: &str,
         call_took: Duration,
-    ) -> (Option<Failure>, Duration) {
+    ) -> (Option<HookFailure>, Duration) {
         let began = Instant::now();
-        let left = self.run(hook, occasion.after(hook.rules, result, call_took)).await;
-        (trouble(&left.end, &left.errors), began.elapsed())
+        let left = self.run_hook(hook, occasion.after_json(hook.rules, result, call_took)).await;
+        (exit_failure(&left.end, &left.errors), began.elapsed())
     }
 
-    async fn run(&self, hook: &Hook, input: String) -> Left {
+    async fn run_hook(&self, hook: &Hook, input: String) -> HookOutput {
         // Who waits here waits for hooks that have a limit of their own.
-        let Ok(_slot) = self.slots.acquire().await else { return Left::broke("cannot be asked") };
+        let Ok(_slot) = self.slots.acquire().await else {
+            return HookOutput::from_failure("cannot be asked");
+        };
         if let Some(seal) = hook.seal.clone() {
             // A script may have been exchanged since it was approved.
-            let checking = tokio::task::spawn_blocking(move || seal.holds());
+            let checking = tokio::task::spawn_blocking(move || seal.is_intact());
             if !checking.await.unwrap_or(false) {
-                return Left::broke(
+                return HookOutput::from_failure(
                     "is not what was approved; look at it, then `switchboard hooks approve`",
                 );
             }
         }
         let flags;
-        let (program, args, line) = match &hook.run {
-            Run::Program { program, args } => (program.as_str(), args.as_slice(), None),
-            Run::Shell(line) => {
+        let (program, args, line) = match &hook.action {
+            HookAction::Program { program, args } => (program.as_str(), args.as_slice(), None),
+            HookAction::Shell(line) => {
                 let (program, words) = SHELL;
                 flags = words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
                 (program, flags.as_slice(), Some(line.as_str()))
             }
-            Run::Web(url) => return self.ask_web(url, input, hook.limit).await,
-            Run::Unusable(why) => return Left::broke(why.clone()),
+            HookAction::Web(url) => return self.ask_url(url, input, hook.limit).await,
+            HookAction::Unusable(why) => return HookOutput::from_failure(why.clone()),
         };
-        let start = Start {
+        let start = HookLaunch {
             program,
             args,
-            line,
+            shell_line: line,
             folder: &hook.folder,
             env: &self.env,
-            surroundings: &self.surroundings,
+            inherited_env: &self.inherited_env,
             keeper: self.keeper.as_deref(),
         };
-        program::run(&start, &input, hook.limit).await
+        program::run_program(&start, &input, hook.limit).await
     }
 
-    async fn ask_web(&self, url: &str, input: String, limit: Duration) -> Left {
+    async fn ask_url(&self, url: &str, input: String, limit: Duration) -> HookOutput {
         if self.client.get().is_none() {
-            match web::client() {
+            match web::build_client() {
                 // Who was first has made the same one.
                 Ok(client) => self.client.set(client).unwrap_or(()),
-                Err(error) => return Left::broke(format!("cannot be asked: {error}")),
+                Err(error) => return HookOutput::from_failure(format!("cannot be asked: {error}")),
             }
         }
         match self.client.get() {
-            Some(client) => web::ask(client, url, input, limit).await,
-            None => Left::broke("cannot be asked"),
+            Some(client) => web::post_input(client, url, input, limit).await,
+            None => HookOutput::from_failure("cannot be asked"),
         }
     }
 }
 
-impl Ran {
+impl HookResult {
     /// Whether a failure stops the call: unless the file says otherwise, and what is no answer
     /// even then, by the rules of today.
     #[must_use]
-    pub fn stops(failure: &Failure, hook: &Hook) -> bool {
-        hook.fail_closed || (hook.rules == Rules::Today && failure.kind == FailureKind::NoAnswer)
+    pub fn blocks_call(failure: &HookFailure, hook: &Hook) -> bool {
+        hook.fail_closed
+            || (hook.rules == HookRules::Current && failure.kind == HookFailureKind::NoAnswer)
     }
 }
 
-impl std::fmt::Debug for Runner {
+impl std::fmt::Debug for HookRunner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Runner").field("keeper", &self.keeper).finish_non_exhaustive()
     }

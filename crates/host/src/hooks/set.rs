@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use switchboard_config::{Config, Consents, Places, team_file};
 use switchboard_document::{ConfigError, json_value, read_text};
-use switchboard_rules::{Level, Team};
+use switchboard_rules::{PolicyLevel, Team};
 use switchboard_trust::Approvals;
 
 use crate::hooks::error::HookError;
-use crate::hooks::file::{Contents, Owner, contents};
-use crate::hooks::hook::{Hook, Rules, When};
-use crate::hooks::seal::Seal;
+use crate::hooks::file::{HookFileContents, HookFileOwner, parse_contents};
+use crate::hooks::hook::{Hook, HookEvent, HookRules};
+use crate::hooks::seal::ApprovalSeal;
 
 /// The name of the files, and of their approvals.
-const FILE: &str = "hooks.json";
+const HOOKS_FILE: &str = "hooks.json";
 
 /// Where hooks are found.
 #[derive(Clone, Debug)]
@@ -38,13 +38,13 @@ pub struct HookSet {
 #[derive(Clone, Debug)]
 pub struct HookFile {
     /// Whose it is.
-    pub level: Level,
+    pub level: PolicyLevel,
     /// Where it is, or would be.
     pub path: PathBuf,
     /// Whether it counts.
-    pub state: FileState,
+    pub state: HookFileState,
     /// Which rules it is written for.
-    pub rules: Option<Rules>,
+    pub rules: Option<HookRules>,
     /// What it holds, whether it counts or not.
     pub hooks: Vec<Arc<Hook>>,
     /// What an approval of it, as it is, refers to.
@@ -57,7 +57,7 @@ pub struct HookFile {
 
 /// Whether a file of hooks counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FileState {
+pub enum HookFileState {
     /// There is none.
     Absent,
     /// Its hooks are asked.
@@ -71,7 +71,7 @@ pub enum FileState {
 impl HookSource {
     /// Where hooks are found by these settings.
     #[must_use]
-    pub fn of(places: &Places, config: &Config) -> Self {
+    pub fn new(places: &Places, config: &Config) -> Self {
         Self { places: places.clone(), team: config.team.clone() }
     }
 
@@ -79,35 +79,36 @@ impl HookSource {
     #[must_use]
     pub fn read(&self) -> HookSet {
         let approvals = Approvals::load(&self.places.state);
-        let of_level = |level: Level| {
-            let files = self.places.files_of(level, FILE).into_iter();
+        let of_level = |level: PolicyLevel| {
+            let files = self.places.level_files(level, HOOKS_FILE).into_iter();
             files.map(move |path| {
                 let text = read_text(&path);
-                trusted(level, path, text)
+                load_trusted(level, path, text)
             })
         };
         // Each time: a file that is another one than its digest says does not count.
-        let team = team_file(&self.team, &self.places.state, FILE);
+        let team = team_file(&self.team, &self.places.state, HOOKS_FILE);
         let missing = team.as_ref().err().map(|error| HookFile {
-            state: FileState::Broken(HookError::Unreadable(error.clone())),
-            ..HookFile::absent(Level::Team, error.file.to_path_buf())
+            state: HookFileState::Broken(HookError::Unreadable(error.clone())),
+            ..HookFile::absent(PolicyLevel::Team, error.file.to_path_buf())
         });
         let team = team.unwrap_or_default();
         // Those of every folder up to the top of the repository: none takes the place of another.
         let folders = self.places.project_folders().into_iter();
         let of_project = folders.flat_map(|folder| {
-            [".switchboard", ".cursor"]
-                .map(|beside| of_project(folder.join(beside).join(FILE), folder, &approvals))
+            [".switchboard", ".cursor"].map(|beside| {
+                load_project(folder.join(beside).join(HOOKS_FILE), folder, &approvals)
+            })
         });
-        let files = of_level(Level::Enterprise)
-            .chain(team.map(|(path, text)| trusted(Level::Team, path, Ok(Some(text)))))
+        let files = of_level(PolicyLevel::Enterprise)
+            .chain(team.map(|(path, text)| load_trusted(PolicyLevel::Team, path, Ok(Some(text)))))
             .chain(of_project)
-            .chain(of_level(Level::User));
-        HookSet::of(files.chain(missing).collect())
+            .chain(of_level(PolicyLevel::User));
+        HookSet::new(files.chain(missing).collect())
     }
 
     /// The files whose change means something, for hooks as they were read.
-    pub fn watched(&self, set: &HookSet) -> Vec<PathBuf> {
+    pub fn watched_files(&self, set: &HookSet) -> Vec<PathBuf> {
         let files = set.files.iter().flat_map(|file| {
             std::iter::once(file.path.clone()).chain(file.scripts.iter().cloned())
         });
@@ -116,13 +117,13 @@ impl HookSource {
 }
 
 impl HookSet {
-    fn of(files: Vec<HookFile>) -> Self {
-        let of = |when: When| {
-            let counting = files.iter().filter(|file| file.state == FileState::InForce);
-            let hooks = counting.flat_map(|file| &file.hooks).filter(|hook| hook.when == when);
+    fn new(files: Vec<HookFile>) -> Self {
+        let of = |when: HookEvent| {
+            let counting = files.iter().filter(|file| file.state == HookFileState::InForce);
+            let hooks = counting.flat_map(|file| &file.hooks).filter(|hook| hook.event == when);
             hooks.cloned().collect()
         };
-        Self { before: of(When::Before), after: of(When::After), files }
+        Self { before: of(HookEvent::Before), after: of(HookEvent::After), files }
     }
 
     /// Those that are asked before a call.
@@ -139,40 +140,40 @@ impl HookSet {
 
     /// Why no call may run: a file that should count cannot be followed.
     #[must_use]
-    pub fn broken(&self) -> Option<&HookError> {
+    pub fn first_error(&self) -> Option<&HookError> {
         self.files.iter().find_map(|file| match &file.state {
-            FileState::Broken(error) => Some(error),
-            FileState::Absent | FileState::InForce | FileState::NotApproved => None,
+            HookFileState::Broken(error) => Some(error),
+            HookFileState::Absent | HookFileState::InForce | HookFileState::NotApproved => None,
         })
     }
 
     /// Whether calls have nothing to do with it.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.before.is_empty() && self.after.is_empty() && self.broken().is_none()
+        self.before.is_empty() && self.after.is_empty() && self.first_error().is_none()
     }
 
     /// What a person should know about the files.
     #[must_use]
     pub fn problems(&self) -> Vec<String> {
         let problem = |file: &HookFile| match &file.state {
-            FileState::Absent | FileState::InForce => None,
-            FileState::NotApproved => Some(format!(
+            HookFileState::Absent | HookFileState::InForce => None,
+            HookFileState::NotApproved => Some(format!(
                 "the project's hooks have not been approved and are not run ({})",
                 file.path.display()
             )),
-            FileState::Broken(error) => Some(format!("no call may run: {error}")),
+            HookFileState::Broken(error) => Some(format!("no call may run: {error}")),
         };
         self.files.iter().filter_map(problem).collect()
     }
 }
 
 impl HookFile {
-    fn absent(level: Level, path: PathBuf) -> Self {
+    fn absent(level: PolicyLevel, path: PathBuf) -> Self {
         Self {
             level,
             path,
-            state: FileState::Absent,
+            state: HookFileState::Absent,
             rules: None,
             hooks: Vec::new(),
             digest: None,
@@ -181,7 +182,7 @@ impl HookFile {
         }
     }
 
-    fn holding(mut self, read: Contents, seal: Option<&Arc<Seal>>) -> Self {
+    fn with_contents(mut self, read: HookFileContents, seal: Option<&Arc<ApprovalSeal>>) -> Self {
         self.rules = Some(read.rules);
         self.notes = read.notes;
         let sealed = |hook: Hook| Arc::new(Hook { seal: seal.cloned(), ..hook });
@@ -191,16 +192,24 @@ impl HookFile {
 }
 
 /// The file of somebody whose word counts as it is.
-fn trusted(level: Level, path: PathBuf, text: Result<Option<String>, ConfigError>) -> HookFile {
+fn load_trusted(
+    level: PolicyLevel,
+    path: PathBuf,
+    text: Result<Option<String>, ConfigError>,
+) -> HookFile {
     let file = HookFile::absent(level, path);
     let folder = file.path.parent().unwrap_or(Path::new(".")).to_owned();
-    let owner = Owner { file: &file.path, level, folder: &folder };
+    let owner = HookFileOwner { file: &file.path, level, folder: &folder };
     match text {
         Ok(None) => file,
-        Err(error) => HookFile { state: FileState::Broken(HookError::Unreadable(error)), ..file },
-        Ok(Some(text)) => match parsed(&text, owner) {
-            Ok(read) => HookFile { state: FileState::InForce, ..file }.holding(read, None),
-            Err(error) => HookFile { state: FileState::Broken(error), ..file },
+        Err(error) => {
+            HookFile { state: HookFileState::Broken(HookError::Unreadable(error)), ..file }
+        }
+        Ok(Some(text)) => match parse_text(&text, owner) {
+            Ok(read) => {
+                HookFile { state: HookFileState::InForce, ..file }.with_contents(read, None)
+            }
+            Err(error) => HookFile { state: HookFileState::Broken(error), ..file },
         },
     }
 }
@@ -209,13 +218,13 @@ fn trusted(level: Level, path: PathBuf, text: Result<Option<String>, ConfigError
 ///
 /// One that was approved and is something else by now, or gone, stops every call: whoever changed
 /// it may have wanted to get rid of it.
-fn of_project(path: PathBuf, project: &Path, approvals: &Approvals) -> HookFile {
-    let file = HookFile::absent(Level::Project, path);
-    let owner = Owner { file: &file.path, level: Level::Project, folder: project };
-    let approved = approvals.digest_of_hooks(&file.path);
-    let changed = || FileState::Broken(HookError::Changed { file: file.path.clone() });
+fn load_project(path: PathBuf, project: &Path, approvals: &Approvals) -> HookFile {
+    let file = HookFile::absent(PolicyLevel::Project, path);
+    let owner = HookFileOwner { file: &file.path, level: PolicyLevel::Project, folder: project };
+    let approved = approvals.hooks_digest(&file.path);
+    let changed = || HookFileState::Broken(HookError::Changed { file: file.path.clone() });
     let unapproved = |noted: Option<String>| {
-        let state = if approved.is_some() { changed() } else { FileState::NotApproved };
+        let state = if approved.is_some() { changed() } else { HookFileState::NotApproved };
         HookFile { state, notes: noted.into_iter().collect(), ..file.clone() }
     };
     let text = match read_text(&file.path) {
@@ -226,27 +235,27 @@ fn of_project(path: PathBuf, project: &Path, approvals: &Approvals) -> HookFile 
     };
     // Who approved what cannot be told, so it may have been this.
     if let Some(error) = approvals.problem() {
-        let state = FileState::Broken(HookError::Unreadable(error.clone()));
+        let state = HookFileState::Broken(HookError::Unreadable(error.clone()));
         return HookFile { state, ..file };
     }
-    let read = match parsed(&text, owner) {
+    let read = match parse_text(&text, owner) {
         Ok(read) => read,
         Err(error) => return unapproved(Some(error.to_string())),
     };
-    let seal = match Seal::of(&text, &read.hooks, project) {
+    let seal = match ApprovalSeal::new(&text, &read.hooks, project) {
         Ok(seal) => Arc::new(seal),
         Err(problem) => return unapproved(Some(problem)),
     };
     let state = match approved {
-        Some(approved) if approved == seal.digest() => FileState::InForce,
+        Some(approved) if approved == seal.digest() => HookFileState::InForce,
         Some(_) => changed(),
-        None => FileState::NotApproved,
+        None => HookFileState::NotApproved,
     };
     let scripts = seal.scripts().cloned().collect();
     let digest = Some(seal.digest().to_owned());
-    HookFile { state, digest, scripts, ..file }.holding(read, Some(&seal))
+    HookFile { state, digest, scripts, ..file }.with_contents(read, Some(&seal))
 }
 
-fn parsed(text: &str, owner: Owner<'_>) -> Result<Contents, HookError> {
-    contents(&json_value(owner.file, text).map_err(HookError::Unreadable)?, owner)
+fn parse_text(text: &str, owner: HookFileOwner<'_>) -> Result<HookFileContents, HookError> {
+    parse_contents(&json_value(owner.file, text).map_err(HookError::Unreadable)?, owner)
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, Url, redirect};
 
-use crate::hooks::program::{End, LONGEST, Left};
+use crate::hooks::program::{HookExit, HookOutput, MAX_OUTPUT_BYTES};
 
 /// Says what is wrong with an address.
-pub(super) fn check(text: &str) -> Result<(), String> {
+pub(super) fn check_url(text: &str) -> Result<(), String> {
     let wrong = |what: &str| Err(format!("`url` {what}"));
     let Ok(url) = Url::parse(text) else { return wrong("is not a web address") };
     if !url.username().is_empty() || url.password().is_some() {
@@ -17,20 +17,20 @@ pub(super) fn check(text: &str) -> Result<(), String> {
     }
     match url.scheme() {
         "https" => Ok(()),
-        "http" if is_on_this_machine(&url) => Ok(()),
+        "http" if is_loopback(&url) => Ok(()),
         "http" => wrong("is neither encrypted nor on this machine"),
         _ => wrong("is neither `https` nor `http`"),
     }
 }
 
-fn is_on_this_machine(url: &Url) -> bool {
+fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let literal = host.trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || literal.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// A client for hooks.
-pub(super) fn client() -> Result<Client, reqwest::Error> {
+pub(super) fn build_client() -> Result<Client, reqwest::Error> {
     switchboard_wire::http::prepare_tls();
     Client::builder()
         .redirect(redirect::Policy::none())
@@ -41,7 +41,12 @@ pub(super) fn client() -> Result<Client, reqwest::Error> {
 }
 
 /// Sends `input` to an address and waits for its answer, but not longer than `limit`.
-pub(super) async fn ask(client: &Client, url: &str, input: String, limit: Duration) -> Left {
+pub(super) async fn post_input(
+    client: &Client,
+    url: &str,
+    input: String,
+    limit: Duration,
+) -> HookOutput {
     let request = client
         .post(url)
         .header(CONTENT_TYPE, "application/json")
@@ -50,9 +55,9 @@ pub(super) async fn ask(client: &Client, url: &str, input: String, limit: Durati
         .body(input);
     let broke = |error: reqwest::Error| {
         if error.is_timeout() {
-            Left::broke(format!("did not answer within {} s", limit.as_secs_f64()))
+            HookOutput::from_failure(format!("did not answer within {} s", limit.as_secs_f64()))
         } else {
-            Left::broke(format!("cannot be reached: {}", error.without_url()))
+            HookOutput::from_failure(format!("cannot be reached: {}", error.without_url()))
         }
     };
     let mut response = match request.send().await {
@@ -60,29 +65,33 @@ pub(super) async fn ask(client: &Client, url: &str, input: String, limit: Durati
         Err(error) => return broke(error),
     };
     let end = match response.status() {
-        status if status.is_success() => End::Exited(0),
+        status if status.is_success() => HookExit::Exited(0),
         // What it says is read all the same: a no counts however it comes.
-        status => End::Broke(format!("answered with status {}", status.as_u16())),
+        status => HookExit::Broke(format!("answered with status {}", status.as_u16())),
     };
     let mut output = Vec::new();
     loop {
         match response.chunk().await {
             Ok(Some(chunk)) => output.extend_from_slice(&chunk),
-            Ok(None) => return Left { end, output, errors: Vec::new() },
-            Err(_) if matches!(end, End::Broke(_)) => {
-                return Left { end, output, errors: Vec::new() };
+            Ok(None) => return HookOutput { end, output, errors: Vec::new() },
+            Err(_) if matches!(end, HookExit::Broke(_)) => {
+                return HookOutput { end, output, errors: Vec::new() };
             }
             Err(error) => return broke(error),
         }
-        if output.len() > LONGEST {
-            return Left { end: End::TooLong, output: Vec::new(), errors: Vec::new() };
+        if output.len() > MAX_OUTPUT_BYTES {
+            return HookOutput {
+                end: HookExit::OutputTooLong,
+                output: Vec::new(),
+                errors: Vec::new(),
+            };
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::check;
+    use super::check_url;
 
     #[test]
     fn an_address_is_encrypted_or_on_this_machine() {
@@ -105,7 +114,7 @@ mod tests {
             ("file:///etc/passwd", Some("`url` is neither `https` nor `http`")),
             ("hooks", Some("`url` is not a web address")),
         ] {
-            assert_eq!(check(url).err().as_deref(), expected, "{url}");
+            assert_eq!(check_url(url).err().as_deref(), expected, "{url}");
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use switchboard_store::Reply;
+use switchboard_store::AskReply;
 
-use crate::review::first_answer::News;
+use crate::review::first_answer::QuestionUpdate;
 use crate::review::form::Form;
 use crate::review::sampling::SamplingAsk;
 use crate::review::url_ask::UrlAsk;
@@ -39,7 +39,7 @@ pub enum AskKind {
 }
 
 /// A reply on its way.
-pub type Replying<'a> = Pin<Box<dyn Future<Output = Reply> + Send + 'a>>;
+pub type ReplyFuture<'a> = Pin<Box<dyn Future<Output = AskReply> + Send + 'a>>;
 
 /// Puts to a person what servers ask.
 pub trait Asker: Send + Sync {
@@ -47,20 +47,20 @@ pub trait Asker: Send + Sync {
     ///
     /// Meanwhile it may be answered elsewhere. Who cannot ask any more, such as after the terminal
     /// has gone, does not decide anything: the future stays open.
-    fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a>;
+    fn ask<'a>(&'a self, ask: &'a Ask) -> ReplyFuture<'a>;
 
     /// Whether there is somebody who may answer.
-    fn is_there(&self) -> bool {
+    fn is_available(&self) -> bool {
         true
     }
 
     /// Tells the person that what `server` wanted done at an address is done, as it says.
-    fn completed(&self, server: &str) {
+    fn notify_completed(&self, server: &str) {
         let _ = server;
     }
 
     /// Tells the person that `server` asked for something, and why it was turned down unasked.
-    fn turned_down(&self, server: &str, why: &str) {
+    fn notify_refused(&self, server: &str, why: &str) {
         let _ = (server, why);
     }
 
@@ -70,7 +70,7 @@ pub trait Asker: Send + Sync {
     }
 
     /// Hears what becomes of a question while it waits.
-    fn hear(&self, news: News<'_>) {
+    fn on_update(&self, news: QuestionUpdate<'_>) {
         let _ = news;
     }
 }
@@ -80,11 +80,11 @@ pub trait Asker: Send + Sync {
 pub struct NobodyToAsk;
 
 impl Asker for NobodyToAsk {
-    fn ask<'a>(&'a self, _ask: &'a Ask) -> Replying<'a> {
-        Box::pin(async { Reply::Decline })
+    fn ask<'a>(&'a self, _ask: &'a Ask) -> ReplyFuture<'a> {
+        Box::pin(async { AskReply::Decline })
     }
 
-    fn is_there(&self) -> bool {
+    fn is_available(&self) -> bool {
         false
     }
 }

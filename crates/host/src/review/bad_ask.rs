@@ -12,11 +12,11 @@ pub enum BadAsk {
 }
 
 impl BadAsk {
-    pub(super) fn malformed(why: impl Into<String>) -> Self {
+    pub(super) fn new_malformed(why: impl Into<String>) -> Self {
         Self::Malformed(why.into())
     }
 
-    pub(super) fn unsafe_to_answer(why: impl Into<String>) -> Self {
+    pub(super) fn new_unsafe(why: impl Into<String>) -> Self {
         Self::Unsafe(why.into())
     }
 }

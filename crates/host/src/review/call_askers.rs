@@ -7,14 +7,14 @@ use crate::review::ask::Asker;
 
 /// Those who answer what servers ask for the sake of one call each.
 #[derive(Clone, Default)]
-pub(crate) struct CallAskers(Arc<Registered>);
+pub(crate) struct CallAskers(Arc<AskerRegistry>);
 
 #[derive(Default)]
-struct Registered {
+struct AskerRegistry {
     /// How many there are: a call looks here, and takes the lock only if there is one.
     count: AtomicUsize,
     next: AtomicUsize,
-    all: Mutex<Vec<One>>,
+    all: Mutex<Vec<AskerEntry>>,
 }
 
 /// Which call is meant.
@@ -26,7 +26,7 @@ pub enum WhichCall {
     Number(u64),
 }
 
-struct One {
+struct AskerEntry {
     number: usize,
     which: WhichCall,
     /// The number of the call, once it has begun.
@@ -42,7 +42,7 @@ pub struct Registration {
 }
 
 /// Ends the registrations of a call with the call.
-pub(crate) struct Bound {
+pub(crate) struct CallBinding {
     call: u64,
     askers: CallAskers,
 }
@@ -52,13 +52,13 @@ impl CallAskers {
     pub(crate) fn register(&self, which: WhichCall, asker: Arc<dyn Asker>) -> Registration {
         let number = self.0.next.fetch_add(1, Ordering::Relaxed);
         let mut all = self.all();
-        all.push(One { number, which, call: None, asker });
+        all.push(AskerEntry { number, which, call: None, asker });
         self.0.count.store(all.len(), Ordering::Release);
         Registration { number, askers: self.clone() }
     }
 
     /// Tells that a call begins; nothing, and nearly for free, unless somebody registered.
-    pub(crate) fn begin(&self, call: u64, reference: Option<&str>) -> Option<Bound> {
+    pub(crate) fn begin(&self, call: u64, reference: Option<&str>) -> Option<CallBinding> {
         if self.0.count.load(Ordering::Acquire) == 0 {
             return None;
         }
@@ -73,26 +73,27 @@ impl CallAskers {
                 found = true;
             }
         }
-        found.then(|| Bound { call, askers: self.clone() })
+        found.then(|| CallBinding { call, askers: self.clone() })
     }
 
     /// Who is asked for the sake of a call: whoever registered last.
-    pub(crate) fn of(&self, call: u64) -> Option<Arc<dyn Asker>> {
+    pub(crate) fn asker_for(&self, call: u64) -> Option<Arc<dyn Asker>> {
         if self.0.count.load(Ordering::Acquire) == 0 {
             return None;
         }
         // By its number a call can be meant that is already under way.
-        let is_meant = |one: &&One| one.call == Some(call) || one.which == WhichCall::Number(call);
+        let is_meant =
+            |one: &&AskerEntry| one.call == Some(call) || one.which == WhichCall::Number(call);
         self.all().iter().rev().find(is_meant).map(|one| Arc::clone(&one.asker))
     }
 
-    fn remove(&self, is_over: impl Fn(&One) -> bool) {
+    fn remove(&self, is_over: impl Fn(&AskerEntry) -> bool) {
         let mut all = self.all();
         all.retain(|one| !is_over(one));
         self.0.count.store(all.len(), Ordering::Release);
     }
 
-    fn all(&self) -> MutexGuard<'_, Vec<One>> {
+    fn all(&self) -> MutexGuard<'_, Vec<AskerEntry>> {
         self.0.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -109,7 +110,7 @@ impl Drop for Registration {
     }
 }
 
-impl Drop for Bound {
+impl Drop for CallBinding {
     fn drop(&mut self) {
         let number = WhichCall::Number(self.call);
         self.askers.remove(|one| one.call == Some(self.call) || one.which == number);
@@ -132,13 +133,13 @@ mod tests {
         let askers = CallAskers::default();
         assert!(askers.begin(1, Some("a")).is_none(), "nobody has registered");
         let registration = askers.register("a".into(), Arc::new(NobodyToAsk));
-        assert!(askers.of(7).is_none(), "the call has not begun");
+        assert!(askers.asker_for(7).is_none(), "the call has not begun");
         assert!(askers.begin(6, Some("b")).is_none());
         let bound = askers.begin(7, Some("a"));
         assert!(bound.is_some());
-        assert_eq!([6, 7, 8].map(|call| askers.of(call).is_some()), [false, true, false]);
+        assert_eq!([6, 7, 8].map(|call| askers.asker_for(call).is_some()), [false, true, false]);
         drop(bound);
-        assert!(askers.of(7).is_none(), "the call has ended");
+        assert!(askers.asker_for(7).is_none(), "the call has ended");
         drop(registration);
     }
 
@@ -148,10 +149,10 @@ mod tests {
         let first: Arc<dyn Asker> = Arc::new(NobodyToAsk);
         let _first = askers.register(WhichCall::Number(7), Arc::clone(&first));
         let second = askers.register(WhichCall::Number(7), Arc::new(NobodyToAsk));
-        assert!(askers.of(7).is_some_and(|found| !Arc::ptr_eq(&found, &first)));
+        assert!(askers.asker_for(7).is_some_and(|found| !Arc::ptr_eq(&found, &first)));
         drop(second);
-        assert!(askers.of(7).is_some_and(|found| Arc::ptr_eq(&found, &first)));
+        assert!(askers.asker_for(7).is_some_and(|found| Arc::ptr_eq(&found, &first)));
         drop(_first);
-        assert!(askers.of(7).is_none());
+        assert!(askers.asker_for(7).is_none());
     }
 }

@@ -1,19 +1,22 @@
 //! The check that a decision answers the question that was asked.
 
 use serde_json::{Map, Value};
-use switchboard_store::{Asked, AskedFor, Given, Matter, WaitingError};
+use switchboard_store::{AskedFor, Matter, QueueError, QueuedQuestion, UserDecision};
 
 use crate::review::ask::AskKind;
 use crate::review::matter::restore_ask;
 
 /// Rejects a decision that does not answer the question.
-pub(super) fn check_decision(given: &Given, asked: &Asked) -> Result<(), WaitingError> {
-    let refused = |why: String| Err(WaitingError::DoesNotFit(why));
+pub(super) fn check_decision(
+    given: &UserDecision,
+    asked: &QueuedQuestion,
+) -> Result<(), QueueError> {
+    let refused = |why: String| Err(QueueError::DoesNotFit(why));
     match (&asked.matter, given) {
-        (Matter::Review(review), Given::Always) if !review.is_tool() => {
+        (Matter::Review(review), UserDecision::Always) if !review.is_tool() => {
             refused("only tools can always be allowed".to_owned())
         }
-        (Matter::Review(_), Given::RunWith(arguments)) => {
+        (Matter::Review(_), UserDecision::RunWith(arguments)) => {
             match serde_json::from_str::<Map<String, Value>>(arguments) {
                 Ok(_) => Ok(()),
                 Err(error) => refused(format!("the arguments are no JSON object: {error}")),
@@ -21,13 +24,18 @@ pub(super) fn check_decision(given: &Given, asked: &Asked) -> Result<(), Waiting
         }
         (
             Matter::Review(_),
-            Given::Run | Given::Session | Given::Always | Given::Skip | Given::Reject(_),
+            UserDecision::Run
+            | UserDecision::Session
+            | UserDecision::Always
+            | UserDecision::Skip
+            | UserDecision::Reject(_),
         ) => Ok(()),
-        (Matter::Review(_), Given::Accept(_) | Given::Decline | Given::Cancel) => {
-            refused("a call waits: answer with run, session, always, skip or reject".to_owned())
-        }
-        (Matter::Ask(_), Given::Decline | Given::Cancel) => Ok(()),
-        (Matter::Ask(matter), Given::Accept(content)) => match &matter.wanted {
+        (
+            Matter::Review(_),
+            UserDecision::Accept(_) | UserDecision::Decline | UserDecision::Cancel,
+        ) => refused("a call waits: answer with run, session, always, skip or reject".to_owned()),
+        (Matter::Ask(_), UserDecision::Decline | UserDecision::Cancel) => Ok(()),
+        (Matter::Ask(matter), UserDecision::Accept(content)) => match &matter.wanted {
             AskedFor::Form { .. } => check_form(asked, content.as_ref()),
             AskedFor::Url { .. } | AskedFor::Consent { .. } if content.is_some() => {
                 refused("there is no form to fill in".to_owned())
@@ -36,20 +44,22 @@ pub(super) fn check_decision(given: &Given, asked: &Asked) -> Result<(), Waiting
         },
         (
             Matter::Ask(_),
-            Given::Run
-            | Given::RunWith(_)
-            | Given::Session
-            | Given::Always
-            | Given::Skip
-            | Given::Reject(_),
+            UserDecision::Run
+            | UserDecision::RunWith(_)
+            | UserDecision::Session
+            | UserDecision::Always
+            | UserDecision::Skip
+            | UserDecision::Reject(_),
         ) => refused("a server asks: answer with accept, decline or cancel".to_owned()),
     }
 }
 
-fn check_form(asked: &Asked, content: Option<&Map<String, Value>>) -> Result<(), WaitingError> {
+fn check_form(
+    asked: &QueuedQuestion,
+    content: Option<&Map<String, Value>>,
+) -> Result<(), QueueError> {
     let Matter::Ask(matter) = &asked.matter else { return Ok(()) };
-    let ask =
-        restore_ask(asked, matter).map_err(|bad| WaitingError::DoesNotFit(bad.to_string()))?;
+    let ask = restore_ask(asked, matter).map_err(|bad| QueueError::DoesNotFit(bad.to_string()))?;
     let Some(AskKind::Form(form)) = ask.map(|ask| ask.kind) else { return Ok(()) };
     let empty = Map::new();
     form.check(content.unwrap_or(&empty)).map_err(|problems| {
@@ -57,7 +67,7 @@ fn check_form(asked: &Asked, content: Option<&Map<String, Value>>) -> Result<(),
             Some(field) => format!("`{field}` {problem}"),
             None => problem.to_string(),
         });
-        WaitingError::DoesNotFit(words.collect::<Vec<_>>().join("; "))
+        QueueError::DoesNotFit(words.collect::<Vec<_>>().join("; "))
     })
 }
 
@@ -66,12 +76,12 @@ mod tests {
     use std::sync::Arc;
 
     use serde_json::json;
-    use switchboard_store::{AskMatter, ReviewMatter, WaitingFile, WaitingStore};
+    use switchboard_store::{AskMatter, QueueFile, QueueStore, ReviewMatter};
 
     use super::*;
-    use crate::review::review_queue::{USUAL_LIMIT, Waiting};
+    use crate::review::review_queue::{DEFAULT_REVIEW_LIMIT, ReviewQueue};
 
-    fn review() -> Asked {
+    fn review() -> QueuedQuestion {
         let matter = Matter::Review(ReviewMatter {
             server: "files".to_owned(),
             kind: "tool".to_owned(),
@@ -82,10 +92,15 @@ mod tests {
             problem: None,
             risk: Default::default(),
         });
-        Asked { matter, call: Some("7".to_owned()), reference: None, caller: Some("me".to_owned()) }
+        QueuedQuestion {
+            matter,
+            call: Some("7".to_owned()),
+            reference: None,
+            caller: Some("me".to_owned()),
+        }
     }
 
-    fn form() -> Asked {
+    fn form() -> QueuedQuestion {
         let schema = json!({"type": "object", "properties": {"name": {"type": "string"}},
             "required": ["name"]});
         let matter = Matter::Ask(AskMatter {
@@ -94,31 +109,37 @@ mod tests {
             message: "Who?".to_owned(),
             wanted: AskedFor::Form { schema: schema.to_string() },
         });
-        Asked { matter, call: None, reference: None, caller: None }
+        QueuedQuestion { matter, call: None, reference: None, caller: None }
     }
 
     #[tokio::test]
     async fn only_what_fits_the_question_is_an_answer() {
-        let store = WaitingFile::in_memory();
-        let waiting = Waiting::new(Arc::clone(&store) as Arc<dyn WaitingStore>, USUAL_LIMIT);
-        let review = store.post(&review(), USUAL_LIMIT).unwrap();
-        let form = store.post(&form(), USUAL_LIMIT).unwrap();
-        let filled = |value: Value| Given::Accept(json!({ "name": value }).as_object().cloned());
+        let store = QueueFile::in_memory();
+        let waiting =
+            ReviewQueue::new(Arc::clone(&store) as Arc<dyn QueueStore>, DEFAULT_REVIEW_LIMIT);
+        let review = store.post(&review(), DEFAULT_REVIEW_LIMIT).unwrap();
+        let form = store.post(&form(), DEFAULT_REVIEW_LIMIT).unwrap();
+        let filled =
+            |value: Value| UserDecision::Accept(json!({ "name": value }).as_object().cloned());
         let call = "a call waits: answer with run, session, always, skip or reject";
         let server = "a server asks: answer with accept, decline or cancel";
         for (entry, given, problem) in [
-            (&review, Given::Decline, Some(call)),
-            (&review, Given::RunWith("[]".to_owned()), Some("the arguments are no JSON object")),
-            (&form, Given::Run, Some(server)),
-            (&form, Given::Accept(None), Some("`name` is required")),
+            (&review, UserDecision::Decline, Some(call)),
+            (
+                &review,
+                UserDecision::RunWith("[]".to_owned()),
+                Some("the arguments are no JSON object"),
+            ),
+            (&form, UserDecision::Run, Some(server)),
+            (&form, UserDecision::Accept(None), Some("`name` is required")),
             (&form, filled(json!(3)), Some("`name` must be")),
             (&form, filled(json!("Ada")), None),
-            (&review, Given::Always, None),
+            (&review, UserDecision::Always, None),
         ] {
             let got = waiting.answer(&entry.id, &entry.digest, given.clone(), "me").await;
             match (got, problem) {
                 (Ok(()), None) => {}
-                (Err(WaitingError::DoesNotFit(why)), Some(problem)) => {
+                (Err(QueueError::DoesNotFit(why)), Some(problem)) => {
                     assert!(why.starts_with(problem), "{given:?}: {why}");
                 }
                 (got, _) => panic!("{given:?}: {got:?}"),

@@ -13,29 +13,29 @@ use serde_json::{Map, Value, json};
 use switchboard_config::{Config, SamplingReview, SamplingSettings};
 use switchboard_core::{Published, Sampler};
 use switchboard_files::file_uri;
-use switchboard_fleet::{Answering, Answers, Asking};
-use switchboard_store::Reply;
-use switchboard_text::shown_text;
+use switchboard_fleet::{AnswerFuture, Answers, ServerRequest};
+use switchboard_store::AskReply;
+use switchboard_text::excerpt_text;
 use switchboard_wire::{Json, RpcError};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::review::ask::{Ask, AskKind, Asker};
 use crate::review::bad_ask::BadAsk;
-use crate::review::first_answer::put_ask;
+use crate::review::first_answer::ask_person;
 use crate::review::form::Form;
-use crate::review::review_queue::{CallSeen, Waiting};
-use crate::review::sampling::{Samplings, rejected};
-use crate::review::secrets::{secret_asked_in, secret_of};
+use crate::review::review_queue::{CallDetails, ReviewQueue};
+use crate::review::sampling::{SamplingService, rejection};
+use crate::review::secrets::{find_secret_in_field, find_secret_in_message};
 use crate::review::url_ask::UrlAsk;
 
 /// How long a person may take, and how long others wait for their turn.
-const LIMIT: Duration = Duration::from_secs(5 * 60);
+const DEFAULT_ANSWER_LIMIT: Duration = Duration::from_secs(5 * 60);
 /// The longest message that is shown, in characters.
-const LONGEST_MESSAGE: usize = 4_000;
+const MAX_MESSAGE_CHARS: usize = 4_000;
 
 /// So many addresses that people visit are remembered.
-const MOST_VISITED: usize = 64;
+const MAX_VISITED: usize = 64;
 
 /// Answers what servers ask, with the help of the person at a face.
 pub struct FaceAnswers {
@@ -43,19 +43,19 @@ pub struct FaceAnswers {
     roots: Vec<PathBuf>,
     limit: Duration,
     /// Where questions wait for other faces too.
-    waiting: Option<Waiting>,
+    queue: Option<ReviewQueue>,
     /// One person reads one question at a time.
-    turn: Semaphore,
-    samplings: Option<Samplings>,
+    ask_lock: Semaphore,
+    samplings: Option<SamplingService>,
     /// The configuration as it is at any moment, once a host has it.
     config: OnceLock<Published<Config>>,
     /// Whether any server was told that there are folders to ask for.
-    told_of_roots: AtomicBool,
-    visited: Mutex<VecDeque<Visited>>,
+    declared_roots: AtomicBool,
+    visited: Mutex<VecDeque<VisitedUrl>>,
 }
 
 /// An address that somebody agreed to visit.
-struct Visited {
+struct VisitedUrl {
     server: String,
     /// The server's name for the question.
     id: String,
@@ -71,12 +71,12 @@ impl FaceAnswers {
         Self {
             asker,
             roots,
-            limit: LIMIT,
-            waiting: None,
-            turn: Semaphore::new(1),
+            limit: DEFAULT_ANSWER_LIMIT,
+            queue: None,
+            ask_lock: Semaphore::new(1),
             samplings: None,
             config: OnceLock::new(),
-            told_of_roots: AtomicBool::new(false),
+            declared_roots: AtomicBool::new(false),
             visited: Mutex::default(),
         }
     }
@@ -84,7 +84,7 @@ impl FaceAnswers {
     /// The same with models, for the servers that may ask them.
     #[must_use]
     pub fn with_sampler(mut self, sampler: Arc<dyn Sampler>) -> Self {
-        self.samplings = Some(Samplings::new(sampler));
+        self.samplings = Some(SamplingService::new(sampler));
         self
     }
 
@@ -97,132 +97,143 @@ impl FaceAnswers {
 
     /// The same with a queue from which other faces and processes can answer. Its limit counts.
     #[must_use]
-    pub fn with_waiting(mut self, waiting: Waiting) -> Self {
+    pub fn with_queue(mut self, waiting: ReviewQueue) -> Self {
         self.limit = waiting.limit();
-        self.waiting = Some(waiting);
+        self.queue = Some(waiting);
         self
     }
 
-    async fn elicit(&self, asking: Asking<'_>) -> Result<String, RpcError> {
-        let asker = self.asker_of(asking.call);
-        match ask_of(asking) {
+    async fn elicit(&self, asking: ServerRequest<'_>) -> Result<String, RpcError> {
+        let asker = self.asker_for_call(asking.call);
+        match parse_ask(asking) {
             Ok(mut ask) => {
-                let reply = match &self.waiting {
-                    Some(waiting) => self.put_and_wait(waiting, &mut ask, asking.call).await,
-                    None => self.put(&ask).await,
+                let reply = match &self.queue {
+                    Some(waiting) => self.ask_face_and_queue(waiting, &mut ask, asking.call).await,
+                    None => self.ask_face(&ask).await,
                 };
-                self.remember_address(&ask, &reply, asking.params, &asker);
-                Ok(result(asker.as_ref(), &ask, reply).to_string())
+                self.remember_visit(&ask, &reply, asking.params, &asker);
+                Ok(reply_result(asker.as_ref(), &ask, reply).to_string())
             }
             Err(BadAsk::Malformed(why)) => {
-                asker.turned_down(asking.server, &why);
+                asker.notify_refused(asking.server, &why);
                 Err(RpcError::new(RpcError::INVALID_PARAMS, why))
             }
             // A well-formed question gets a well-formed no, which servers know how to take.
             Err(BadAsk::Unsafe(why)) => {
-                asker.turned_down(asking.server, &why);
+                asker.notify_refused(asking.server, &why);
                 Ok(json!({"action": "decline"}).to_string())
             }
         }
     }
 
     /// Notes which address a person agreed to visit, to tell them when that is done.
-    fn remember_address(
+    fn remember_visit(
         &self,
         ask: &Ask,
-        reply: &Reply,
+        reply: &AskReply,
         params: Option<&Json>,
         asker: &Arc<dyn Asker>,
     ) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Named {
+        struct ElicitationId {
             elicitation_id: Option<String>,
         }
-        if let (AskKind::Url(_), Reply::Accept(_)) = (&ask.kind, reply)
-            && let Some(Ok(Named { elicitation_id: Some(id) })) = params.map(Json::read)
+        if let (AskKind::Url(_), AskReply::Accept(_)) = (&ask.kind, reply)
+            && let Some(Ok(ElicitationId { elicitation_id: Some(id) })) = params.map(Json::read)
         {
             let mut visited = self.visited.lock().unwrap_or_else(PoisonError::into_inner);
-            if visited.len() >= MOST_VISITED {
+            if visited.len() >= MAX_VISITED {
                 visited.pop_front();
             }
-            let (server, asker) = (ask.server.clone(), Arc::clone(asker));
-            visited.push_back(Visited { server, id, asker });
+            let server = ask.server.clone();
+            let asker = Arc::clone(asker);
+            visited.push_back(VisitedUrl { server, id, asker });
         }
     }
 
     /// Who asks models for this server, and how much it may ask.
-    fn sampling(&self, server: &str) -> Option<(&Samplings, SamplingSettings)> {
+    fn sampling(&self, server: &str) -> Option<(&SamplingService, SamplingSettings)> {
         let samplings = self.samplings.as_ref()?;
         let config = self.config.get()?.load();
         let settings = config.servers.get(server)?.sampling.clone()?;
         Some((samplings, settings))
     }
 
-    async fn sample(&self, asking: Asking<'_>) -> Result<String, RpcError> {
+    async fn sample(&self, asking: ServerRequest<'_>) -> Result<String, RpcError> {
         let Some((samplings, settings)) = self.sampling(asking.server) else {
-            return Err(not_answered(asking.method));
+            return Err(unsupported_method(asking.method));
         };
         let mut prepared = samplings.prepare(asking, &settings).map_err(|bad| {
-            self.asker_of(asking.call).turned_down(asking.server, &bad.to_string());
+            self.asker_for_call(asking.call).notify_refused(asking.server, &bad.to_string());
             match bad {
                 BadAsk::Malformed(why) => RpcError::new(RpcError::INVALID_PARAMS, why),
-                BadAsk::Unsafe(why) => rejected(&why),
+                BadAsk::Unsafe(why) => rejection(&why),
             }
         })?;
         if settings.review == SamplingReview::Person {
-            let reply = match &self.waiting {
-                Some(waiting) => self.put_and_wait(waiting, &mut prepared.ask, asking.call).await,
-                None => self.put(&prepared.ask).await,
+            let reply = match &self.queue {
+                Some(waiting) => {
+                    self.ask_face_and_queue(waiting, &mut prepared.ask, asking.call).await
+                }
+                None => self.ask_face(&prepared.ask).await,
             };
             let why = match reply {
-                Reply::Accept(_) => None,
-                Reply::Decline => Some("declined"),
-                Reply::Cancel => Some("nobody answered"),
+                AskReply::Accept(_) => None,
+                AskReply::Decline => Some("declined"),
+                AskReply::Cancel => Some("nobody answered"),
             };
             if let Some(why) = why {
-                samplings.give_up(&prepared);
-                return Err(rejected(why));
+                samplings.release(&prepared);
+                return Err(rejection(why));
             }
         }
         samplings.run(&prepared).await
     }
 
     /// Whoever registered for the call, or the face.
-    fn asker_of(&self, call: Option<u64>) -> Arc<dyn Asker> {
-        let registered =
-            self.waiting.as_ref().zip(call).and_then(|(waiting, call)| waiting.askers().of(call));
+    fn asker_for_call(&self, call: Option<u64>) -> Arc<dyn Asker> {
+        let registered = self
+            .queue
+            .as_ref()
+            .zip(call)
+            .and_then(|(waiting, call)| waiting.askers().asker_for(call));
         registered.unwrap_or_else(|| Arc::clone(&self.asker))
     }
 
-    async fn put(&self, ask: &Ask) -> Reply {
-        let Ok(Ok(_turn)) = timeout(self.limit, self.turn.acquire()).await else {
-            return Reply::Cancel;
+    async fn ask_face(&self, ask: &Ask) -> AskReply {
+        let Ok(Ok(_turn)) = timeout(self.limit, self.ask_lock.acquire()).await else {
+            return AskReply::Cancel;
         };
-        timeout(self.limit, self.asker.ask(ask)).await.unwrap_or(Reply::Cancel)
+        timeout(self.limit, self.asker.ask(ask)).await.unwrap_or(AskReply::Cancel)
     }
 
     /// Asks whoever registered for the call, or the face; and other faces at the same time.
-    async fn put_and_wait(&self, waiting: &Waiting, ask: &mut Ask, call: Option<u64>) -> Reply {
+    async fn ask_face_and_queue(
+        &self,
+        waiting: &ReviewQueue,
+        ask: &mut Ask,
+        call: Option<u64>,
+    ) -> AskReply {
         let seen = match call {
             Some(call) => waiting.look_up(call).await,
-            None => CallSeen::default(),
+            None => CallDetails::default(),
         };
         ask.tool = ask.tool.take().or(seen.target);
         ask.reference = seen.reference;
         let ask = &*ask;
-        if let Some(asker) = call.and_then(|call| waiting.askers().of(call)) {
-            return put_ask(waiting, asker.as_ref(), ask, seen.caller, asker.ask(ask)).await;
+        if let Some(asker) = call.and_then(|call| waiting.askers().asker_for(call)) {
+            return ask_person(waiting, asker.as_ref(), ask, seen.caller, asker.ask(ask)).await;
         }
         let in_turn = async {
-            let Ok(_turn) = self.turn.acquire().await else { return Reply::Cancel };
+            let Ok(_turn) = self.ask_lock.acquire().await else { return AskReply::Cancel };
             self.asker.ask(ask).await
         };
-        put_ask(waiting, self.asker.as_ref(), ask, seen.caller, in_turn).await
+        ask_person(waiting, self.asker.as_ref(), ask, seen.caller, in_turn).await
     }
 
     /// What people and models answer for this server.
-    fn of_people(&self, server: &str) -> Map<String, Value> {
+    fn person_capabilities(&self, server: &str) -> Map<String, Value> {
         let mut capabilities = Map::new();
         capabilities.insert("elicitation".to_owned(), json!({"form": {}, "url": {}}));
         let sampling = self.sampling(server);
@@ -242,7 +253,7 @@ impl FaceAnswers {
         }
     }
 
-    fn listed_roots(&self) -> String {
+    fn roots_result(&self) -> String {
         let root = |folder: &PathBuf| {
             let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
             json!({"uri": file_uri::from_path(folder), "name": name})
@@ -252,59 +263,59 @@ impl FaceAnswers {
 }
 
 impl Answers for FaceAnswers {
-    fn attend(&self, config: &Published<Config>) {
+    fn set_config(&self, config: &Published<Config>) {
         self.config.get_or_init(|| config.clone());
     }
 
     fn capabilities(&self, server: &str) -> String {
-        let mut capabilities = self.of_people(server);
+        let mut capabilities = self.person_capabilities(server);
         if !self.roots().is_empty() {
-            self.told_of_roots.store(true, Ordering::Relaxed);
+            self.declared_roots.store(true, Ordering::Relaxed);
             capabilities.insert("roots".to_owned(), json!({"listChanged": true}));
         }
         Value::Object(capabilities).to_string()
     }
 
-    fn for_others(&self, server: &str) -> Option<String> {
-        let is_there = self.waiting.is_some() && self.asker.is_there();
-        is_there.then(|| Value::Object(self.of_people(server)).to_string())
+    fn fallback_capabilities(&self, server: &str) -> Option<String> {
+        let is_there = self.queue.is_some() && self.asker.is_available();
+        is_there.then(|| Value::Object(self.person_capabilities(server)).to_string())
     }
 
-    fn completed(&self, server: &str, elicitation: &str) {
+    fn on_elicitation_complete(&self, server: &str, elicitation: &str) {
         let mut visited = self.visited.lock().unwrap_or_else(PoisonError::into_inner);
         let place = visited.iter().position(|one| one.server == server && one.id == elicitation);
         // What nobody was asked, or was told already, is nothing to tell.
         if let Some(one) = place.and_then(|place| visited.remove(place)) {
             drop(visited);
-            one.asker.completed(server);
+            one.asker.notify_completed(server);
         }
     }
 
-    fn answer<'a>(&'a self, asking: Asking<'a>) -> Answering<'a> {
+    fn answer<'a>(&'a self, asking: ServerRequest<'a>) -> AnswerFuture<'a> {
         Box::pin(async move {
             match asking.method {
                 "elicitation/create" => self.elicit(asking).await,
                 "sampling/createMessage" => self.sample(asking).await,
-                "roots/list" if self.told_of_roots.load(Ordering::Relaxed) => {
-                    Ok(self.listed_roots())
+                "roots/list" if self.declared_roots.load(Ordering::Relaxed) => {
+                    Ok(self.roots_result())
                 }
                 "ping" => Ok("{}".to_owned()),
                 // What was not declared is not answered, whoever asks.
-                method => Err(not_answered(method)),
+                method => Err(unsupported_method(method)),
             }
         })
     }
 }
 
 /// The reply as the protocol spells it; what does not fit the form does not leave.
-fn result(asker: &dyn Asker, ask: &Ask, reply: Reply) -> Value {
+fn reply_result(asker: &dyn Asker, ask: &Ask, reply: AskReply) -> Value {
     let content = match (reply, &ask.kind) {
-        (Reply::Decline, _) => return json!({"action": "decline"}),
-        (Reply::Cancel, _) => return json!({"action": "cancel"}),
-        (Reply::Accept(_), AskKind::Url(_) | AskKind::Sampling(_)) => {
+        (AskReply::Decline, _) => return json!({"action": "decline"}),
+        (AskReply::Cancel, _) => return json!({"action": "cancel"}),
+        (AskReply::Accept(_), AskKind::Url(_) | AskKind::Sampling(_)) => {
             return json!({"action": "accept"});
         }
-        (Reply::Accept(content), AskKind::Form(form)) => {
+        (AskReply::Accept(content), AskKind::Form(form)) => {
             let content: Map<String, Value> = content.unwrap_or_default();
             form.check(&content).map(|()| content)
         }
@@ -314,14 +325,14 @@ fn result(asker: &dyn Asker, ask: &Ask, reply: Reply) -> Value {
         Err(problems) => {
             let first = problems.first().map(ToString::to_string).unwrap_or_default();
             let why = format!("what was filled in does not fit the form: {first}");
-            asker.turned_down(&ask.server, &why);
+            asker.notify_refused(&ask.server, &why);
             json!({"action": "cancel"})
         }
     }
 }
 
-fn not_answered(method: &str) -> RpcError {
-    let method = shown_text(method, 80);
+fn unsupported_method(method: &str) -> RpcError {
+    let method = excerpt_text(method, 80);
     let why = format!("this client does not answer `{method}`");
     RpcError::new(RpcError::METHOD_NOT_FOUND, why)
 }
@@ -334,7 +345,7 @@ impl std::fmt::Debug for FaceAnswers {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Elicitation<'a> {
+struct ElicitationParams<'a> {
     mode: Option<String>,
     message: Option<String>,
     #[serde(borrow)]
@@ -343,25 +354,26 @@ struct Elicitation<'a> {
 }
 
 /// What is asked, if somebody may be asked.
-fn ask_of(asking: Asking<'_>) -> Result<Ask, BadAsk> {
-    let params = asking.params.map(Json::read::<Elicitation<'_>>);
-    let params = params.ok_or_else(|| BadAsk::malformed("the question has no parameters"))?;
+fn parse_ask(asking: ServerRequest<'_>) -> Result<Ask, BadAsk> {
+    let params = asking.params.map(Json::read::<ElicitationParams<'_>>);
+    let params = params.ok_or_else(|| BadAsk::new_malformed("the question has no parameters"))?;
     let params = params
-        .map_err(|error| BadAsk::malformed(format!("the question cannot be read: {error}")))?;
+        .map_err(|error| BadAsk::new_malformed(format!("the question cannot be read: {error}")))?;
     let message = params.message.unwrap_or_default();
     let kind = match params.mode.as_deref() {
         None | Some("form") => {
             let schema = params.requested_schema;
-            let schema = schema.ok_or_else(|| BadAsk::malformed("the question has no form"))?;
-            AskKind::Form(safe_form(schema, &message)?)
+            let schema = schema.ok_or_else(|| BadAsk::new_malformed("the question has no form"))?;
+            AskKind::Form(parse_safe_form(schema, &message)?)
         }
         Some("url") => {
-            let url = params.url.ok_or_else(|| BadAsk::malformed("the question has no `url`"))?;
+            let url =
+                params.url.ok_or_else(|| BadAsk::new_malformed("the question has no `url`"))?;
             AskKind::Url(UrlAsk::parse(&url)?)
         }
         Some(mode) => {
-            let why = format!("questions of the mode `{}` are not known", shown_text(mode, 40));
-            return Err(BadAsk::malformed(why));
+            let why = format!("questions of the mode `{}` are not known", excerpt_text(mode, 40));
+            return Err(BadAsk::new_malformed(why));
         }
     };
     Ok(Ask {
@@ -369,19 +381,23 @@ fn ask_of(asking: Asking<'_>) -> Result<Ask, BadAsk> {
         tool: asking.target.map(str::to_owned),
         call: asking.call.map(|call| call.to_string()),
         reference: None,
-        message: message.chars().take(LONGEST_MESSAGE).collect(),
+        message: message.chars().take(MAX_MESSAGE_CHARS).collect(),
         kind,
     })
 }
 
-fn safe_form(schema: &RawValue, message: &str) -> Result<Form, BadAsk> {
+fn parse_safe_form(schema: &RawValue, message: &str) -> Result<Form, BadAsk> {
     let form = Form::parse(schema)?;
-    let secret = form.fields.iter().find_map(secret_of).or_else(|| secret_asked_in(message));
+    let secret = form
+        .fields
+        .iter()
+        .find_map(find_secret_in_field)
+        .or_else(|| find_secret_in_message(message));
     match secret {
         Some(secret) => {
-            let secret = shown_text(&secret, 40);
+            let secret = excerpt_text(&secret, 40);
             let why = format!("it asks for a secret (`{secret}`) in a form, which no server may");
-            Err(BadAsk::unsafe_to_answer(why))
+            Err(BadAsk::new_unsafe(why))
         }
         None => Ok(form),
     }

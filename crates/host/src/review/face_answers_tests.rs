@@ -3,12 +3,12 @@
 use std::sync::atomic::AtomicUsize;
 
 use super::*;
-use crate::review::ask::Replying;
+use crate::review::ask::ReplyFuture;
 
 /// Replies with what it was given, and notes what came.
 #[derive(Default)]
 struct Scripted {
-    reply: Mutex<Option<Reply>>,
+    reply: Mutex<Option<AskReply>>,
     asked: Mutex<Vec<String>>,
     turned_down: Mutex<Vec<String>>,
     at_once: AtomicUsize,
@@ -16,13 +16,13 @@ struct Scripted {
 }
 
 impl Scripted {
-    fn replying(reply: Reply) -> Arc<Self> {
+    fn replying(reply: AskReply) -> Arc<Self> {
         Arc::new(Self { reply: Mutex::new(Some(reply)), ..Self::default() })
     }
 }
 
 impl Asker for Scripted {
-    fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a> {
+    fn ask<'a>(&'a self, ask: &'a Ask) -> ReplyFuture<'a> {
         let about = format!("{} {:?} {:?}: {}", ask.server, ask.tool, ask.call, ask.message);
         self.asked.lock().unwrap().push(about);
         let reply = self.reply.lock().unwrap().clone();
@@ -38,14 +38,14 @@ impl Asker for Scripted {
         })
     }
 
-    fn turned_down(&self, server: &str, why: &str) {
+    fn notify_refused(&self, server: &str, why: &str) {
         self.turned_down.lock().unwrap().push(format!("{server}: {why}"));
     }
 }
 
 async fn answer(answers: &FaceAnswers, method: &str, params: &Value) -> Result<Value, i64> {
     let params = Json::from(params);
-    let asking = Asking {
+    let asking = ServerRequest {
         key: None,
         server: "notes",
         target: Some("save"),
@@ -73,14 +73,14 @@ fn content(value: &Value) -> Option<Map<String, Value>> {
 async fn what_the_person_says_is_told_as_the_protocol_spells_it() {
     for (reply, expected) in [
         (
-            Reply::Accept(content(&json!({"name": "Ada"}))),
+            AskReply::Accept(content(&json!({"name": "Ada"}))),
             json!({"action": "accept", "content": {"name": "Ada"}}),
         ),
-        (Reply::Decline, json!({"action": "decline"})),
-        (Reply::Cancel, json!({"action": "cancel"})),
+        (AskReply::Decline, json!({"action": "decline"})),
+        (AskReply::Cancel, json!({"action": "cancel"})),
         // What does not fit the form never leaves.
-        (Reply::Accept(None), json!({"action": "cancel"})),
-        (Reply::Accept(content(&json!({"name": 3}))), json!({"action": "cancel"})),
+        (AskReply::Accept(None), json!({"action": "cancel"})),
+        (AskReply::Accept(content(&json!({"name": 3}))), json!({"action": "cancel"})),
     ] {
         let asker = Scripted::replying(reply);
         let answers = FaceAnswers::new(Arc::clone(&asker) as Arc<dyn Asker>, Vec::new());
@@ -94,7 +94,7 @@ async fn what_the_person_says_is_told_as_the_protocol_spells_it() {
 #[tokio::test]
 async fn el_01_a_form_that_asks_for_a_secret_is_declined_and_the_person_is_told_why() {
     for field in ["password", "api_key", "otp", "seed phrase"] {
-        let asker = Scripted::replying(Reply::Accept(None));
+        let asker = Scripted::replying(AskReply::Accept(None));
         let answers = FaceAnswers::new(Arc::clone(&asker) as Arc<dyn Asker>, Vec::new());
         let got = answer(&answers, "elicitation/create", &elicitation(field)).await;
         assert_eq!(got, Ok(json!({"action": "decline"})), "{field}");
@@ -106,7 +106,7 @@ async fn el_01_a_form_that_asks_for_a_secret_is_declined_and_the_person_is_told_
 
 #[tokio::test]
 async fn el_06_what_was_not_declared_or_is_not_known_is_refused_unasked() {
-    let asker = Scripted::replying(Reply::Accept(None));
+    let asker = Scripted::replying(AskReply::Accept(None));
     let answers = FaceAnswers::new(Arc::clone(&asker) as Arc<dyn Asker>, Vec::new());
     for (method, params, code) in [
         ("sampling/createMessage", json!({}), RpcError::METHOD_NOT_FOUND),
@@ -130,7 +130,7 @@ async fn an_address_is_asked_about_or_declined() {
         ("http://example.org/", 0, "decline"),
         ("https://me@example.org/", 0, "decline"),
     ] {
-        let asker = Scripted::replying(Reply::Accept(content(&json!({"left": "out"}))));
+        let asker = Scripted::replying(AskReply::Accept(content(&json!({"left": "out"}))));
         let answers = FaceAnswers::new(Arc::clone(&asker) as Arc<dyn Asker>, Vec::new());
         let params = json!({"mode": "url", "message": "Go.", "url": url, "elicitationId": "1"});
         let got = answer(&answers, "elicitation/create", &params).await;
@@ -156,7 +156,7 @@ async fn folders_are_told_only_if_there_are_any() {
 
 #[tokio::test]
 async fn several_questions_wait_for_one_another() {
-    let asker = Scripted::replying(Reply::Decline);
+    let asker = Scripted::replying(AskReply::Decline);
     let answers = FaceAnswers::new(Arc::clone(&asker) as Arc<dyn Asker>, Vec::new());
     let params = elicitation("name");
     let ask = || answer(&answers, "elicitation/create", &params);
@@ -180,11 +180,11 @@ async fn a_person_is_told_once_that_an_address_they_visited_has_done_its_work() 
     #[derive(Default)]
     struct Visitor(Mutex<Vec<String>>);
     impl Asker for Visitor {
-        fn ask<'a>(&'a self, _ask: &'a Ask) -> Replying<'a> {
-            Box::pin(async { Reply::Accept(None) })
+        fn ask<'a>(&'a self, _ask: &'a Ask) -> ReplyFuture<'a> {
+            Box::pin(async { AskReply::Accept(None) })
         }
 
-        fn completed(&self, server: &str) {
+        fn notify_completed(&self, server: &str) {
             self.0.lock().unwrap().push(server.to_owned());
         }
     }
@@ -194,7 +194,7 @@ async fn a_person_is_told_once_that_an_address_they_visited_has_done_its_work() 
     let params = json!({"mode": "url", "message": "Go.", "url": url, "elicitationId": "one"});
     answer(&answers, "elicitation/create", &params).await.unwrap();
     for (server, id) in [("notes", "two"), ("others", "one"), ("notes", "one"), ("notes", "one")] {
-        answers.completed(server, id);
+        answers.on_elicitation_complete(server, id);
     }
     assert_eq!(*visitor.0.lock().unwrap(), ["notes"]);
 }

@@ -4,24 +4,25 @@ use std::task::Poll;
 use std::time::Duration;
 
 use serde_json::Value;
-use switchboard_core::{Answer, What};
+use switchboard_core::{Answer, EventKind};
 use switchboard_policy::Question;
 use switchboard_store::{
-    AskMatter, Asked, AskedFor, Entry, Given, Matter, Reply, State, WaitingError,
+    AskMatter, AskReply, AskedFor, EntryState, Matter, QueueEntry, QueueError, QueuedQuestion,
+    UserDecision,
 };
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::review::ask::{Ask, Asker};
 use crate::review::matter::{ask_matter, review_matter};
-use crate::review::pending_entry::{Posted, deadline};
-use crate::review::review_queue::{CallSeen, Waiting};
+use crate::review::pending_entry::{PendingEntry, deadline};
+use crate::review::review_queue::{CallDetails, ReviewQueue};
 use crate::review::reviewer::{Reviewer, Unanswered};
 
 /// What a face hears about a question while it waits.
 #[derive(Clone, Copy, Debug)]
-pub enum News<'a> {
+pub enum QuestionUpdate<'a> {
     /// It waits in the queue as well.
-    Waits(&'a Entry),
+    Queued(&'a QueueEntry),
     /// Somebody else was faster; the face's own question has been taken back.
     AnsweredElsewhere {
         /// The entry.
@@ -36,10 +37,10 @@ pub enum News<'a> {
 }
 
 /// What became of a question.
-enum Came<T> {
+enum QuestionOutcome<T> {
     FromFace(T),
-    FromElsewhere(Given),
-    Expired(Option<WaitingError>),
+    FromElsewhere(UserDecision),
+    Expired(Option<QueueError>),
     Withdrawn(String),
 }
 
@@ -47,70 +48,70 @@ enum Came<T> {
 ///
 /// # Errors
 /// Why there is no answer.
-pub(crate) async fn put_question(
-    waiting: &Waiting,
+pub(crate) async fn ask_question(
+    waiting: &ReviewQueue,
     reviewer: &dyn Reviewer,
     question: &Question,
-    call: (u64, CallSeen),
+    call: (u64, CallDetails),
 ) -> Result<Answer, Unanswered> {
-    let waiting = &waiting.within(reviewer.limit());
+    let waiting = &waiting.with_limit(reviewer.limit());
     let (number, seen) = call;
-    let asked = || Asked {
+    let asked = || QueuedQuestion {
         matter: review_matter(question),
         call: Some(number.to_string()),
         reference: seen.reference,
         caller: seen.caller,
     };
     let ending = |answer: &Result<Answer, Unanswered>| match answer {
-        Ok(answer) => answered_here(&Given::from(answer)),
-        Err(unanswered) => State::Withdrawn { why: unanswered.message.clone() },
+        Ok(answer) => answered_state(&UserDecision::from(answer)),
+        Err(unanswered) => EntryState::Withdrawn { why: unanswered.message.clone() },
     };
-    let hear = |news: News<'_>| reviewer.hear(news);
+    let hear = |news: QuestionUpdate<'_>| reviewer.on_update(news);
     let target = question.call().target();
     let unanswered = |message: String, hint: Option<&str>| {
         Err(Unanswered { message, hint: hint.map(str::to_owned) })
     };
-    match put(waiting, reviewer.ask(question), ending, asked, hear).await {
-        Came::FromFace(answer) => answer,
-        Came::FromElsewhere(given) => match given.into_answer() {
+    match ask_everywhere(waiting, reviewer.ask(question), ending, asked, hear).await {
+        QuestionOutcome::FromFace(answer) => answer,
+        QuestionOutcome::FromElsewhere(given) => match given.into_answer() {
             Some(answer) => Ok(answer),
             None => unanswered(format!("what was answered about `{target}` fits no call"), None),
         },
-        Came::Expired(None) => {
-            let minutes = in_words(waiting.limit());
+        QuestionOutcome::Expired(None) => {
+            let minutes = format_limit(waiting.limit());
             let hint = "`settings.reviewMinutes` says how long a question waits";
             unanswered(format!("nobody answered about `{target}` within {minutes}"), Some(hint))
         }
-        Came::Expired(Some(error)) => {
+        QuestionOutcome::Expired(Some(error)) => {
             unanswered(format!("nobody answered about `{target}`: {error}"), error.hint())
         }
-        Came::Withdrawn(why) => {
+        QuestionOutcome::Withdrawn(why) => {
             unanswered(format!("the question about `{target}` was withdrawn: {why}"), None)
         }
     }
 }
 
 /// Asks what a server asks. Who says nothing has cancelled.
-pub(crate) async fn put_ask(
-    waiting: &Waiting,
+pub(crate) async fn ask_person(
+    waiting: &ReviewQueue,
     asker: &dyn Asker,
     ask: &Ask,
     caller: Option<String>,
-    face: impl Future<Output = Reply> + Send,
-) -> Reply {
-    let waiting = &waiting.within(asker.limit());
-    let asked = || Asked {
+    face: impl Future<Output = AskReply> + Send,
+) -> AskReply {
+    let waiting = &waiting.with_limit(asker.limit());
+    let asked = || QueuedQuestion {
         matter: ask_matter(ask),
         call: ask.call.clone(),
         reference: ask.reference.clone(),
         caller,
     };
-    let ending = |reply: &Reply| answered_here(&Given::from(reply));
-    let hear = |news: News<'_>| asker.hear(news);
-    match put(waiting, Box::pin(face), ending, asked, hear).await {
-        Came::FromFace(reply) => reply,
-        Came::FromElsewhere(given) => given.into_reply().unwrap_or(Reply::Cancel),
-        Came::Expired(_) | Came::Withdrawn(_) => Reply::Cancel,
+    let ending = |reply: &AskReply| answered_state(&UserDecision::from(reply));
+    let hear = |news: QuestionUpdate<'_>| asker.on_update(news);
+    match ask_everywhere(waiting, Box::pin(face), ending, asked, hear).await {
+        QuestionOutcome::FromFace(reply) => reply,
+        QuestionOutcome::FromElsewhere(given) => given.into_reply().unwrap_or(AskReply::Cancel),
+        QuestionOutcome::Expired(_) | QuestionOutcome::Withdrawn(_) => AskReply::Cancel,
     }
 }
 
@@ -119,31 +120,31 @@ pub(crate) async fn put_ask(
 ///
 /// # Errors
 /// When it cannot be kept.
-pub(crate) async fn put_consent(
-    waiting: &Waiting,
+pub(crate) async fn ask_consent(
+    waiting: &ReviewQueue,
     (server, name): (&str, &str),
     (message, details): (String, Value),
     limit: Duration,
-) -> Result<Reply, WaitingError> {
+) -> Result<AskReply, QueueError> {
     let wanted = AskedFor::Consent { name: name.to_owned(), details };
     let matter = Matter::Ask(AskMatter { server: server.to_owned(), tool: None, message, wanted });
-    let asked = Asked { matter, call: None, reference: None, caller: None };
-    let posted = waiting.post_beside(asked, limit).await?;
-    waiting.tell(|| waits(&posted.entry));
-    posted.over().await;
+    let asked = QueuedQuestion { matter, call: None, reference: None, caller: None };
+    let posted = waiting.post_optional(asked, limit).await?;
+    waiting.emit(|| waiting_event(&posted.entry));
+    posted.wait_until_ended().await;
     let id = posted.entry.id.clone();
     let (state, given) = posted.take().await?;
-    waiting.tell(|| ended(&id, &state));
-    Ok(given.and_then(Given::into_reply).unwrap_or(Reply::Cancel))
+    waiting.emit(|| ended_event(&id, &state));
+    Ok(given.and_then(UserDecision::into_reply).unwrap_or(AskReply::Cancel))
 }
 
-async fn put<T>(
-    waiting: &Waiting,
+async fn ask_everywhere<T>(
+    waiting: &ReviewQueue,
     face: impl Future<Output = T> + Unpin,
-    ending: impl Fn(&T) -> State,
-    asked: impl FnOnce() -> Asked,
-    hear: impl Fn(News<'_>),
-) -> Came<T> {
+    ending: impl Fn(&T) -> EntryState,
+    asked: impl FnOnce() -> QueuedQuestion,
+    hear: impl Fn(QuestionUpdate<'_>),
+) -> QuestionOutcome<T> {
     let mut face = Some(face);
     // Who answers at once, such as nobody, needs no queue: no file is touched for that.
     let at_once = std::future::poll_fn(|context| {
@@ -154,9 +155,9 @@ async fn put<T>(
         }
     });
     if let Some(answer) = at_once.await {
-        return Came::FromFace(answer);
+        return QuestionOutcome::FromFace(answer);
     }
-    let Some(mut face) = face else { return Came::Expired(None) };
+    let Some(mut face) = face else { return QuestionOutcome::Expired(None) };
     let limit = waiting.limit();
     let end = deadline(limit);
     let mut posted = match waiting.post(asked(), limit).await {
@@ -164,18 +165,18 @@ async fn put<T>(
         // Without the queue the face alone is asked.
         Err(error) => {
             return match timeout_at(end, face).await {
-                Ok(answer) => Came::FromFace(answer),
-                Err(_) => Came::Expired(Some(error)),
+                Ok(answer) => QuestionOutcome::FromFace(answer),
+                Err(_) => QuestionOutcome::Expired(Some(error)),
             };
         }
     };
-    hear(News::Waits(&posted.entry));
-    waiting.tell(|| waits(&posted.entry));
-    let answer = first(&mut posted, &mut face, end).await;
+    hear(QuestionUpdate::Queued(&posted.entry));
+    waiting.emit(|| waiting_event(&posted.entry));
+    let answer = wait_for_first(&mut posted, &mut face, end).await;
     let state = match &answer {
-        First::Face(answer) => Some(ending(answer)),
-        First::Late => Some(State::Expired),
-        First::Elsewhere => None,
+        FirstEvent::Face(answer) => Some(ending(answer)),
+        FirstEvent::Late => Some(EntryState::Expired),
+        FirstEvent::Elsewhere => None,
     };
     let id = posted.entry.id.clone();
     let is_ours = match state.clone() {
@@ -184,74 +185,78 @@ async fn put<T>(
         None => false,
     };
     let came = match (answer, is_ours) {
-        (First::Face(answer), true) => Came::FromFace(answer),
-        (First::Late, true) => Came::Expired(None),
-        (First::Elsewhere, _) | (_, false) => {
+        (FirstEvent::Face(answer), true) => QuestionOutcome::FromFace(answer),
+        (FirstEvent::Late, true) => QuestionOutcome::Expired(None),
+        (FirstEvent::Elsewhere, _) | (_, false) => {
             drop(face);
-            return elsewhere(waiting, posted, &hear).await;
+            return take_other_answer(waiting, posted, &hear).await;
         }
     };
     drop(face);
-    if let Came::Expired(_) = came {
-        hear(News::Expired(&id));
+    if let QuestionOutcome::Expired(_) = came {
+        hear(QuestionUpdate::Expired(&id));
     }
     if let Some(state) = state {
-        waiting.tell(|| ended(&id, &state));
+        waiting.emit(|| ended_event(&id, &state));
     }
     came
 }
 
 /// What happened first.
-enum First<T> {
+enum FirstEvent<T> {
     Face(T),
     Elsewhere,
     Late,
 }
 
-async fn first<T>(
-    posted: &mut Posted,
+async fn wait_for_first<T>(
+    posted: &mut PendingEntry,
     face: &mut (impl Future<Output = T> + Unpin),
     end: Instant,
-) -> First<T> {
+) -> FirstEvent<T> {
     tokio::select! {
         biased;
-        answer = face => First::Face(answer),
-        () = posted.over() => First::Elsewhere,
-        () = sleep_until(end) => First::Late,
+        answer = face => FirstEvent::Face(answer),
+        () = posted.wait_until_ended() => FirstEvent::Elsewhere,
+        () = sleep_until(end) => FirstEvent::Late,
     }
 }
 
 /// Takes what another face, or another process, made of it.
-async fn elsewhere<T>(waiting: &Waiting, posted: Posted, hear: &impl Fn(News<'_>)) -> Came<T> {
+async fn take_other_answer<T>(
+    waiting: &ReviewQueue,
+    posted: PendingEntry,
+    hear: &impl Fn(QuestionUpdate<'_>),
+) -> QuestionOutcome<T> {
     let id = posted.entry.id.clone();
     let (state, given) = match posted.take().await {
         Ok(taken) => taken,
-        Err(error) => return Came::Withdrawn(error.to_string()),
+        Err(error) => return QuestionOutcome::Withdrawn(error.to_string()),
     };
-    waiting.tell(|| ended(&id, &state));
+    waiting.emit(|| ended_event(&id, &state));
     match (state, given) {
-        (State::Answered { by, word }, Some(given)) => {
-            hear(News::AnsweredElsewhere { id: &id, by: &by, word: &word });
-            Came::FromElsewhere(given)
+        (EntryState::Answered { by, word }, Some(given)) => {
+            hear(QuestionUpdate::AnsweredElsewhere { id: &id, by: &by, word: &word });
+            QuestionOutcome::FromElsewhere(given)
         }
-        (State::Expired, _) => {
-            hear(News::Expired(&id));
-            Came::Expired(None)
+        (EntryState::Expired, _) => {
+            hear(QuestionUpdate::Expired(&id));
+            QuestionOutcome::Expired(None)
         }
-        (State::Withdrawn { why }, _) => Came::Withdrawn(why),
-        (State::Answered { .. } | State::Waiting, _) => {
-            Came::Withdrawn("its answer was lost".to_owned())
+        (EntryState::Withdrawn { why }, _) => QuestionOutcome::Withdrawn(why),
+        (EntryState::Answered { .. } | EntryState::Waiting, _) => {
+            QuestionOutcome::Withdrawn("its answer was lost".to_owned())
         }
     }
 }
 
-fn answered_here(given: &Given) -> State {
+fn answered_state(given: &UserDecision) -> EntryState {
     let by = format!("the face of process {}", std::process::id());
-    State::Answered { by, word: given.word().to_owned() }
+    EntryState::Answered { by, word: given.word().to_owned() }
 }
 
-fn waits(entry: &Entry) -> What {
-    What::Waiting {
+fn waiting_event(entry: &QueueEntry) -> EventKind {
+    EventKind::Waiting {
         id: entry.id.clone(),
         kind: entry.asked.matter.word().to_owned(),
         server: entry.asked.matter.server().to_owned(),
@@ -260,16 +265,16 @@ fn waits(entry: &Entry) -> What {
     }
 }
 
-fn ended(id: &str, state: &State) -> What {
+fn ended_event(id: &str, state: &EntryState) -> EventKind {
     let (how, by) = match state {
-        State::Answered { by, word } => (word.as_str(), Some(by.clone())),
-        State::Withdrawn { .. } => ("withdrawn", None),
-        State::Expired | State::Waiting => ("expired", None),
+        EntryState::Answered { by, word } => (word.as_str(), Some(by.clone())),
+        EntryState::Withdrawn { .. } => ("withdrawn", None),
+        EntryState::Expired | EntryState::Waiting => ("expired", None),
     };
-    What::Answered { id: id.to_owned(), how: how.to_owned(), by }
+    EventKind::Answered { id: id.to_owned(), how: how.to_owned(), by }
 }
 
-fn in_words(limit: Duration) -> String {
+fn format_limit(limit: Duration) -> String {
     match limit.as_secs() {
         60 => "a minute".to_owned(),
         seconds if seconds >= 60 && seconds % 60 == 0 => format!("{} minutes", seconds / 60),

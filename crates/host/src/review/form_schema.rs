@@ -9,16 +9,16 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use switchboard_catalog::ArgumentCheck;
-use switchboard_text::shown_text;
+use switchboard_text::excerpt_text;
 
 use crate::review::bad_ask::BadAsk;
 use crate::review::form::{Choice, Field, FieldKind, Form, NumberKind, TextFormat};
 
 /// Nobody fills in more.
-const MOST_FIELDS: usize = 100;
-const MOST_OPTIONS: usize = 500;
+const MAX_FIELDS: usize = 100;
+const MAX_OPTIONS: usize = 500;
 /// The longest description or title that is kept, in characters.
-const LONGEST_TEXT: usize = 1_000;
+const MAX_TEXT_CHARS: usize = 1_000;
 
 impl Form {
     /// Reads a schema: a flat object of texts, numbers, booleans and choices.
@@ -28,86 +28,89 @@ impl Form {
     /// # Errors
     /// When it describes something else.
     pub fn parse(schema: &RawValue) -> Result<Self, BadAsk> {
-        let read: Top = serde_json::from_str(schema.get())
-            .map_err(|error| BadAsk::malformed(format!("the form cannot be read: {error}")))?;
+        let read: FormSchema = serde_json::from_str(schema.get())
+            .map_err(|error| BadAsk::new_malformed(format!("the form cannot be read: {error}")))?;
         if read.kind.is_some_and(|kind| kind != "object") {
-            return Err(BadAsk::malformed("the form is not an object of fields"));
+            return Err(BadAsk::new_malformed("the form is not an object of fields"));
         }
         let properties = read.properties.map(|properties| properties.0).unwrap_or_default();
-        if properties.len() > MOST_FIELDS {
+        if properties.len() > MAX_FIELDS {
             let count = properties.len();
-            let why = format!("the form has {count} fields, more than {MOST_FIELDS}");
-            return Err(BadAsk::malformed(why));
+            let why = format!("the form has {count} fields, more than {MAX_FIELDS}");
+            return Err(BadAsk::new_malformed(why));
         }
         let names: HashSet<&str> = properties.iter().map(|(name, _)| name.as_str()).collect();
         if names.len() < properties.len() {
-            return Err(BadAsk::malformed("the form has two fields of the same name"));
+            return Err(BadAsk::new_malformed("the form has two fields of the same name"));
         }
         let required: Vec<String> = read.required.unwrap_or_default();
         if let Some(missing) = required.iter().find(|name| !names.contains(name.as_str())) {
-            let missing = shown_text(missing, 80);
+            let missing = excerpt_text(missing, 80);
             let why = format!("the form requires `{missing}` without describing it");
-            return Err(BadAsk::malformed(why));
+            return Err(BadAsk::new_malformed(why));
         }
         let fields = properties.iter().map(|(name, schema)| {
-            let mut field = field(name, schema)?;
+            let mut field = parse_field(name, schema)?;
             field.required = required.contains(name);
             Ok(field)
         });
         let fields: Vec<Field> = fields.collect::<Result<_, BadAsk>>()?;
         let check = ArgumentCheck::compile(schema.get())
-            .map_err(|error| BadAsk::malformed(error.to_string()))?;
+            .map_err(|error| BadAsk::new_malformed(error.to_string()))?;
         Ok(Self { fields, check: Arc::new(check), schema: schema.get().into() })
     }
 }
 
 /// The schema of the whole form, with its fields in order.
 #[derive(Deserialize)]
-struct Top {
+struct FormSchema {
     #[serde(rename = "type")]
     kind: Option<Value>,
-    properties: Option<Ordered>,
+    properties: Option<OrderedProperties>,
     required: Option<Vec<String>>,
 }
 
 /// Members in the order in which they were written.
-struct Ordered(Vec<(String, Value)>);
+struct OrderedProperties(Vec<(String, Value)>);
 
-impl<'de> Deserialize<'de> for Ordered {
+impl<'de> Deserialize<'de> for OrderedProperties {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Ordered;
+        struct PropertiesVisitor;
+        impl<'de> Visitor<'de> for PropertiesVisitor {
+            type Value = OrderedProperties;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("an object of fields")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Ordered, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<OrderedProperties, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
                 }
-                Ok(Ordered(members))
+                Ok(OrderedProperties(members))
             }
         }
-        deserializer.deserialize_map(Members)
+        deserializer.deserialize_map(PropertiesVisitor)
     }
 }
 
-fn field(name: &str, schema: &Value) -> Result<Field, BadAsk> {
+fn parse_field(name: &str, schema: &Value) -> Result<Field, BadAsk> {
     let text = |key: &str| {
         let text = schema.get(key).and_then(Value::as_str);
-        text.map(|text| text.chars().take(LONGEST_TEXT).collect::<String>())
+        text.map(|text| text.chars().take(MAX_TEXT_CHARS).collect::<String>())
     };
-    let kind = kind(schema).ok_or_else(|| {
-        let name = shown_text(name, 80);
+    let kind = parse_kind(schema).ok_or_else(|| {
+        let name = excerpt_text(name, 80);
         let why = format!("`{name}` is neither a text, a number, a yes or no, nor a choice");
-        BadAsk::malformed(why)
+        BadAsk::new_malformed(why)
     })?;
     let alone = json!({"properties": {"value": schema}}).to_string();
     let check = ArgumentCheck::compile(&alone)
-        .map_err(|error| BadAsk::malformed(format!("`{}`: {error}", shown_text(name, 80))))?;
+        .map_err(|error| BadAsk::new_malformed(format!("`{}`: {error}", excerpt_text(name, 80))))?;
     let mut field = Field {
         name: name.to_owned(),
         title: text("title"),
@@ -123,17 +126,17 @@ fn field(name: &str, schema: &Value) -> Result<Field, BadAsk> {
     Ok(field)
 }
 
-fn kind(schema: &Value) -> Option<FieldKind> {
+fn parse_kind(schema: &Value) -> Option<FieldKind> {
     let schema = without_null(schema);
     let count = |key: &str| schema.get(key).and_then(Value::as_u64);
     let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
     let names = schema.get("enumNames").and_then(Value::as_array);
-    if let Some(options) = options(schema, names) {
+    if let Some(options) = parse_choices(schema, names) {
         return Some(FieldKind::Choice(options));
     }
     match type_name(schema)? {
         "string" => Some(FieldKind::Text {
-            format: schema.get("format").and_then(Value::as_str).and_then(format),
+            format: schema.get("format").and_then(Value::as_str).and_then(parse_format),
             shortest: count("minLength"),
             longest: count("maxLength"),
         }),
@@ -148,7 +151,7 @@ fn kind(schema: &Value) -> Option<FieldKind> {
         "boolean" => Some(FieldKind::Boolean),
         "array" => {
             let names = schema.get("enumNames").and_then(Value::as_array);
-            let options = options(schema.get("items")?, names)?;
+            let options = parse_choices(schema.get("items")?, names)?;
             Some(FieldKind::Choices { options, fewest: count("minItems"), most: count("maxItems") })
         }
         _ => None,
@@ -174,7 +177,7 @@ fn type_name(schema: &Value) -> Option<&str> {
     }
 }
 
-fn format(name: &str) -> Option<TextFormat> {
+fn parse_format(name: &str) -> Option<TextFormat> {
     match name {
         "email" => Some(TextFormat::Email),
         "uri" => Some(TextFormat::Uri),
@@ -185,7 +188,7 @@ fn format(name: &str) -> Option<TextFormat> {
 }
 
 /// The choices of `enum`, with or without names, or of `oneOf` and `anyOf` with titles.
-fn options(schema: &Value, names: Option<&Vec<Value>>) -> Option<Vec<Choice>> {
+fn parse_choices(schema: &Value, names: Option<&Vec<Value>>) -> Option<Vec<Choice>> {
     let listed: Option<Vec<Choice>> = if let Some(values) = schema.get("enum") {
         let name = |at: usize| names?.get(at)?.as_str().map(str::to_owned);
         let values = values.as_array()?.iter().enumerate();
@@ -201,7 +204,7 @@ fn options(schema: &Value, names: Option<&Vec<Value>>) -> Option<Vec<Choice>> {
         };
         titled.map(choice).collect()
     };
-    listed.filter(|options| !options.is_empty() && options.len() <= MOST_OPTIONS)
+    listed.filter(|options| !options.is_empty() && options.len() <= MAX_OPTIONS)
 }
 
 #[cfg(test)]

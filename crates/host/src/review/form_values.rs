@@ -1,8 +1,8 @@
 //! What was filled in: read from what a person typed, and checked field by field and as a whole.
 
 use serde_json::{Map, Value, json};
-use switchboard_catalog::{BadArguments, Problem};
-use switchboard_text::shown_text;
+use switchboard_catalog::{ArgumentProblem, BadArguments};
+use switchboard_text::excerpt_text;
 
 use crate::review::form::{Choice, Field, FieldKind, Form, NumberKind, TextFormat};
 
@@ -27,13 +27,14 @@ impl Form {
             let field = self.fields.iter().find(|field| field.name == *name);
             let words = match field {
                 Some(field) => field.problem_with(value),
-                None => Some(format!("the form has no field `{}`", shown_text(name, 80))),
+                None => Some(format!("the form has no field `{}`", excerpt_text(name, 80))),
             };
             problems.extend(words.map(|words| FieldProblem { field: Some(name.clone()), words }));
         }
         for field in self.fields.iter().filter(|field| field.required) {
             if !content.contains_key(&field.name) {
-                let (field, words) = (Some(field.name.clone()), "is required".to_owned());
+                let field = Some(field.name.clone());
+                let words = "is required".to_owned();
                 problems.push(FieldProblem { field, words });
             }
         }
@@ -41,7 +42,10 @@ impl Form {
             return Err(problems);
         }
         self.check.check(&Value::Object(content.clone())).map_err(|bad| {
-            let one = |problem: &Problem| FieldProblem { field: None, words: problem.to_string() };
+            let one = |problem: &ArgumentProblem| FieldProblem {
+                field: None,
+                words: problem.to_string(),
+            };
             bad.problems.iter().map(one).collect()
         })
     }
@@ -64,13 +68,13 @@ impl Field {
         }
         let value = match &self.kind {
             FieldKind::Text { .. } => Value::from(typed),
-            FieldKind::Number { kind, .. } => number(typed, *kind)?,
-            FieldKind::Boolean => Value::from(yes_or_no(typed)?),
-            FieldKind::Choice(options) => Value::from(chosen(typed, options)?),
+            FieldKind::Number { kind, .. } => parse_number(typed, *kind)?,
+            FieldKind::Boolean => Value::from(parse_bool(typed)?),
+            FieldKind::Choice(options) => Value::from(find_choice(typed, options)?),
             FieldKind::Choices { options, .. } => {
                 let mut all: Vec<&str> = Vec::new();
                 for word in typed.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-                    let value = chosen(word, options)?;
+                    let value = find_choice(word, options)?;
                     if !all.contains(&value) {
                         all.push(value);
                     }
@@ -88,13 +92,13 @@ impl Field {
     #[must_use]
     pub fn problem_with(&self, value: &Value) -> Option<String> {
         if let Err(BadArguments { problems, .. }) = self.check.check(&json!({"value": value})) {
-            let must = |problem: &Problem| format!("must {}", problem.expected);
+            let must = |problem: &ArgumentProblem| format!("must {}", problem.expected);
             return Some(problems.first().map_or_else(|| "does not fit".to_owned(), must));
         }
         match &self.kind {
             FieldKind::Text { format: Some(format), .. } => {
-                let fits = value.as_str().is_some_and(|text| format.fits(text));
-                (!fits).then(|| format!("must be {}", format.words()))
+                let fits = value.as_str().is_some_and(|text| format.matches(text));
+                (!fits).then(|| format!("must be {}", format.description()))
             }
             // The schema alone may say less than the protocol does.
             FieldKind::Text { .. } => (!value.is_string()).then(|| "must be a text".to_owned()),
@@ -116,7 +120,7 @@ impl Field {
 impl TextFormat {
     /// What is expected, as it follows "must be".
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::Email => "an email address, such as name@example.org",
             Self::Uri => "an address, such as https://example.org",
@@ -125,7 +129,7 @@ impl TextFormat {
         }
     }
 
-    fn fits(self, text: &str) -> bool {
+    fn matches(self, text: &str) -> bool {
         let is_plain = !text.chars().any(|c| c.is_whitespace() || c.is_control());
         match self {
             Self::Email => {
@@ -152,7 +156,7 @@ fn is_scheme(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
 }
 
-fn number(typed: &str, kind: NumberKind) -> Result<Value, String> {
+fn parse_number(typed: &str, kind: NumberKind) -> Result<Value, String> {
     let parsed = serde_json::from_str::<Value>(typed).ok().filter(Value::is_number);
     match kind {
         NumberKind::Number => parsed.ok_or_else(|| "must be a number".to_owned()),
@@ -162,7 +166,7 @@ fn number(typed: &str, kind: NumberKind) -> Result<Value, String> {
     }
 }
 
-fn yes_or_no(typed: &str) -> Result<bool, String> {
+fn parse_bool(typed: &str) -> Result<bool, String> {
     match typed.to_lowercase().as_str() {
         "y" | "yes" | "true" => Ok(true),
         "n" | "no" | "false" => Ok(false),
@@ -175,7 +179,7 @@ fn is_among(value: &str, options: &[Choice]) -> bool {
 }
 
 /// The number comes first: it is what the person sees before each choice.
-fn chosen<'a>(typed: &str, options: &'a [Choice]) -> Result<&'a str, String> {
+fn find_choice<'a>(typed: &str, options: &'a [Choice]) -> Result<&'a str, String> {
     let numbered = typed.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let numbered = numbered.and_then(|at| options.get(at));
     let named = || options.iter().find(|one| one.value == typed || one.label() == typed);

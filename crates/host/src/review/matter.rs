@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 use switchboard_policy::Question;
-use switchboard_store::{AskMatter, Asked, AskedFor, Matter, ReviewMatter};
+use switchboard_store::{AskMatter, AskedFor, Matter, QueuedQuestion, ReviewMatter};
 
 use crate::review::ask::{Ask, AskKind};
 use crate::review::bad_ask::BadAsk;
@@ -48,11 +48,11 @@ pub fn ask_matter(ask: &Ask) -> Matter {
 ///
 /// # Errors
 /// When the matter is invalid, for example because the file was edited.
-pub fn restore_ask(asked: &Asked, matter: &AskMatter) -> Result<Option<Ask>, BadAsk> {
+pub fn restore_ask(asked: &QueuedQuestion, matter: &AskMatter) -> Result<Option<Ask>, BadAsk> {
     let kind = match &matter.wanted {
         AskedFor::Form { schema } => {
             let schema: &RawValue = serde_json::from_str(schema)
-                .map_err(|error| BadAsk::malformed(format!("the form is no JSON: {error}")))?;
+                .map_err(|error| BadAsk::new_malformed(format!("the form is no JSON: {error}")))?;
             AskKind::Form(Form::parse(schema)?)
         }
         AskedFor::Url { url } => AskKind::Url(UrlAsk::parse(url)?),
@@ -85,14 +85,14 @@ mod tests {
             message: "Who?".to_owned(),
             kind: AskKind::Form(Form::parse(raw).unwrap()),
         };
-        let asked = Asked {
+        let asked = QueuedQuestion {
             matter: ask_matter(&ask),
             call: ask.call.clone(),
             reference: ask.reference.clone(),
             caller: None,
         };
         let text = serde_json::to_string(&asked).unwrap();
-        let read: Asked = serde_json::from_str(&text).unwrap();
+        let read: QueuedQuestion = serde_json::from_str(&text).unwrap();
         assert_eq!(read, asked);
         let Matter::Ask(matter) = &read.matter else { panic!("{read:?}") };
         let again = restore_ask(&read, matter).unwrap().unwrap();

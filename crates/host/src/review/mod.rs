@@ -24,16 +24,18 @@ mod secret_words;
 mod secrets;
 mod url_ask;
 
-pub use ask::{Ask, AskKind, Asker, NobodyToAsk, Replying};
+pub use ask::{Ask, AskKind, Asker, NobodyToAsk, ReplyFuture};
 pub use bad_ask::BadAsk;
 pub use call_askers::{Registration, WhichCall};
 pub use face_answers::FaceAnswers;
-pub use first_answer::News;
-pub(crate) use first_answer::{put_consent, put_question};
+pub use first_answer::QuestionUpdate;
+pub(crate) use first_answer::{ask_consent, ask_question};
 pub use form::{Choice, Field, FieldKind, Form, NumberKind, TextFormat};
 pub use form_values::FieldProblem;
 pub use matter::{ask_matter, restore_ask, review_matter};
-pub use review_queue::{CallLookup, CallSeen, LookingUp, USUAL_LIMIT, Waiting, Watch};
-pub use reviewer::{Answering, NobodyThere, Reviewer, Unanswered};
+pub use review_queue::{
+    CallDetails, CallLookup, CallLookupFuture, DEFAULT_REVIEW_LIMIT, QueueWatch, ReviewQueue,
+};
+pub use reviewer::{NobodyThere, ReviewFuture, Reviewer, Unanswered};
 pub use sampling::SamplingAsk;
 pub use url_ask::UrlAsk;

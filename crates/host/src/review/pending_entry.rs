@@ -3,95 +3,97 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use switchboard_store::{Entry, Given, State, WaitingError};
+use switchboard_store::{EntryState, QueueEntry, QueueError, UserDecision};
 use tokio::time::sleep;
 
-use crate::review::review_queue::{LOOK, Waiting};
+use crate::review::review_queue::{POLL_INTERVAL, ReviewQueue};
 
 /// An entry that this process waits for; withdrawn when it is dropped before it has ended.
-pub(super) struct Posted {
-    pub(super) entry: Entry,
-    counted: Counted,
+pub(super) struct PendingEntry {
+    pub(super) entry: QueueEntry,
+    counted: PendingCount,
     has_ended: bool,
 }
 
 /// One more that this process waits for, until it is dropped.
-pub(super) struct Counted {
-    waiting: Waiting,
+pub(super) struct PendingCount {
+    queue: ReviewQueue,
     /// Whether the process would stay for the answer alone.
     is_needed: bool,
 }
 
-impl Posted {
-    pub(super) fn count(waiting: &Waiting) -> Counted {
-        waiting.0.own.fetch_add(1, Ordering::AcqRel);
-        Counted { waiting: waiting.clone(), is_needed: true }
+impl PendingEntry {
+    pub(super) fn count(waiting: &ReviewQueue) -> PendingCount {
+        waiting.0.own_count.fetch_add(1, Ordering::AcqRel);
+        PendingCount { queue: waiting.clone(), is_needed: true }
     }
 
     /// The same for something that no call waits for.
-    pub(super) fn beside(waiting: &Waiting) -> Counted {
-        Counted { waiting: waiting.clone(), is_needed: false }
+    pub(super) fn without_count(waiting: &ReviewQueue) -> PendingCount {
+        PendingCount { queue: waiting.clone(), is_needed: false }
     }
 
     /// Waits until it has ended, whoever ended it.
-    pub(super) async fn over(&self) {
-        let waiting = &self.counted.waiting;
+    pub(super) async fn wait_until_ended(&self) {
+        let waiting = &self.counted.queue;
         loop {
             let told = waiting.0.changed.notified();
             let id = self.entry.id.clone();
             // What cannot be read at this moment may be read at the next; the limit goes on.
-            if waiting.on_disk(move |store| store.is_over(&id)).await.unwrap_or(false) {
+            if waiting.with_store(move |store| store.is_over(&id)).await.unwrap_or(false) {
                 return;
             }
             tokio::select! {
                 () = told => {}
-                () = sleep(LOOK) => {}
+                () = sleep(POLL_INTERVAL) => {}
             }
         }
     }
 
     /// Ends it; gives whether nobody else was faster.
-    pub(super) async fn end(&mut self, state: State) -> Result<bool, WaitingError> {
+    pub(super) async fn end(&mut self, state: EntryState) -> Result<bool, QueueError> {
         let id = self.entry.id.clone();
-        let ended = self.counted.waiting.on_disk(move |store| store.end(&id, &state)).await;
+        let ended = self.counted.queue.with_store(move |store| store.end(&id, &state)).await;
         self.has_ended = ended.is_ok();
         ended
     }
 
     /// How it ended, with the answer if there is one.
-    pub(super) async fn take(mut self) -> Result<(State, Option<Given>), WaitingError> {
-        let (id, digest) = (self.entry.id.clone(), self.entry.digest.clone());
-        let taken = self.counted.waiting.on_disk(move |store| store.take(&id, &digest)).await;
+    pub(super) async fn take(mut self) -> Result<(EntryState, Option<UserDecision>), QueueError> {
+        let id = self.entry.id.clone();
+        let digest = self.entry.digest.clone();
+        let taken = self.counted.queue.with_store(move |store| store.take(&id, &digest)).await;
         self.has_ended = taken.is_ok();
         taken
     }
 }
 
-impl Counted {
-    pub(super) fn posted(self, entry: Entry) -> Posted {
-        Posted { entry, counted: self, has_ended: false }
+impl PendingCount {
+    pub(super) fn into_pending(self, entry: QueueEntry) -> PendingEntry {
+        PendingEntry { entry, counted: self, has_ended: false }
     }
 }
 
-impl Drop for Counted {
+impl Drop for PendingCount {
     fn drop(&mut self) {
         if self.is_needed {
-            self.waiting.0.own.fetch_sub(1, Ordering::AcqRel);
+            self.queue.0.own_count.fetch_sub(1, Ordering::AcqRel);
         }
     }
 }
 
-impl Drop for Posted {
+impl Drop for PendingEntry {
     fn drop(&mut self) {
-        let is_ending = self.counted.waiting.0.is_ending.load(Ordering::Acquire);
+        let is_ending = self.counted.queue.0.is_ending.load(Ordering::Acquire);
         if self.has_ended || is_ending && self.entry.asked.outlives_its_process() {
             return;
         }
-        let (waiting, id) = (self.counted.waiting.clone(), self.entry.id.clone());
+        let waiting = self.counted.queue.clone();
+        let id = self.entry.id.clone();
         let withdraw = move || {
             let why = "the call that needed it has ended".to_owned();
             // What stays behind is withdrawn by the next reader, once this process has ended.
-            waiting.0.store.end(&id, &State::Withdrawn { why }).ok();
+            waiting.0.store.end(&id, &EntryState::Withdrawn { why }).ok();
         };
         match tokio::runtime::Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn_blocking(withdraw)),

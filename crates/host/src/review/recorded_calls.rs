@@ -3,19 +3,19 @@
 use switchboard_store::{CallId, Ledger};
 
 use crate::review::call_askers::WhichCall;
-use crate::review::review_queue::{CallLookup, CallSeen, LookingUp};
+use crate::review::review_queue::{CallDetails, CallLookup, CallLookupFuture};
 
 impl CallLookup for Ledger {
-    fn look_up(&self, call: u64) -> LookingUp<'_> {
+    fn look_up(&self, call: u64) -> CallLookupFuture<'_> {
         Box::pin(async move {
             // Without the record the question is asked with fewer details.
             match self.show(CallId::new(call.cast_signed())).await {
-                Ok(Some(full)) => CallSeen {
+                Ok(Some(full)) => CallDetails {
                     target: Some(full.summary.target),
                     reference: full.reference,
                     caller: Some(full.summary.caller),
                 },
-                Ok(None) | Err(_) => CallSeen::default(),
+                Ok(None) | Err(_) => CallDetails::default(),
             }
         })
     }

@@ -5,40 +5,42 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use switchboard_core::{Events, What};
-use switchboard_store::{Answered, Asked, Entry, Given, WaitingError, WaitingStore};
+use switchboard_core::{EventKind, Events};
+use switchboard_store::{
+    QueueAnswer, QueueEntry, QueueError, QueueStore, QueuedQuestion, UserDecision,
+};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
 use crate::review::call_askers::CallAskers;
 use crate::review::check::check_decision;
-use crate::review::pending_entry::Posted;
+use crate::review::pending_entry::PendingEntry;
 
 /// How often is looked for what other processes did.
-pub(super) const LOOK: Duration = Duration::from_millis(150);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(150);
 
 /// How long a person may take, unless the settings say otherwise.
-pub const USUAL_LIMIT: Duration = Duration::from_secs(5 * 60);
+pub const DEFAULT_REVIEW_LIMIT: Duration = Duration::from_secs(5 * 60);
 
 /// Everything that waits for a person. Clones are handles on the same queue.
 #[derive(Clone)]
-pub struct Waiting(pub(super) Arc<Shared>, Duration);
+pub struct ReviewQueue(pub(super) Arc<QueueShared>, Duration);
 
-pub(super) struct Shared {
-    pub store: Arc<dyn WaitingStore>,
+pub(super) struct QueueShared {
+    pub store: Arc<dyn QueueStore>,
     /// How much of it is ours.
-    pub own: AtomicUsize,
+    pub own_count: AtomicUsize,
     /// Tells that something of this process was answered.
     pub changed: Notify,
     /// Whether this process is about to end.
     pub(super) is_ending: AtomicBool,
     askers: CallAskers,
-    around: OnceLock<(Events, Arc<dyn CallLookup>)>,
+    host: OnceLock<(Events, Arc<dyn CallLookup>)>,
 }
 
 /// What is known about a call that is under way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CallSeen {
+pub struct CallDetails {
     /// The tool, resource or prompt.
     pub target: Option<String>,
     /// The caller's own name for the call.
@@ -48,25 +50,25 @@ pub struct CallSeen {
 }
 
 /// A look-up on its way.
-pub type LookingUp<'a> = Pin<Box<dyn Future<Output = CallSeen> + Send + 'a>>;
+pub type CallLookupFuture<'a> = Pin<Box<dyn Future<Output = CallDetails> + Send + 'a>>;
 
 /// Finds out more about a call by its number.
 pub trait CallLookup: Send + Sync {
     /// What is known about that call.
-    fn look_up(&self, call: u64) -> LookingUp<'_>;
+    fn look_up(&self, call: u64) -> CallLookupFuture<'_>;
 }
 
-impl Waiting {
+impl ReviewQueue {
     /// A queue that is kept in `store`, in which a person may take as long as `limit`.
     #[must_use]
-    pub fn new(store: Arc<dyn WaitingStore>, limit: Duration) -> Self {
-        let shared = Shared {
+    pub fn new(store: Arc<dyn QueueStore>, limit: Duration) -> Self {
+        let shared = QueueShared {
             store,
-            own: AtomicUsize::new(0),
+            own_count: AtomicUsize::new(0),
             changed: Notify::new(),
             is_ending: AtomicBool::new(false),
             askers: CallAskers::default(),
-            around: OnceLock::new(),
+            host: OnceLock::new(),
         };
         Self(Arc::new(shared), limit)
     }
@@ -75,17 +77,17 @@ impl Waiting {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub async fn list(&self) -> Result<Vec<Entry>, WaitingError> {
-        self.on_disk(|store| store.list()).await
+    pub async fn list(&self) -> Result<Vec<QueueEntry>, QueueError> {
+        self.with_store(|store| store.list()).await
     }
 
     /// The entry of that name, whatever its state.
     ///
     /// # Errors
     /// When there is none.
-    pub async fn find(&self, id: &str) -> Result<Entry, WaitingError> {
+    pub async fn find(&self, id: &str) -> Result<QueueEntry, QueueError> {
         let id = id.to_owned();
-        self.on_disk(move |store| store.find(&id)).await
+        self.with_store(move |store| store.find(&id)).await
     }
 
     /// Answers an entry. The first answer counts, whoever gives it.
@@ -99,16 +101,16 @@ impl Waiting {
         &self,
         id: &str,
         digest: &str,
-        given: Given,
+        given: UserDecision,
         by: &str,
-    ) -> Result<(), WaitingError> {
+    ) -> Result<(), QueueError> {
         let [id, digest, by] = [id, digest, by].map(str::to_owned);
-        let answering = self.on_disk(move |store| {
+        let answering = self.with_store(move |store| {
             let entry = store.find(&id)?;
             if entry.digest == digest {
                 check_decision(&given, &entry.asked)?;
             }
-            store.answer(&Answered { id: &id, digest: &digest, given: &given, by: &by })
+            store.answer(&QueueAnswer { id: &id, digest: &digest, decision: &given, by: &by })
         });
         answering.await?;
         self.0.changed.notify_waiters();
@@ -117,18 +119,18 @@ impl Waiting {
 
     /// Watches what waits, from here on.
     #[must_use]
-    pub fn watch(&self) -> Watch {
-        Watch { waiting: self.clone(), seen: None }
+    pub fn watch(&self) -> QueueWatch {
+        QueueWatch { queue: self.clone(), seen: None }
     }
 
     /// Whether this process waits for a person.
     #[must_use]
     pub fn is_needed(&self) -> bool {
-        self.0.own.load(Ordering::Acquire) > 0
+        self.0.own_count.load(Ordering::Acquire) > 0
     }
 
     /// Says that this process is about to end: what may be asked again goes on waiting.
-    pub fn leave_open(&self) {
+    pub fn begin_shutdown(&self) {
         self.0.is_ending.store(true, Ordering::Release);
     }
 
@@ -139,88 +141,92 @@ impl Waiting {
     }
 
     /// The same queue, in which a person may take so long, if there is another limit.
-    pub fn within(&self, limit: Option<Duration>) -> Self {
+    pub fn with_limit(&self, limit: Option<Duration>) -> Self {
         Self(Arc::clone(&self.0), limit.unwrap_or(self.1))
     }
 
     /// Tells `events` what begins and ends to wait, and asks `calls` about calls.
     pub fn attach(&self, events: Events, calls: Arc<dyn CallLookup>) {
         // The first host that has it is the one whose calls wait in it.
-        self.0.around.set((events, calls)).ok();
+        self.0.host.set((events, calls)).ok();
     }
 
     pub(crate) fn askers(&self) -> &CallAskers {
         &self.0.askers
     }
 
-    pub(crate) async fn look_up(&self, call: u64) -> CallSeen {
-        match self.0.around.get() {
+    pub(crate) async fn look_up(&self, call: u64) -> CallDetails {
+        match self.0.host.get() {
             Some((_, calls)) => calls.look_up(call).await,
-            None => CallSeen::default(),
+            None => CallDetails::default(),
         }
     }
 
     /// Adds an entry; it is withdrawn when it is dropped before it has ended.
-    pub(super) async fn post(&self, asked: Asked, limit: Duration) -> Result<Posted, WaitingError> {
-        let counted = Posted::count(self);
+    pub(super) async fn post(
+        &self,
+        asked: QueuedQuestion,
+        limit: Duration,
+    ) -> Result<PendingEntry, QueueError> {
+        let counted = PendingEntry::count(self);
         // The guard is made where the entry is: who gives up meanwhile takes it back all the same.
-        self.on_disk(move |store| Ok(counted.posted(store.post(&asked, limit)?))).await
+        self.with_store(move |store| Ok(counted.into_pending(store.post(&asked, limit)?))).await
     }
 
     /// The same for something that no call waits for.
-    pub(super) async fn post_beside(
+    pub(super) async fn post_optional(
         &self,
-        asked: Asked,
+        asked: QueuedQuestion,
         limit: Duration,
-    ) -> Result<Posted, WaitingError> {
-        let counted = Posted::beside(self);
-        self.on_disk(move |store| Ok(counted.posted(store.post(&asked, limit)?))).await
+    ) -> Result<PendingEntry, QueueError> {
+        let counted = PendingEntry::without_count(self);
+        self.with_store(move |store| Ok(counted.into_pending(store.post(&asked, limit)?))).await
     }
 
-    pub(crate) fn tell(&self, what: impl FnOnce() -> What) {
-        if let Some((events, _)) = self.0.around.get() {
-            events.tell(what);
+    pub(crate) fn emit(&self, what: impl FnOnce() -> EventKind) {
+        if let Some((events, _)) = self.0.host.get() {
+            events.emit(what);
         }
     }
 
     /// Does the work on a thread that may wait for the disk.
-    pub(super) async fn on_disk<T: Send + 'static>(
+    pub(super) async fn with_store<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&dyn WaitingStore) -> Result<T, WaitingError> + Send + 'static,
-    ) -> Result<T, WaitingError> {
+        work: impl FnOnce(&dyn QueueStore) -> Result<T, QueueError> + Send + 'static,
+    ) -> Result<T, QueueError> {
         let store = Arc::clone(&self.0.store);
         let working = tokio::task::spawn_blocking(move || work(store.as_ref()));
         working.await.unwrap_or_else(|error| {
-            Err(WaitingError::Store { reason: error.to_string(), hint: "try again" })
+            Err(QueueError::Store { reason: error.to_string(), hint: "try again" })
         })
     }
 }
 
 /// Tells of every change of what waits.
 #[derive(Debug)]
-pub struct Watch {
-    waiting: Waiting,
-    seen: Option<Vec<Entry>>,
+pub struct QueueWatch {
+    queue: ReviewQueue,
+    seen: Option<Vec<QueueEntry>>,
 }
 
-impl Watch {
+impl QueueWatch {
     /// What waits: at once the first time, and then whenever it is something else.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub async fn changed(&mut self) -> Result<Vec<Entry>, WaitingError> {
+    pub async fn next_change(&mut self) -> Result<Vec<QueueEntry>, QueueError> {
         loop {
-            let now = self.waiting.list().await?;
+            let now = self.queue.list().await?;
             if self.seen.as_ref() != Some(&now) {
                 self.seen = Some(now.clone());
                 return Ok(now);
             }
-            sleep(LOOK).await;
+            sleep(POLL_INTERVAL).await;
         }
     }
 }
 
-impl std::fmt::Debug for Waiting {
+impl std::fmt::Debug for ReviewQueue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Waiting").field("limit", &self.1).finish_non_exhaustive()
     }

@@ -6,10 +6,10 @@ use std::time::Duration;
 use switchboard_core::Answer;
 use switchboard_policy::Question;
 
-use crate::review::first_answer::News;
+use crate::review::first_answer::QuestionUpdate;
 
 /// An answer on its way.
-pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer, Unanswered>> + Send + 'a>>;
+pub type ReviewFuture<'a> = Pin<Box<dyn Future<Output = Result<Answer, Unanswered>> + Send + 'a>>;
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,7 +27,7 @@ pub trait Reviewer: Send + Sync {
     ///
     /// Meanwhile it may be answered elsewhere. Who cannot ask any more, such as after the terminal
     /// has gone, does not decide anything: the future stays open.
-    fn ask<'a>(&'a self, question: &'a Question) -> Answering<'a>;
+    fn ask<'a>(&'a self, question: &'a Question) -> ReviewFuture<'a>;
 
     /// How long it waits for an answer, if not as long as the queue says.
     fn limit(&self) -> Option<Duration> {
@@ -35,7 +35,7 @@ pub trait Reviewer: Send + Sync {
     }
 
     /// Hears what becomes of a question while it waits.
-    fn hear(&self, news: News<'_>) {
+    fn on_update(&self, news: QuestionUpdate<'_>) {
         let _ = news;
     }
 }
@@ -45,7 +45,7 @@ pub trait Reviewer: Send + Sync {
 pub struct NobodyThere;
 
 impl Reviewer for NobodyThere {
-    fn ask<'a>(&'a self, question: &'a Question) -> Answering<'a> {
+    fn ask<'a>(&'a self, question: &'a Question) -> ReviewFuture<'a> {
         let target = question.call().target();
         let message = format!("`{target}` needs a person's approval, and nobody can be asked here");
         let there = "run it at a terminal or with `--wait-for-review`";

@@ -6,22 +6,22 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use switchboard_config::SamplingSettings;
 use switchboard_core::{
-    ChosenModel, ModelWishes, SampleMedia, SampleMessage, SamplePart, SampleRequest, SampleRole,
-    SampleStop, Sampled, Sampler, ToolUse,
+    ChosenModel, ModelPreferences, SampleMedia, SampleMessage, SamplePart, SampleRequest,
+    SampleResult, SampleRole, SampleStop, Sampler, ToolUse,
 };
-use switchboard_fleet::Asking;
-use switchboard_text::shown_text;
+use switchboard_fleet::ServerRequest;
+use switchboard_text::excerpt_text;
 use switchboard_wire::RpcError;
 
 use crate::review::ask::{Ask, AskKind};
 use crate::review::bad_ask::BadAsk;
-use crate::review::sampling_budget::{Budget, Granted};
+use crate::review::sampling_budget::{SamplingBudget, SamplingGrant};
 use crate::review::sampling_request;
 
 /// The protocol's code for a request that the person does not want.
-const REJECTED: i64 = -1;
+const REJECTED_CODE: i64 = -1;
 /// The most that is shown of one message, in characters.
-const SHOWN: usize = 8_000;
+const MAX_SHOWN_CHARS: usize = 8_000;
 
 /// What a server would have a model be asked, for the person. All texts are the server's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,17 +39,17 @@ pub struct SamplingAsk {
 }
 
 /// Asks models for servers, within their budgets.
-pub(super) struct Samplings {
+pub(super) struct SamplingService {
     sampler: Arc<dyn Sampler>,
-    budget: Budget,
+    budget: SamplingBudget,
 }
 
 /// A request that may be put to the person and then to the model.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(super) struct PreparedSample {
     pub ask: Ask,
     request: SampleRequest,
-    granted: Granted,
+    grant: SamplingGrant,
 }
 
 impl SamplingAsk {
@@ -70,15 +70,16 @@ impl SamplingAsk {
     }
 }
 
-impl Samplings {
+impl SamplingService {
     pub(crate) fn new(sampler: Arc<dyn Sampler>) -> Self {
-        Self { sampler, budget: Budget::default() }
+        Self { sampler, budget: SamplingBudget::default() }
     }
 
     /// What a server with these settings is told that it can ask for; nothing without a model.
     pub(crate) fn capability(&self, settings: &SamplingSettings) -> Option<Value> {
         let only = settings.model.clone();
-        let chosen = self.sampler.choose(&ModelWishes { only, ..ModelWishes::default() })?;
+        let chosen =
+            self.sampler.choose(&ModelPreferences { only, ..ModelPreferences::default() })?;
         Some(match chosen.tools {
             ToolUse::Native => json!({"tools": {}}),
             ToolUse::None => json!({}),
@@ -88,21 +89,21 @@ impl Samplings {
     /// Reads a request and counts it; nobody has been asked yet.
     pub(crate) fn prepare(
         &self,
-        asking: Asking<'_>,
+        asking: ServerRequest<'_>,
         settings: &SamplingSettings,
-    ) -> Result<Prepared, BadAsk> {
-        let wanted = sampling_request::read(asking.params)?;
-        let wishes = ModelWishes { only: settings.model.clone(), ..wanted.wishes };
+    ) -> Result<PreparedSample, BadAsk> {
+        let wanted = sampling_request::parse_request(asking.params)?;
+        let wishes = ModelPreferences { only: settings.model.clone(), ..wanted.preferences };
         let chosen = self.sampler.choose(&wishes);
-        let chosen = chosen.ok_or_else(|| BadAsk::unsafe_to_answer("there is no model to ask"))?;
+        let chosen = chosen.ok_or_else(|| BadAsk::new_unsafe("there is no model to ask"))?;
         if !wanted.tools.is_empty() && chosen.tools == ToolUse::None {
             let why = format!("the model `{}` cannot be given tools", chosen.profile);
-            return Err(BadAsk::malformed(why));
+            return Err(BadAsk::new_malformed(why));
         }
         let granted = self
             .budget
             .grant(asking.server, asking.call, settings, Instant::now())
-            .map_err(BadAsk::unsafe_to_answer)?;
+            .map_err(BadAsk::new_unsafe)?;
         let request = SampleRequest {
             server: asking.server.to_owned(),
             profile: chosen.profile.clone(),
@@ -114,25 +115,25 @@ impl Samplings {
             temperature: wanted.temperature,
             stop_sequences: wanted.stop_sequences,
         };
-        let ask = ask_of(asking, &request, &chosen);
-        Ok(Prepared { ask, request, granted })
+        let ask = build_ask(asking, &request, &chosen);
+        Ok(PreparedSample { ask, request, grant: granted })
     }
 
     /// Nobody asked the model after all.
-    pub(crate) fn give_up(&self, prepared: &Prepared) {
-        self.budget.cost(&prepared.request.server, prepared.granted, 0);
+    pub(crate) fn release(&self, prepared: &PreparedSample) {
+        self.budget.record_cost(&prepared.request.server, prepared.grant, 0);
     }
 
     /// Asks the model and gives its answer as the protocol spells it.
-    pub(crate) async fn run(&self, prepared: &Prepared) -> Result<String, RpcError> {
-        let Prepared { request, granted, .. } = prepared;
+    pub(crate) async fn run(&self, prepared: &PreparedSample) -> Result<String, RpcError> {
+        let PreparedSample { request, grant: granted, .. } = prepared;
         match self.sampler.sample(request).await {
             Ok(sampled) => {
-                self.budget.cost(&request.server, *granted, sampled.tokens);
-                Ok(result(sampled).to_string())
+                self.budget.record_cost(&request.server, *granted, sampled.tokens);
+                Ok(sample_json(sampled).to_string())
             }
             Err(why) => {
-                let why = format!("the model has no answer: {}", shown_text(&why, 400));
+                let why = format!("the model has no answer: {}", excerpt_text(&why, 400));
                 Err(RpcError::new(RpcError::INTERNAL_ERROR, why))
             }
         }
@@ -140,22 +141,22 @@ impl Samplings {
 }
 
 /// What a server is told that asked for more than it gets.
-pub(super) fn rejected(why: &str) -> RpcError {
-    RpcError::new(REJECTED, format!("User rejected sampling request: {why}"))
+pub(super) fn rejection(why: &str) -> RpcError {
+    RpcError::new(REJECTED_CODE, format!("User rejected sampling request: {why}"))
 }
 
-fn ask_of(asking: Asking<'_>, request: &SampleRequest, chosen: &ChosenModel) -> Ask {
+fn build_ask(asking: ServerRequest<'_>, request: &SampleRequest, chosen: &ChosenModel) -> Ask {
     let model = match chosen.model.as_str() {
         "" => chosen.profile.clone(),
         model if model == chosen.profile => model.to_owned(),
         model => format!("{} ({model})", chosen.profile),
     };
     let messages: Vec<(SampleRole, String)> =
-        request.messages.iter().map(|message| (message.role, words(message))).collect();
+        request.messages.iter().map(|message| (message.role, message_text(message))).collect();
     let newest = messages.last().map(|(_, text)| text.clone()).unwrap_or_default();
     let kind = SamplingAsk {
         model,
-        system: cut(&request.system),
+        system: truncate(&request.system),
         messages,
         tools: request.tools.iter().map(|tool| tool.name.clone()).collect(),
         max_tokens: request.max_tokens,
@@ -170,26 +171,26 @@ fn ask_of(asking: Asking<'_>, request: &SampleRequest, chosen: &ChosenModel) -> 
     }
 }
 
-fn words(message: &SampleMessage) -> String {
+fn message_text(message: &SampleMessage) -> String {
     let media = |what: &str, media: &SampleMedia| {
         let kilobytes = media.data.len() * 3 / 4 / 1_024;
         format!("[{what} {}, {kilobytes} KiB]", media.mime)
     };
     let part = |part: &SamplePart| match part {
-        SamplePart::Text(text) => cut(text),
+        SamplePart::Text(text) => truncate(text),
         SamplePart::Image(image) => media("image", image),
         SamplePart::Audio(audio) => media("audio", audio),
-        SamplePart::Call { name, input, .. } => cut(&format!("[call of {name}: {input}]")),
+        SamplePart::Call { name, input, .. } => truncate(&format!("[call of {name}: {input}]")),
         SamplePart::Result { text, images, .. } => {
             let images: String = images.iter().map(|image| media("image", image)).collect();
-            cut(&format!("[result: {text}]{images}"))
+            truncate(&format!("[result: {text}]{images}"))
         }
     };
     message.parts.iter().map(part).collect::<Vec<_>>().join("\n")
 }
 
-fn cut(text: &str) -> String {
-    let mut shown: String = text.chars().take(SHOWN).collect();
+fn truncate(text: &str) -> String {
+    let mut shown: String = text.chars().take(MAX_SHOWN_CHARS).collect();
     let left = text.len() - shown.len();
     if left > 0 {
         shown.push_str(&format!("… ({left} more bytes would be sent)"));
@@ -197,7 +198,7 @@ fn cut(text: &str) -> String {
     shown
 }
 
-fn result(sampled: Sampled) -> Value {
+fn sample_json(sampled: SampleResult) -> Value {
     let mut content = Vec::new();
     if !sampled.text.is_empty() || sampled.calls.is_empty() {
         content.push(json!({"type": "text", "text": sampled.text}));

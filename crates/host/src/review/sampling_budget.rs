@@ -8,16 +8,16 @@ use switchboard_config::SamplingSettings;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 /// Requests that cannot be told to belong to one call count together for so long.
-const SPELL: Duration = Duration::from_secs(60);
+const UNKNOWN_CALL_WINDOW: Duration = Duration::from_secs(60);
 
 /// What all servers have asked within the last hour.
 #[derive(Debug, Default)]
-pub(super) struct Budget {
-    spent: Mutex<BTreeMap<String, VecDeque<Entry>>>,
+pub(super) struct SamplingBudget {
+    spent: Mutex<BTreeMap<String, VecDeque<BudgetEntry>>>,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct BudgetEntry {
     number: u64,
     at: Instant,
     call: Option<u64>,
@@ -26,13 +26,13 @@ struct Entry {
 
 /// A request that was let through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Granted {
+pub(super) struct SamplingGrant {
     number: u64,
     /// The most tokens that the answer may have.
     pub(super) tokens: usize,
 }
 
-impl Budget {
+impl SamplingBudget {
     /// Lets a request through, or says why not. Until its cost is known, it counts as dear.
     pub(super) fn grant(
         &self,
@@ -40,15 +40,16 @@ impl Budget {
         call: Option<u64>,
         settings: &SamplingSettings,
         now: Instant,
-    ) -> Result<Granted, String> {
+    ) -> Result<SamplingGrant, String> {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         let entries = spent.entry(server.to_owned()).or_default();
         let within = |at: Instant, span: Duration| now.saturating_duration_since(at) < span;
         while entries.front().is_some_and(|oldest| !within(oldest.at, HOUR)) {
             entries.pop_front();
         }
-        let belongs =
-            |entry: &&Entry| entry.call == call && (call.is_some() || within(entry.at, SPELL));
+        let belongs = |entry: &&BudgetEntry| {
+            entry.call == call && (call.is_some() || within(entry.at, UNKNOWN_CALL_WINDOW))
+        };
         let most = settings.requests_per_call;
         if entries.iter().filter(belongs).count() >= most {
             return Err(format!("it has asked the model {most} times for one call"));
@@ -65,12 +66,12 @@ impl Budget {
         }
         let tokens = settings.max_tokens.min(left);
         let number = entries.back().map_or(0, |newest| newest.number + 1);
-        entries.push_back(Entry { number, at: now, call, tokens });
-        Ok(Granted { number, tokens })
+        entries.push_back(BudgetEntry { number, at: now, call, tokens });
+        Ok(SamplingGrant { number, tokens })
     }
 
     /// Notes what a request that was let through cost in the end.
-    pub(super) fn cost(&self, server: &str, granted: Granted, tokens: usize) {
+    pub(super) fn record_cost(&self, server: &str, granted: SamplingGrant, tokens: usize) {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         let entries = spent.get_mut(server).into_iter().flatten();
         for entry in entries.filter(|entry| entry.number == granted.number) {
@@ -95,7 +96,9 @@ mod tests {
 
     #[test]
     fn el_05_a_call_a_server_and_an_hour_have_a_limit_each() {
-        let (budget, settings, start) = (Budget::default(), settings(), Instant::now());
+        let budget = SamplingBudget::default();
+        let settings = settings();
+        let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
         let ask = |server: &str, call, seconds| {
             budget.grant(server, call, &settings, at(seconds)).map(|granted| granted.tokens)
@@ -117,13 +120,14 @@ mod tests {
     #[test]
     fn what_is_left_of_the_tokens_limits_the_answer() {
         let settings = SamplingSettings { tokens_per_hour: 150, ..settings() };
-        let (budget, now) = (Budget::default(), Instant::now());
+        let budget = SamplingBudget::default();
+        let now = Instant::now();
         let first = budget.grant("a", Some(1), &settings, now).unwrap();
         assert_eq!(first.tokens, 100);
         assert_eq!(budget.grant("a", Some(2), &settings, now).unwrap().tokens, 50);
         let used_up = "its questions have cost 150 tokens within an hour".to_owned();
         assert_eq!(budget.grant("a", Some(3), &settings, now), Err(used_up));
-        budget.cost("a", first, 20);
+        budget.record_cost("a", first, 20);
         assert_eq!(budget.grant("a", Some(3), &settings, now).unwrap().tokens, 80);
     }
 }

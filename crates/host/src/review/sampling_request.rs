@@ -4,17 +4,18 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use switchboard_core::{
-    ModelWishes, SampleMedia, SampleMessage, SamplePart, SampleRole, SampleTool, SampleToolChoice,
+    ModelPreferences, SampleMedia, SampleMessage, SamplePart, SampleRole, SampleTool,
+    SampleToolChoice,
 };
-use switchboard_text::shown_text;
+use switchboard_text::excerpt_text;
 use switchboard_wire::Json;
 
 use crate::review::bad_ask::BadAsk;
 
 /// What a server wants to ask, before anybody has chosen a model.
 #[derive(Debug, PartialEq)]
-pub(super) struct Wanted {
-    pub(super) wishes: ModelWishes,
+pub(super) struct SamplingRequest {
+    pub(super) preferences: ModelPreferences,
     pub(super) system: String,
     pub(super) messages: Vec<SampleMessage>,
     pub(super) tools: Vec<SampleTool>,
@@ -26,18 +27,18 @@ pub(super) struct Wanted {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Params<'a> {
+struct RawSamplingParams<'a> {
     #[serde(borrow)]
     messages: Vec<RawMessage<'a>>,
     max_tokens: Option<f64>,
-    model_preferences: Option<Preferences>,
+    model_preferences: Option<RawPreferences>,
     system_prompt: Option<String>,
     include_context: Option<String>,
     temperature: Option<f64>,
     stop_sequences: Option<Vec<String>>,
     #[serde(borrow)]
     tools: Option<Vec<RawTool<'a>>>,
-    tool_choice: Option<Choice>,
+    tool_choice: Option<RawToolChoice>,
 }
 
 #[derive(Deserialize)]
@@ -49,15 +50,15 @@ struct RawMessage<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Preferences {
-    hints: Vec<Hint>,
+struct RawPreferences {
+    hints: Vec<RawModelHint>,
     cost_priority: Option<f64>,
     speed_priority: Option<f64>,
     intelligence_priority: Option<f64>,
 }
 
 #[derive(Deserialize)]
-struct Hint {
+struct RawModelHint {
     name: Option<String>,
 }
 
@@ -71,13 +72,13 @@ struct RawTool<'a> {
 }
 
 #[derive(Deserialize)]
-struct Choice {
+struct RawToolChoice {
     mode: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Block {
+struct RawContentBlock {
     #[serde(rename = "type")]
     kind: String,
     text: Option<String>,
@@ -93,18 +94,18 @@ struct Block {
 }
 
 /// Reads the parameters of `sampling/createMessage`.
-pub(super) fn read(params: Option<&Json>) -> Result<Wanted, BadAsk> {
-    let params = params.ok_or_else(|| BadAsk::malformed("the request has no parameters"))?;
-    let params: Params<'_> = params.read().map_err(|error| unreadable(&error))?;
+pub(super) fn parse_request(params: Option<&Json>) -> Result<SamplingRequest, BadAsk> {
+    let params = params.ok_or_else(|| BadAsk::new_malformed("the request has no parameters"))?;
+    let params: RawSamplingParams<'_> = params.read().map_err(|error| unreadable_error(&error))?;
     // What other servers said is nobody else's, and what this one said it knows itself.
     if let Some("allServers") = params.include_context.as_deref() {
         let why = "it wants the context of all servers, which no server gets";
-        return Err(BadAsk::unsafe_to_answer(why));
+        return Err(BadAsk::new_unsafe(why));
     }
-    let messages: Result<Vec<_>, _> = params.messages.iter().map(message).collect();
+    let messages: Result<Vec<_>, _> = params.messages.iter().map(parse_message).collect();
     let messages = messages?;
     if messages.is_empty() {
-        return Err(BadAsk::malformed("the request has no messages"));
+        return Err(BadAsk::new_malformed("the request has no messages"));
     }
     check_calls(&messages)?;
     let tool_choice = match params.tool_choice.and_then(|choice| choice.mode).as_deref() {
@@ -112,8 +113,8 @@ pub(super) fn read(params: Option<&Json>) -> Result<Wanted, BadAsk> {
         Some("required") => SampleToolChoice::Required,
         Some("none") => SampleToolChoice::None,
         Some(mode) => {
-            let mode = shown_text(mode, 40);
-            return Err(BadAsk::malformed(format!("the tool choice `{mode}` is not known")));
+            let mode = excerpt_text(mode, 40);
+            return Err(BadAsk::new_malformed(format!("the tool choice `{mode}` is not known")));
         }
     };
     let preferences = params.model_preferences.unwrap_or_default();
@@ -124,8 +125,8 @@ pub(super) fn read(params: Option<&Json>) -> Result<Wanted, BadAsk> {
         reason = "a float that is too large becomes the largest number"
     )]
     let max_tokens = most as usize;
-    Ok(Wanted {
-        wishes: ModelWishes {
+    Ok(SamplingRequest {
+        preferences: ModelPreferences {
             only: None,
             hints: preferences.hints.into_iter().filter_map(|hint| hint.name).take(20).collect(),
             cost: preferences.cost_priority,
@@ -134,7 +135,7 @@ pub(super) fn read(params: Option<&Json>) -> Result<Wanted, BadAsk> {
         },
         system: params.system_prompt.unwrap_or_default(),
         messages,
-        tools: params.tools.unwrap_or_default().into_iter().map(tool).collect(),
+        tools: params.tools.unwrap_or_default().into_iter().map(parse_tool).collect(),
         tool_choice,
         max_tokens,
         temperature: params.temperature,
@@ -142,11 +143,11 @@ pub(super) fn read(params: Option<&Json>) -> Result<Wanted, BadAsk> {
     })
 }
 
-fn unreadable(error: &serde_json::Error) -> BadAsk {
-    BadAsk::malformed(format!("the request cannot be read: {error}"))
+fn unreadable_error(error: &serde_json::Error) -> BadAsk {
+    BadAsk::new_malformed(format!("the request cannot be read: {error}"))
 }
 
-fn tool(raw: RawTool<'_>) -> SampleTool {
+fn parse_tool(raw: RawTool<'_>) -> SampleTool {
     SampleTool {
         name: raw.name,
         description: raw.description,
@@ -154,58 +155,62 @@ fn tool(raw: RawTool<'_>) -> SampleTool {
     }
 }
 
-fn message(raw: &RawMessage<'_>) -> Result<SampleMessage, BadAsk> {
+fn parse_message(raw: &RawMessage<'_>) -> Result<SampleMessage, BadAsk> {
     let role = match raw.role.as_str() {
         "user" => SampleRole::User,
         "assistant" => SampleRole::Assistant,
         role => {
-            let role = shown_text(role, 40);
-            return Err(BadAsk::malformed(format!("nobody has the role `{role}`")));
+            let role = excerpt_text(role, 40);
+            return Err(BadAsk::new_malformed(format!("nobody has the role `{role}`")));
         }
     };
     let text = raw.content.get();
-    let blocks: Result<Vec<Block>, _> = if text.starts_with('[') {
+    let blocks: Result<Vec<RawContentBlock>, _> = if text.starts_with('[') {
         serde_json::from_str(text)
     } else {
         serde_json::from_str(text).map(|block| vec![block])
     };
-    let blocks = blocks.map_err(|error| unreadable(&error))?;
-    let parts: Result<Vec<_>, _> = blocks.into_iter().map(part).collect();
+    let blocks = blocks.map_err(|error| unreadable_error(&error))?;
+    let parts: Result<Vec<_>, _> = blocks.into_iter().map(parse_part).collect();
     Ok(SampleMessage { role, parts: parts? })
 }
 
-fn part(block: Block) -> Result<SamplePart, BadAsk> {
-    let missing = |what: &str| BadAsk::malformed(format!("a part of a message has no `{what}`"));
+fn parse_part(block: RawContentBlock) -> Result<SamplePart, BadAsk> {
+    let missing =
+        |what: &str| BadAsk::new_malformed(format!("a part of a message has no `{what}`"));
     Ok(match block.kind.as_str() {
         "text" => SamplePart::Text(block.text.ok_or_else(|| missing("text"))?),
-        "image" => SamplePart::Image(media(block).ok_or_else(|| missing("data"))?),
-        "audio" => SamplePart::Audio(media(block).ok_or_else(|| missing("data"))?),
+        "image" => SamplePart::Image(parse_media(block).ok_or_else(|| missing("data"))?),
+        "audio" => SamplePart::Audio(parse_media(block).ok_or_else(|| missing("data"))?),
         "tool_use" => SamplePart::Call {
             id: block.id.ok_or_else(|| missing("id"))?,
             name: block.name.ok_or_else(|| missing("name"))?,
             input: block.input.unwrap_or_else(|| Value::Object(serde_json::Map::new())),
         },
-        "tool_result" => result(block)?,
+        "tool_result" => parse_result(block)?,
         kind => {
-            let kind = shown_text(kind, 40);
-            return Err(BadAsk::malformed(format!("content of the type `{kind}` is not known")));
+            let kind = excerpt_text(kind, 40);
+            return Err(BadAsk::new_malformed(format!(
+                "content of the type `{kind}` is not known"
+            )));
         }
     })
 }
 
-fn media(block: Block) -> Option<SampleMedia> {
+fn parse_media(block: RawContentBlock) -> Option<SampleMedia> {
     Some(SampleMedia { mime: block.mime_type.unwrap_or_default(), data: block.data? })
 }
 
-fn result(block: Block) -> Result<SamplePart, BadAsk> {
+fn parse_result(block: RawContentBlock) -> Result<SamplePart, BadAsk> {
     let id = block.tool_use_id;
-    let id = id.ok_or_else(|| BadAsk::malformed("a result does not say of which call"))?;
-    let (mut texts, mut images) = (Vec::new(), Vec::new());
+    let id = id.ok_or_else(|| BadAsk::new_malformed("a result does not say of which call"))?;
+    let mut texts = Vec::new();
+    let mut images = Vec::new();
     for inner in block.content.unwrap_or_default() {
         match inner.kind.as_str() {
             "text" => texts.extend(inner.text),
-            "image" => images.extend(media(inner)),
-            kind => texts.push(format!("({} was left out)", shown_text(kind, 40))),
+            "image" => images.extend(parse_media(inner)),
+            kind => texts.push(format!("({} was left out)", excerpt_text(kind, 40))),
         }
     }
     if texts.is_empty()
@@ -223,15 +228,15 @@ fn check_calls(messages: &[SampleMessage]) -> Result<(), BadAsk> {
     for message in messages {
         let results: Vec<&str> = message.parts.iter().filter_map(result_id).collect();
         if !results.is_empty() && results.len() < message.parts.len() {
-            return Err(BadAsk::malformed("a message with results has something else as well"));
+            return Err(BadAsk::new_malformed("a message with results has something else as well"));
         }
         let is_answered = |id: &&str| results.contains(id);
         if !open.iter().all(is_answered) {
-            return Err(BadAsk::malformed("a call in the messages has no result"));
+            return Err(BadAsk::new_malformed("a call in the messages has no result"));
         }
         if let Some(id) = results.iter().find(|id| !open.contains(id)) {
-            let id = shown_text(id, 40);
-            return Err(BadAsk::malformed(format!("the result of `{id}` belongs to no call")));
+            let id = excerpt_text(id, 40);
+            return Err(BadAsk::new_malformed(format!("the result of `{id}` belongs to no call")));
         }
         open = message.parts.iter().filter_map(call_id).collect();
     }

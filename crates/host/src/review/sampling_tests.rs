@@ -6,26 +6,26 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use switchboard_config::{
-    Config, EraSetting, Layer, SamplingReview, ServerConfig, Source, Transport,
+    Config, ConfigLayer, EntrySource, EraSetting, SamplingReview, ServerConfig, Transport,
 };
-use switchboard_core::{Published, SampleTool, SampleToolChoice, Sampling, ServerId};
+use switchboard_core::{Published, SampleFuture, SampleTool, SampleToolChoice, ServerId};
 use switchboard_fleet::Answers;
-use switchboard_store::Reply;
+use switchboard_store::AskReply;
 use switchboard_wire::Json;
 
 use super::*;
-use crate::review::ask::{Asker, NobodyToAsk, Replying};
+use crate::review::ask::{Asker, NobodyToAsk, ReplyFuture};
 use crate::review::face_answers::FaceAnswers;
 
 /// A model that says what it was told to, and notes what it was asked.
 struct Parrot {
-    says: Result<Sampled, String>,
+    says: Result<SampleResult, String>,
     tools: ToolUse,
     asked: Mutex<Vec<SampleRequest>>,
 }
 
 impl Sampler for Parrot {
-    fn choose(&self, wishes: &ModelWishes) -> Option<ChosenModel> {
+    fn choose(&self, wishes: &ModelPreferences) -> Option<ChosenModel> {
         let profile = wishes.only.clone().unwrap_or_else(|| "parrot".to_owned());
         (profile == "parrot").then(|| ChosenModel {
             profile,
@@ -34,14 +34,14 @@ impl Sampler for Parrot {
         })
     }
 
-    fn sample<'a>(&'a self, request: &'a SampleRequest) -> Sampling<'a> {
+    fn sample<'a>(&'a self, request: &'a SampleRequest) -> SampleFuture<'a> {
         self.asked.lock().unwrap().push(request.clone());
         Box::pin(async { self.says.clone() })
     }
 }
 
-fn hello() -> Sampled {
-    Sampled {
+fn hello() -> SampleResult {
+    SampleResult {
         model: "parrot-1".to_owned(),
         text: "hello".to_owned(),
         calls: Vec::new(),
@@ -50,7 +50,7 @@ fn hello() -> Sampled {
     }
 }
 
-fn parrot(says: Result<Sampled, String>) -> Arc<Parrot> {
+fn parrot(says: Result<SampleResult, String>) -> Arc<Parrot> {
     Arc::new(Parrot { says, tools: ToolUse::Native, asked: Mutex::default() })
 }
 
@@ -62,14 +62,14 @@ struct Yes {
 }
 
 impl Asker for Yes {
-    fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a> {
+    fn ask<'a>(&'a self, ask: &'a Ask) -> ReplyFuture<'a> {
         if let AskKind::Sampling(shown) = &ask.kind {
             self.shown.lock().unwrap().push(shown.clone());
         }
-        Box::pin(async { Reply::Accept(None) })
+        Box::pin(async { AskReply::Accept(None) })
     }
 
-    fn turned_down(&self, server: &str, why: &str) {
+    fn notify_refused(&self, server: &str, why: &str) {
         self.turned_down.lock().unwrap().push(format!("{server}: {why}"));
     }
 }
@@ -103,17 +103,17 @@ fn answers(
         confinement: switchboard_config::Confinement::None,
         findings: Vec::new(),
         approval_digest: String::new(),
-        source: Source { file: PathBuf::new(), layer: Layer::User, line: 0 },
+        source: EntrySource { file: PathBuf::new(), layer: ConfigLayer::User, line: 0 },
     };
     let config = Config { servers: BTreeMap::from([(id, server)]), ..Config::default() };
     let answers = FaceAnswers::new(asker, Vec::new()).with_sampler(sampler);
-    answers.attend(&Published::new(config));
+    answers.set_config(&Published::new(config));
     answers
 }
 
 async fn ask(answers: &FaceAnswers, params: &Value) -> Result<Value, (i64, String)> {
     let params = Json::from(params);
-    let asking = Asking {
+    let asking = ServerRequest {
         key: None,
         server: "notes",
         target: Some("save"),
@@ -138,7 +138,8 @@ fn on() -> Option<SamplingSettings> {
 
 #[tokio::test]
 async fn a_server_that_may_ask_is_told_so_and_gets_an_answer_with_consent() {
-    let (asker, sampler) = (Arc::new(Yes::default()), parrot(Ok(hello())));
+    let asker = Arc::new(Yes::default());
+    let sampler = parrot(Ok(hello()));
     let answers = answers(Arc::clone(&asker) as Arc<dyn Asker>, Arc::clone(&sampler), on());
     let told: Value = serde_json::from_str(&answers.capabilities("notes")).unwrap();
     assert_eq!(told["sampling"], json!({"tools": {}}));
@@ -217,8 +218,8 @@ async fn a_server_that_may_ask_is_told_so_and_gets_an_answer_with_consent() {
 #[tokio::test]
 async fn calls_of_the_model_go_to_the_server_as_it_knows_them() {
     let calls = vec![("c1".to_owned(), "see".to_owned(), json!({"at": 1}))];
-    let both = Sampled { calls, stop: SampleStop::Calls, ..hello() };
-    let only = Sampled { text: String::new(), ..both.clone() };
+    let both = SampleResult { calls, stop: SampleStop::Calls, ..hello() };
+    let only = SampleResult { text: String::new(), ..both.clone() };
     let call = json!({"type": "tool_use", "id": "c1", "name": "see", "input": {"at": 1}});
     for (says, expected) in
         [(both, json!([{"type": "text", "text": "hello"}, call])), (only, call.clone())]
@@ -240,7 +241,8 @@ async fn el_04_context_of_other_servers_is_denied_and_tokens_are_capped() {
     let refusal = "this client does not answer `sampling/createMessage`".to_owned();
     assert_eq!(ask(&off, &nosy).await, Err((RpcError::METHOD_NOT_FOUND, refusal)));
 
-    let (asker, sampler) = (Arc::new(Yes::default()), parrot(Ok(hello())));
+    let asker = Arc::new(Yes::default());
+    let sampler = parrot(Ok(hello()));
     let on = answers(Arc::clone(&asker) as Arc<dyn Asker>, Arc::clone(&sampler), on());
     let why = "it wants the context of all servers, which no server gets";
     let refusal = format!("User rejected sampling request: {why}");
@@ -255,7 +257,8 @@ async fn el_04_context_of_other_servers_is_denied_and_tokens_are_capped() {
 
 #[tokio::test]
 async fn el_05_of_a_hundred_requests_in_one_call_ten_are_asked() {
-    let (asker, sampler) = (Arc::new(Yes::default()), parrot(Ok(hello())));
+    let asker = Arc::new(Yes::default());
+    let sampler = parrot(Ok(hello()));
     let answers = answers(Arc::clone(&asker) as Arc<dyn Asker>, Arc::clone(&sampler), on());
     let mut refused = 0;
     for _ in 0..100 {

@@ -1,7 +1,7 @@
 //! The words by which a request for something secret is known, and those that make it harmless.
 
 /// Words that mean something secret by themselves.
-pub(super) const ALONE: &[&str] = &[
+pub(super) const SECRET_WORDS: &[&str] = &[
     "password",
     "passwords",
     "passwd",
@@ -35,7 +35,7 @@ pub(super) const ALONE: &[&str] = &[
 ];
 
 /// Words that mean something secret in this order.
-pub(super) const PHRASES: &[&[&str]] = &[
+pub(super) const SECRET_PHRASES: &[&[&str]] = &[
     &["api", "key"],
     &["api", "keys"],
     &["api", "token"],
@@ -84,24 +84,24 @@ pub(super) const PHRASES: &[&[&str]] = &[
 ];
 
 /// Words that mean something secret unless they stand beside certain others.
-pub(super) struct Ambiguous {
+pub(super) struct AmbiguousWord {
     pub(super) word: &'static str,
     pub(super) harmless_before: &'static [&'static str],
     pub(super) harmless_after: &'static [&'static str],
 }
 
-pub(super) const AMBIGUOUS: &[Ambiguous] = &[
-    Ambiguous {
+pub(super) const AMBIGUOUS_WORDS: &[AmbiguousWord] = &[
+    AmbiguousWord {
         word: "secret",
         harmless_before: &["no", "top"],
         harmless_after: &["santa", "ingredient", "scanning", "level", "to", "of"],
     },
-    Ambiguous {
+    AmbiguousWord {
         word: "secrets",
         harmless_before: &["no"],
         harmless_after: &["scanning", "manager", "store", "to", "of"],
     },
-    Ambiguous {
+    AmbiguousWord {
         word: "token",
         harmless_before: &["max", "per", "nft", "erc20", "next", "page", "continuation", "stop"],
         harmless_after: &[
@@ -109,7 +109,7 @@ pub(super) const AMBIGUOUS: &[Ambiguous] = &[
             "contract", "balance", "window", "ring", "based", "per",
         ],
     },
-    Ambiguous {
+    AmbiguousWord {
         word: "pin",
         harmless_before: &[
             "map", "gpio", "push", "drop", "to", "led", "board", "input", "output", "digital",
@@ -123,7 +123,7 @@ pub(super) const AMBIGUOUS: &[Ambiguous] = &[
 ];
 
 /// What is asked for with these after it is something about a secret, and not the secret.
-pub(super) const ABOUT: &[&str] = &[
+pub(super) const HARMLESS_FOLLOWERS: &[&str] = &[
     "age",
     "algorithm",
     "count",
@@ -166,10 +166,11 @@ pub(super) const ABOUT: &[&str] = &[
 ];
 
 /// Words with which somebody is asked to hand something over.
-pub(super) const GIVING: &[&str] = &[
+pub(super) const REQUEST_WORDS: &[&str] = &[
     "add", "confirm", "enter", "fill", "give", "include", "input", "paste", "provide", "put",
     "reply", "reveal", "send", "share", "specify", "submit", "supply", "tell", "type", "write",
 ];
 
 /// Words that turn such a request into its opposite.
-pub(super) const NOT: &[&str] = &["not", "never", "don", "dont", "cannot", "without", "avoid"];
+pub(super) const NEGATIONS: &[&str] =
+    &["not", "never", "don", "dont", "cannot", "without", "avoid"];

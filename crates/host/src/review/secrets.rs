@@ -4,10 +4,12 @@
 //! plain attempt. What it lets through is still shown to a person with the name of the server.
 
 use crate::review::form::{Field, FieldKind};
-use crate::review::secret_words::{ABOUT, ALONE, AMBIGUOUS, GIVING, NOT, PHRASES};
+use crate::review::secret_words::{
+    AMBIGUOUS_WORDS, HARMLESS_FOLLOWERS, NEGATIONS, REQUEST_WORDS, SECRET_PHRASES, SECRET_WORDS,
+};
 
 /// What a field asks for that must not be typed there, in the words that tell.
-pub(super) fn secret_of(field: &Field) -> Option<String> {
+pub(super) fn find_secret_in_field(field: &Field) -> Option<String> {
     match field.kind {
         FieldKind::Text { .. } | FieldKind::Number { .. } => {}
         // What is only chosen gives nothing away.
@@ -16,59 +18,60 @@ pub(super) fn secret_of(field: &Field) -> Option<String> {
     let named = [Some(&field.name), field.title.as_ref()].into_iter().flatten();
     let named = named.flat_map(|text| sentences(text));
     let described = field.description.iter().flat_map(|text| sentences(text));
-    let mut found = named.filter_map(|words| secrets_in(&words).into_iter().next());
+    let mut found = named.filter_map(|words| find_secrets(&words).into_iter().next());
     let mut described = described.filter_map(|words| {
-        let mut all = secrets_in(&words).into_iter();
+        let mut all = find_secrets(&words).into_iter();
         // "Do not enter your password" asks for none.
-        all.find(|secret| request_before(&words, secret.at) != Request::Negated)
+        all.find(|secret| request_before(&words, secret.at) != SecretRequest::Negated)
     });
     found.next().or_else(|| described.next()).map(|secret| secret.words)
 }
 
 /// What a message asks for that must not be typed into a form.
-pub(super) fn secret_asked_in(message: &str) -> Option<String> {
+pub(super) fn find_secret_in_message(message: &str) -> Option<String> {
     let asked = |words: Vec<String>| {
-        let mut all = secrets_in(&words).into_iter();
+        let mut all = find_secrets(&words).into_iter();
         // A message may speak of passwords without asking for one.
-        all.find(|secret| request_before(&words, secret.at) == Request::Plain)
+        all.find(|secret| request_before(&words, secret.at) == SecretRequest::Plain)
     };
     sentences(message).into_iter().find_map(asked).map(|secret| secret.words)
 }
 
-struct Secret {
+struct SecretMention {
     at: usize,
     words: String,
 }
 
-fn secrets_in(words: &[String]) -> Vec<Secret> {
+fn find_secrets(words: &[String]) -> Vec<SecretMention> {
     let mut found = Vec::new();
     for at in 0..words.len() {
         let rest = words.get(at..).unwrap_or_default();
-        let Some(length) = length_of_secret(words, at, rest) else { continue };
-        let is_about = rest.get(length).is_some_and(|next| ABOUT.contains(&next.as_str()));
+        let Some(length) = secret_length(words, at, rest) else { continue };
+        let is_about =
+            rest.get(length).is_some_and(|next| HARMLESS_FOLLOWERS.contains(&next.as_str()));
         if !is_about {
             let words = rest.get(..length).unwrap_or_default().join(" ");
-            found.push(Secret { at, words });
+            found.push(SecretMention { at, words });
         }
     }
     found
 }
 
 /// How many words from here on mean something secret.
-fn length_of_secret(words: &[String], at: usize, rest: &[String]) -> Option<usize> {
+fn secret_length(words: &[String], at: usize, rest: &[String]) -> Option<usize> {
     let is_phrase = |phrase: &&&[&str]| {
         rest.len() >= phrase.len() && rest.iter().zip(**phrase).all(|(word, part)| word == part)
     };
-    if let Some(phrase) = PHRASES.iter().find(is_phrase) {
+    if let Some(phrase) = SECRET_PHRASES.iter().find(is_phrase) {
         return Some(phrase.len());
     }
     let word = rest.first()?.as_str();
     // Some scripts put no spaces between words.
     let is_alone = |known: &&&str| word == **known || !known.is_ascii() && word.contains(**known);
-    if ALONE.iter().any(|known| is_alone(&known)) {
+    if SECRET_WORDS.iter().any(|known| is_alone(&known)) {
         return Some(1);
     }
-    let ambiguous = AMBIGUOUS.iter().find(|ambiguous| ambiguous.word == word)?;
+    let ambiguous = AMBIGUOUS_WORDS.iter().find(|ambiguous| ambiguous.word == word)?;
     let before = at.checked_sub(1).and_then(|before| words.get(before));
     let is_among = |word: Option<&String>, list: &[&str]| {
         word.is_some_and(|word| list.contains(&word.as_str()))
@@ -79,7 +82,7 @@ fn length_of_secret(words: &[String], at: usize, rest: &[String]) -> Option<usiz
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Request {
+enum SecretRequest {
     /// Nobody is asked to give anything.
     None,
     /// Somebody is asked to give it.
@@ -89,14 +92,14 @@ enum Request {
 }
 
 /// Whether the nearest word of giving before this place asks for it.
-fn request_before(words: &[String], at: usize) -> Request {
+fn request_before(words: &[String], at: usize) -> SecretRequest {
     let before = words.get(..at).unwrap_or_default();
-    let giving = before.iter().rposition(|word| GIVING.contains(&word.as_str()));
-    let Some(giving) = giving else { return Request::None };
+    let giving = before.iter().rposition(|word| REQUEST_WORDS.contains(&word.as_str()));
+    let Some(giving) = giving else { return SecretRequest::None };
     let near = before.get(giving.saturating_sub(2)..giving).unwrap_or_default();
-    match near.iter().any(|word| NOT.contains(&word.as_str())) {
-        true => Request::Negated,
-        false => Request::Plain,
+    match near.iter().any(|word| NEGATIONS.contains(&word.as_str())) {
+        true => SecretRequest::Negated,
+        false => SecretRequest::Plain,
     }
 }
 
@@ -134,11 +137,11 @@ fn push(all: &mut Vec<String>, word: &mut String) {
         return;
     }
     let has_latin = word.chars().any(|c| c.is_ascii_lowercase());
-    all.push(if has_latin { word.chars().map(plain).collect() } else { word });
+    all.push(if has_latin { word.chars().map(fold_homoglyph).collect() } else { word });
 }
 
 /// The Latin letter that a character is made to look like.
-const fn plain(c: char) -> char {
+const fn fold_homoglyph(c: char) -> char {
     match c {
         'а' | 'ɑ' | 'α' | 'ａ' | '4' => 'a',
         'е' | 'ｅ' | '3' => 'e',

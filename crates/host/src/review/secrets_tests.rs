@@ -3,14 +3,14 @@
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::{secret_asked_in, secret_of, words};
+use super::{find_secret_in_field, find_secret_in_message, words};
 use crate::review::form::Form;
 
 fn secret(name: &str, title: &str, description: &str, kind: &str) -> Option<String> {
     let field = json!({"type": kind, "title": title, "description": description});
     let schema = json!({"properties": {name: field}}).to_string();
     let form = Form::parse(&RawValue::from_string(schema).unwrap()).unwrap();
-    form.fields.first().and_then(secret_of)
+    form.fields.first().and_then(find_secret_in_field)
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_message_may_speak_of_secrets_but_not_ask_for_them() {
         ("Do not enter your password here. What is your name?", None),
         ("Which folder?", None),
     ] {
-        assert_eq!(secret_asked_in(message).as_deref(), expected, "{message}");
+        assert_eq!(find_secret_in_message(message).as_deref(), expected, "{message}");
     }
 }
 

@@ -5,11 +5,11 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use crate::review::bad_ask::BadAsk;
 
 /// The longest address that is taken, in bytes.
-const LONGEST: usize = 8_192;
+const MAX_URL_BYTES: usize = 8_192;
 
 /// Endings of two labels below which names belong to different people. A short list of common
 /// ones, not the public list of all: an ending that is missing here makes the domain look shorter.
-const SHARED_ENDINGS: &[&str] = &[
+const SHARED_SUFFIXES: &[&str] = &[
     "ac.uk",
     "co.uk",
     "gov.uk",
@@ -53,7 +53,7 @@ const SHARED_ENDINGS: &[&str] = &[
 ];
 
 /// Endings that make the front of a name look like a name of its own.
-const FAMILIAR: &[&str] = &["com", "org", "net", "edu", "gov", "io", "dev", "co", "app", "ai"];
+const COMMON_TLDS: &[&str] = &["com", "org", "net", "edu", "gov", "io", "dev", "co", "app", "ai"];
 
 /// An address that a server wants visited. Nothing here ever goes there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,8 +75,8 @@ impl UrlAsk {
     /// # Errors
     /// When nobody should go there: it is not HTTPS (or HTTP on this machine), or it pretends.
     pub fn parse(url: &str) -> Result<Self, BadAsk> {
-        let refused = |why: &str| BadAsk::unsafe_to_answer(format!("its address {why}"));
-        if url.len() > LONGEST {
+        let refused = |why: &str| BadAsk::new_unsafe(format!("its address {why}"));
+        if url.len() > MAX_URL_BYTES {
             return Err(refused("is too long"));
         }
         if url.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
@@ -95,15 +95,15 @@ impl UrlAsk {
         if !rest.strip_prefix(authority).is_some_and(str::is_ascii) {
             return Err(refused("contains characters that have to be percent-encoded"));
         }
-        let host = host_of(authority).ok_or_else(|| refused("has no valid host"))?;
+        let host = host_without_port(authority).ok_or_else(|| refused("has no valid host"))?;
         let host = host.trim_end_matches('.').to_lowercase();
-        let place = Place::of(&host).ok_or_else(|| refused("has no valid host"))?;
-        if scheme == "http" && place != Place::Here {
+        let place = HostKind::classify(&host).ok_or_else(|| refused("has no valid host"))?;
+        if scheme == "http" && place != HostKind::Loopback {
             return Err(refused("is not protected: only `https` is opened"));
         }
         let domain = match place {
-            Place::Name => registrable(&host),
-            Place::Here | Place::Number => host.clone(),
+            HostKind::Name => registrable_domain(&host),
+            HostKind::Loopback | HostKind::Ip => host.clone(),
         };
         let warnings = warnings(&host, &domain, place);
         Ok(Self { url: url.to_owned(), host, domain, warnings })
@@ -111,20 +111,20 @@ impl UrlAsk {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum HostKind {
     /// This machine.
-    Here,
+    Loopback,
     /// An address in numbers.
-    Number,
+    Ip,
     /// A name.
     Name,
 }
 
-impl Place {
-    fn of(host: &str) -> Option<Self> {
-        let place = |is_here: bool| if is_here { Self::Here } else { Self::Number };
+impl HostKind {
+    fn classify(host: &str) -> Option<Self> {
+        let place = |is_here: bool| if is_here { Self::Loopback } else { Self::Ip };
         if host == "localhost" || host.ends_with(".localhost") {
-            return Some(Self::Here);
+            return Some(Self::Loopback);
         }
         if let Some(inner) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             let address: Ipv6Addr = inner.parse().ok()?;
@@ -145,7 +145,7 @@ impl Place {
 }
 
 /// The host, without the port.
-fn host_of(authority: &str) -> Option<&str> {
+fn host_without_port(authority: &str) -> Option<&str> {
     let (host, port) = match authority.rfind(']') {
         Some(end) => authority.split_at_checked(end + 1)?,
         None => authority.split_at_checked(authority.find(':').unwrap_or(authority.len()))?,
@@ -157,20 +157,20 @@ fn host_of(authority: &str) -> Option<&str> {
     (port_fits && !host.is_empty()).then_some(host)
 }
 
-fn registrable(host: &str) -> String {
+fn registrable_domain(host: &str) -> String {
     let is_shared = |ending: &&&str| host == **ending || host.ends_with(&format!(".{ending}"));
-    let labels = if SHARED_ENDINGS.iter().any(|ending| is_shared(&ending)) { 3 } else { 2 };
+    let labels = if SHARED_SUFFIXES.iter().any(|ending| is_shared(&ending)) { 3 } else { 2 };
     let mut parts: Vec<&str> = host.rsplit('.').take(labels).collect();
     parts.reverse();
     parts.join(".")
 }
 
-fn warnings(host: &str, domain: &str, place: Place) -> Vec<String> {
+fn warnings(host: &str, domain: &str, place: HostKind) -> Vec<String> {
     let mut warnings = Vec::new();
     match place {
-        Place::Here => warnings.push("it leads to a program on this machine".to_owned()),
-        Place::Number => warnings.push("it leads to a number instead of a name".to_owned()),
-        Place::Name => {}
+        HostKind::Loopback => warnings.push("it leads to a program on this machine".to_owned()),
+        HostKind::Ip => warnings.push("it leads to a number instead of a name".to_owned()),
+        HostKind::Name => {}
     }
     let labels = || host.split('.');
     if labels().any(|label| label.starts_with("xn--")) {
@@ -183,17 +183,17 @@ fn warnings(host: &str, domain: &str, place: Place) -> Vec<String> {
         let words = "the name has letters that can look like those of another name";
         warnings.push(words.to_owned());
     }
-    if let Some(look_alike) = familiar_front(host, domain) {
+    if let Some(look_alike) = misleading_prefix(host, domain) {
         warnings.push(format!("it begins like {look_alike}, but belongs to {domain}"));
     }
     warnings
 }
 
 /// A well-known kind of name at the front of one that belongs to somebody else.
-fn familiar_front<'a>(host: &'a str, domain: &str) -> Option<&'a str> {
+fn misleading_prefix<'a>(host: &'a str, domain: &str) -> Option<&'a str> {
     let front = host.strip_suffix(domain)?.strip_suffix('.')?;
     let (name, ending) = front.rsplit_once('.')?;
-    let is_familiar = |label: &str| FAMILIAR.contains(&label);
+    let is_familiar = |label: &str| COMMON_TLDS.contains(&label);
     match is_familiar(ending) {
         true => Some(front),
         false => {

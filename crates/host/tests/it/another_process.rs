@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use switchboard_catalog::Status;
-use switchboard_fleet::Command as Order;
+use switchboard_catalog::ServerStatus;
+use switchboard_fleet::SupervisorCommand as Order;
 use switchboard_host::Host;
 
 use crate::processes::{files_of, zombies_of};
@@ -76,12 +76,13 @@ async fn the_other_process() {
     let config = Path::new(&home).join("config.json");
     let limit = Duration::from_secs(30);
     let host = Host::start(options(Path::new(&home), config, true, limit)).unwrap();
-    host.settled(None).await;
+    host.wait_settled(None).await;
     tell("ready");
     let count: usize = restarts.parse().unwrap();
     if count > 0 {
         restart(&host, 5).await;
-        let (before, us) = (steady().await, std::process::id());
+        let before = steady().await;
+        let us = std::process::id();
         restart(&host, count).await;
         // Threads that the runtime keeps for a while may have ended since.
         let same = async || {
@@ -101,7 +102,7 @@ async fn restart(host: &Host, times: usize) {
     let mut changes = host.fleet().changes();
     for _ in 0..times {
         host.command(Order::Restart(id(SERVER))).await;
-        for wanted in [Status::Starting, Status::Ready] {
+        for wanted in [ServerStatus::Starting, ServerStatus::Ready] {
             while changes.load().servers[&id(SERVER)].status != wanted {
                 tokio::time::timeout(Duration::from_secs(20), changes.changed()).await.unwrap();
             }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use switchboard_host::{Attention, Caller, OutcomeKind, ProposedCall};
+use switchboard_host::{CallOptions, Caller, OutcomeKind, ProposedCall};
 use switchboard_wire::{Json, Stats};
 use tokio::task::JoinSet;
 
@@ -52,7 +52,8 @@ async fn f31_a_thousand_calls_at_once_get_their_own_answers_in_any_order() {
     let play = Stage::new().fixture(SERVER, &["echo"], 30).ready().await;
     let mut calls = JoinSet::new();
     for number in 0..CALLS {
-        let (host, lease) = (play.host.clone(), play.host.lease());
+        let host = play.host.clone();
+        let lease = play.host.lease();
         // A prime scatters the waits, so that hardly two calls end in the order they began.
         let wait = (number * 7_919) % CALLS;
         calls.spawn(async move {
@@ -99,7 +100,7 @@ async fn f32_an_answer_after_the_deadline_is_evidence_and_nothing_else() {
 #[tokio::test]
 async fn f33_an_answer_after_the_caller_left_is_evidence_and_nothing_else() {
     let play = Stage::new().flaky(&["late", "--pause-ms", "500"], 20).ready().await;
-    let attention = Attention::default();
+    let attention = CallOptions::default();
     let leave = async {
         eventually("the effect is there", SECOND, async || play.effects("late") == 1).await;
         attention.cancel.cancel();

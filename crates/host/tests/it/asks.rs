@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard_host::{Ask, Asker, Attention, NobodyToAsk, OutcomeKind, Replying};
-use switchboard_store::Reply;
+use switchboard_host::{Ask, Asker, CallOptions, NobodyToAsk, OutcomeKind, ReplyFuture};
+use switchboard_store::AskReply;
 use tokio::sync::Notify;
 
 use crate::stage::{Play, SERVER, Stage, text, words};
@@ -23,7 +23,7 @@ struct Slow {
 }
 
 impl Asker for Slow {
-    fn ask<'a>(&'a self, _ask: &'a Ask) -> Replying<'a> {
+    fn ask<'a>(&'a self, _ask: &'a Ask) -> ReplyFuture<'a> {
         struct Open<'a>(&'a Slow);
         impl Drop for Open<'_> {
             fn drop(&mut self) {
@@ -40,7 +40,7 @@ impl Asker for Slow {
                 None => std::future::pending().await,
             }
             drop(open);
-            Reply::Accept(json!({"answer": "green"}).as_object().cloned())
+            AskReply::Accept(json!({"answer": "green"}).as_object().cloned())
         })
     }
 }
@@ -67,7 +67,7 @@ async fn a_question_goes_away_with_the_call_that_needed_it() {
     for era in ERAS {
         let slow: Arc<Slow> = Arc::default();
         let play = asked_by(Arc::clone(&slow) as Arc<dyn Asker>, era, 20).await;
-        let attention = Attention::default();
+        let attention = CallOptions::default();
         let arguments = json!({"question": "Which colour?"});
         let call = play.call_with("ask", &arguments, &attention);
         let give_up = async {

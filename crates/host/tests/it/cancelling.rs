@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard_host::{Attention, OutcomeKind};
+use switchboard_host::{CallOptions, OutcomeKind};
 
 use crate::stage::{SERVER, Stage, eventually, words};
 
@@ -25,7 +25,7 @@ async fn a_server_is_told_that_a_call_was_given_up_in_the_words_of_its_era() {
                 }
             };
             let play = stage.ready().await;
-            let attention = Attention::default();
+            let attention = CallOptions::default();
             let arguments = json!({"ms": 60_000});
             let calling = play.call_with("slow", &arguments, &attention);
             let give_up = async {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use switchboard_host::{Attention, OutcomeKind};
+use switchboard_host::{CallOptions, OutcomeKind};
 use switchboard_wire::{Request, RequestError};
 use tokio::sync::mpsc;
 
@@ -54,7 +54,7 @@ async fn f10_a_tool_may_have_a_deadline_of_its_own() {
 async fn f11_progress_gives_a_call_more_time() {
     let play = Stage::new().fixture(SERVER, &["echo"], 1).ready().await;
     let (progress, mut reports) = mpsc::channel(64);
-    let attention = Attention { progress: Some(progress), ..Attention::default() };
+    let attention = CallOptions { progress: Some(progress), ..CallOptions::default() };
     let record = play.call_with("slow", &json!({"ms": 2_000, "steps": 8}), &attention).await;
     assert_eq!(words(&record), (OutcomeKind::Ok, None), "{record:?}");
     drop(attention);
@@ -96,7 +96,8 @@ async fn f11_progress_that_nobody_asked_for_gives_no_time() {
 async fn f19_a_server_that_stops_reading_defeats_no_deadline_and_no_neighbour() {
     let play = Stage::new().flaky(&["stop-reading"], 1).fixture("well", &["echo"], 5).ready().await;
     let lease = play.host.lease();
-    let (large, small) = (json!({"key": "x".repeat(10 << 20)}), json!({"key": "beside"}));
+    let large = json!({"key": "x".repeat(10 << 20)});
+    let small = json!({"key": "beside"});
     let (stuck, beside) = tokio::join!(
         play.call_on(&lease, SERVER, "write", &large),
         play.call_on(&lease, "well", "write", &small),
@@ -115,7 +116,8 @@ async fn f19_a_server_that_stops_reading_defeats_no_deadline_and_no_neighbour() 
 async fn f19_what_waits_behind_a_blocked_write_was_not_sent() {
     let play = Stage::new().flaky(&["stop-reading", "--era", "legacy"], 1).ready().await;
     let lease = play.host.lease();
-    let (large, small) = (json!({"key": "x".repeat(1 << 20)}), json!({"key": "behind"}));
+    let large = json!({"key": "x".repeat(1 << 20)});
+    let small = json!({"key": "behind"});
     let behind = async {
         // The first call has to be in the pipe before the second is made.
         eventually("the first call is under way", SECOND, async || play.peer().in_flight() > 0)
@@ -151,7 +153,7 @@ async fn rmcp_a_child_that_stops_reading_does_not_keep_the_host() {
 async fn f36_the_progress_of_one_call_gives_no_time_to_another() {
     let play = Stage::new().flaky(&["hang", "--era", "legacy"], 1).ready().await;
     let (progress, _reports) = mpsc::channel(64);
-    let attention = Attention { progress: Some(progress), ..Attention::default() };
+    let attention = CallOptions { progress: Some(progress), ..CallOptions::default() };
     let lively = async {
         // In the server's hands: what comes first there is what hangs.
         let arrived = async || play.received("tools/call") > 0;

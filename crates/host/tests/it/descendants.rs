@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use switchboard_catalog::Status;
+use switchboard_catalog::ServerStatus;
 
 use crate::another_process::AnotherProcess;
 use crate::processes::{GONE, gone, is_alive, kill};
@@ -34,7 +34,7 @@ async fn goes_with_the_server(fault: &str) {
     let family = family(&play).await;
     kill(family[0]);
     gone(&family, GONE).await;
-    play.until_status("another one runs", |status| *status == Status::Ready).await;
+    play.until_status("another one runs", |status| *status == ServerStatus::Ready).await;
     play.stop().await;
 }
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard_catalog::Status;
+use switchboard_catalog::ServerStatus;
 use switchboard_host::OutcomeKind;
-use switchboard_wire::{Limits, Request, stream};
+use switchboard_wire::{Request, WireLimits, stream};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 use crate::case::{ANSWERED, Case, TIMED_OUT, UNKNOWN};
@@ -34,7 +34,7 @@ async fn f22_a_flood_of_noise_ends_the_connection() {
 async fn f22_a_server_that_only_makes_noise_is_not_one() {
     let words_of_it = ["flaky", "--fault", "noise-flood", "--after", "0"];
     let play = Stage::new().fixture(SERVER, &words_of_it, 5).start();
-    play.until_status("it is given up", Status::is_settled).await;
+    play.until_status("it is given up", ServerStatus::is_settled).await;
     let status = play.status();
     assert!(status.failure().unwrap().message.contains("1001 lines"), "{status:?}");
     assert_eq!(words(&play.write("never").await), (OutcomeKind::NotSent, Some("not_ready")));
@@ -70,7 +70,7 @@ async fn f25_an_answer_may_be_split_at_every_byte() {
     for at in 1..length {
         let (near, far) = tokio::io::duplex(8 << 10);
         let (from, to) = tokio::io::split(near);
-        let (peer, _inbound) = stream::start(from, to, Limits::default());
+        let (peer, _inbound) = stream::start(from, to, WireLimits::default());
         let server = async {
             let (from, mut to) = tokio::io::split(far);
             let mut line = String::new();
@@ -123,7 +123,8 @@ async fn f27_a_line_beyond_the_limit_ends_the_connection_and_every_call_on_it() 
     let play =
         Stage::new().flaky(&["long-line", "--after", "2", "--era", "legacy"], 20).ready().await;
     let lease = play.host.lease();
-    let (slow, key) = (json!({"ms": 10_000, "steps": 1}), json!({"key": "long"}));
+    let slow = json!({"ms": 10_000, "steps": 1});
+    let key = json!({"key": "long"});
     let second = async {
         let arrived = async || play.received("tools/call") == 1;
         eventually("the slow call arrives", Duration::from_secs(10), arrived).await;

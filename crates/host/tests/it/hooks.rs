@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use switchboard_config::Places;
-use switchboard_core::What;
-use switchboard_host::{Attention, Caller, Host, Options, OutcomeKind, ProposedCall, TaskWish};
+use switchboard_core::EventKind;
+use switchboard_host::{CallOptions, Caller, Host, Options, OutcomeKind, ProposedCall, TaskMode};
 use switchboard_wire::Json;
 
 use crate::stage::{Play, SERVER, Stage, options};
@@ -27,9 +27,9 @@ async fn play(before: &str, after: &str) -> Play {
     let start_limit = std::time::Duration::from_secs(30);
     let usual = options(stage.home.path(), config, true, start_limit);
     let own = Some(stage.home.path().to_owned());
-    let options = Options { places: Places { own, ..usual.places.clone() }, ..usual };
+    let options = Options { places: Places { user_folder: own, ..usual.places.clone() }, ..usual };
     let host = Host::start(options).unwrap();
-    host.settled(None).await;
+    host.wait_settled(None).await;
     Play { home: stage.home, host }
 }
 
@@ -43,7 +43,7 @@ async fn every_hook_that_ran_is_told_as_an_event() {
     assert_eq!(record.outcome.kind, OutcomeKind::Ok);
     let mut told = Vec::new();
     while let Ok(event) = events.try_recv() {
-        if let What::HookRan { call, hook, level, when, answer, problem, .. } = event.what {
+        if let EventKind::HookRan { call, hook, level, when, answer, problem, .. } = event.what {
             assert_eq!(Some(call), record.id.map(|id| id.to_string()));
             told.push(format!("{hook} {level} {when} {answer} {problem:?}"));
         }
@@ -67,7 +67,7 @@ async fn without_hooks_a_call_has_nothing_to_do_with_them() {
     let record = play.write("a").await;
     assert_eq!(record.verdict.map(|(_, by)| by), Some(Arc::from("a person typed it")));
     while let Ok(event) = events.try_recv() {
-        assert!(!matches!(event.what, What::HookRan { .. }), "{event:?}");
+        assert!(!matches!(event.what, EventKind::HookRan { .. }), "{event:?}");
     }
     play.stop().await;
 }
@@ -75,14 +75,15 @@ async fn without_hooks_a_call_has_nothing_to_do_with_them() {
 #[tokio::test]
 async fn a_call_that_went_on_as_a_task_is_told_of_when_it_ends() {
     let play = play(ALLOW, "cat > after.json").await;
-    let attention = Attention { wish: TaskWish::Detach, ..Attention::default() };
+    let attention = CallOptions { task_mode: TaskMode::Detach, ..CallOptions::default() };
     let proposed = ProposedCall::tool(SERVER, "research", Json::from(&json!({"ms": 300})));
-    let (lease, caller) = (play.host.lease(), Caller::person());
+    let lease = play.host.lease();
+    let caller = Caller::person();
     let left = play.host.call_with(&lease, proposed, &caller, &attention).await;
     assert!(left.outcome.is_running(), "{left:?}");
     let file = play.home.path().join("after.json");
     assert!(!file.exists(), "it was told of before it ended");
-    let ended = play.host.finish_task(left.id.unwrap(), &Attention::default()).await.unwrap();
+    let ended = play.host.finish_task(left.id.unwrap(), &CallOptions::default()).await.unwrap();
     assert_eq!(ended.outcome.kind, OutcomeKind::Ok, "{ended:?}");
     let input: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
     assert_eq!(input["tool_name"], "research");

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use switchboard_catalog::Status;
+use switchboard_catalog::ServerStatus;
 use switchboard_host::OutcomeKind;
 use switchboard_testkit::HttpFixture;
 
@@ -17,10 +17,10 @@ const SECOND: Duration = Duration::from_secs(1);
 async fn unreachable(url: &str, limit: Duration) -> Play {
     let begun = Instant::now();
     let play = Stage::new().with(SERVER, json!({"url": url, "timeout": 1})).start();
-    play.until_status("it is given up for now", Status::is_settled).await;
+    play.until_status("it is given up for now", ServerStatus::is_settled).await;
     assert!(begun.elapsed() < limit, "{url} took {:?}", begun.elapsed());
     let status = play.status();
-    assert!(matches!(status, Status::Waiting { .. }), "{status:?}");
+    assert!(matches!(status, ServerStatus::Waiting { .. }), "{status:?}");
     let told = &status.failure().unwrap().message;
     assert!(told.contains("cannot connect to") && told.contains("nothing was sent"), "{told}");
     let record = play.write("never").await;

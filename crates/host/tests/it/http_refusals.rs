@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use switchboard_catalog::Status;
+use switchboard_catalog::ServerStatus;
 use switchboard_host::{Caller, OutcomeKind, ProposedCall};
 
 use crate::case::{ANSWERED, Case, REFUSED};
@@ -18,9 +18,9 @@ async fn f43_a_server_that_wants_a_login_says_so_and_takes_the_right_header() {
     let entry = |token: &str| json!({"url": fixture.url, "headers": {"Authorization": format!("Bearer {token}")}});
     let stage = stage.with(SERVER, entry("wrong")).with("right", entry("secret"));
     let play = stage.start();
-    play.host.settled(None).await;
-    assert!(matches!(play.status(), Status::NeedsLogin(_)), "{:?}", play.status());
-    assert_eq!(play.server("right").status, Status::Ready);
+    play.host.wait_settled(None).await;
+    assert!(matches!(play.status(), ServerStatus::NeedsLogin(_)), "{:?}", play.status());
+    assert_eq!(play.server("right").status, ServerStatus::Ready);
     let record = play.write("wrong").await;
     assert_eq!(words(&record), (OutcomeKind::NotSent, Some("not_ready")), "{record:?}");
     let arguments = json!({"key": "right"});
@@ -158,12 +158,13 @@ async fn f50_after_three_failures_in_a_row_calls_fail_at_once_until_a_probe_succ
         let play = stage.ready().await;
         let probes = play.received(probe);
         assert_eq!(calls_until_peace(&play).await, 3);
-        let (calls, begun) = (play.received("tools/call"), Instant::now());
+        let calls = play.received("tools/call");
+        let begun = Instant::now();
         let record = play.write("resting").await;
         assert_eq!(words(&record), (OutcomeKind::NotSent, Some("not_ready")), "{record:?}");
         assert!(record.duration < Duration::from_millis(100), "it took {:?}", record.duration);
         eventually("a probe was sent", 3 * SECOND, async || play.received(probe) > probes).await;
-        let open = async || play.server(SERVER).instances[0].health.resting().is_none();
+        let open = async || play.server(SERVER).instances[0].health.breaker_reason().is_none();
         eventually("it is trusted again", SECOND, open).await;
         assert_eq!(play.received("tools/call"), calls, "no call was used as a probe");
         assert!(begun.elapsed() < 3 * SECOND, "it took {:?}", begun.elapsed());

@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use switchboard_core::{Answer, Item, What};
+use switchboard_core::{Answer, EventKind, Item};
 use switchboard_host::host::ledger_file;
 use switchboard_host::{
     Ask, AskKind, CallError, Caller, Host, InProcess, Options, OutcomeKind, Recording,
 };
 use switchboard_policy::Question;
-use switchboard_store::{Filter, Given, Reply};
+use switchboard_store::{AskReply, Filter, UserDecision};
 use switchboard_testkit::{Home, binary};
 use tokio::time::timeout;
 
@@ -45,11 +45,11 @@ async fn a_call_is_told_with_the_names_of_its_arguments_and_how_it_ended() {
             let text = serde_json::to_string(&event).unwrap();
             assert!(!text.contains("41999") && !text.contains("hunter2"), "{text}");
             match event.what {
-                What::CallStarted { call, server, target, argument_keys } => {
+                EventKind::CallStarted { call, server, target, argument_keys } => {
                     assert_eq!(argument_keys, keys);
                     told.push(format!("{call} {server}/{target} started"));
                 }
-                What::CallFinished { call, server, target, outcome, .. } => {
+                EventKind::CallFinished { call, server, target, outcome, .. } => {
                     told.push(format!("{call} {server}/{target} {outcome}"));
                 }
                 _ => {}
@@ -83,8 +83,8 @@ async fn servers_are_told_who_we_are() {
 /// A host with nothing but what the test says, and its home.
 async fn alone(with: impl FnOnce(Options) -> Options) -> (Host, Home) {
     let home = Home::new();
-    let host = Host::start(with(Options::alone(home.path().join("state")))).unwrap();
-    host.settled(None).await;
+    let host = Host::start(with(Options::standalone(home.path().join("state")))).unwrap();
+    host.wait_settled(None).await;
     (host, home)
 }
 
@@ -133,16 +133,16 @@ async fn a_function_replies_to_what_servers_ask() {
         let home = Home::new();
         let entry = json!({"command": binary(), "args": ["echo", "--era", era]});
         let file = home.write("servers.json", json!({"mcpServers": {"it": entry}}).to_string());
-        let options = Options::alone(home.path().join("state")).with_file(file);
+        let options = Options::standalone(home.path().join("state")).with_file(file);
         let options = options.with_asker(|ask: &Ask| match &ask.kind {
             AskKind::Form(_) => {
                 let content = Map::from_iter([("answer".to_owned(), json!(ask.message))]);
-                Reply::Accept(Some(content))
+                AskReply::Accept(Some(content))
             }
-            AskKind::Url(_) | AskKind::Sampling(_) => Reply::Decline,
+            AskKind::Url(_) | AskKind::Sampling(_) => AskReply::Decline,
         });
         let host = Host::start(options).unwrap();
-        host.settled(None).await;
+        host.wait_settled(None).await;
         let given = json!({"question": "Which?"});
         let reply = host.call_for_content(&Caller::person(), "it", "ask", &given).await;
         assert_eq!(reply.unwrap().items, [Item::Text("Which?".to_owned())], "{era}");
@@ -158,16 +158,16 @@ async fn what_waits_is_answered_through_the_host() {
         let given = json!({"text": "hello"});
         calling.call_for_content(&Caller::model("m"), "builtin", "echo", &given).await
     });
-    let mut watch = host.waiting().watch();
+    let mut watch = host.reviews().watch();
     let entry = loop {
-        let waiting = timeout(Duration::from_secs(20), watch.changed()).await.unwrap().unwrap();
+        let waiting = timeout(Duration::from_secs(20), watch.next_change()).await.unwrap().unwrap();
         if let Some(entry) = waiting.into_iter().next() {
             break entry;
         }
     };
-    let wrong = host.answer(&entry, Given::Decline, "test").await;
+    let wrong = host.answer(&entry, UserDecision::Decline, "test").await;
     assert!(wrong.is_err(), "a question about a call is not declined");
-    host.answer(&entry, Given::Run, "test").await.unwrap();
+    host.answer(&entry, UserDecision::Run, "test").await.unwrap();
     assert_eq!(call.await.unwrap().unwrap().items, [Item::Text("hello".to_owned())]);
     host.stop().await;
 }
@@ -176,7 +176,7 @@ async fn what_waits_is_answered_through_the_host() {
 struct Patient;
 
 impl switchboard_host::Reviewer for Patient {
-    fn ask<'a>(&'a self, _question: &'a Question) -> switchboard_host::Answering<'a> {
+    fn ask<'a>(&'a self, _question: &'a Question) -> switchboard_host::ReviewFuture<'a> {
         Box::pin(std::future::pending())
     }
 }
@@ -232,9 +232,9 @@ async fn a_server_of_the_program_comes_before_one_of_a_file() {
     let home = Home::new();
     let entry = json!({"command": "/nowhere/counter"});
     let file = home.write("servers.json", json!({"mcpServers": {"counter": entry}}).to_string());
-    let options = Options::alone(home.path().join("state")).with_file(&file);
+    let options = Options::standalone(home.path().join("state")).with_file(&file);
     let host = Host::start(options.with_server("counter", counting()).unwrap()).unwrap();
-    host.settled(None).await;
+    host.wait_settled(None).await;
     // Also after the file was read again.
     let mut changes = host.config().changes();
     let other = json!({"command": "/elsewhere/counter"});
@@ -264,7 +264,7 @@ async fn two_hosts_in_one_process_know_nothing_of_each_other() {
     assert_eq!(two.ledger().list(Filter::default()).await.unwrap().len(), 2);
     let mut finished = 0;
     while let Ok(event) = events.try_recv() {
-        finished += usize::from(matches!(event.what, What::CallFinished { .. }));
+        finished += usize::from(matches!(event.what, EventKind::CallFinished { .. }));
     }
     assert_eq!(finished, 2);
     two.stop().await;
@@ -275,8 +275,8 @@ async fn without_a_record_no_call_is_left_in_the_folder() {
     for (record, is_kept) in [(Recording::Off, false), (Recording::On, true)] {
         let home = Home::new();
         let state = home.path().join("state");
-        let host = Host::start(Options { record, ..Options::alone(&state) }).unwrap();
-        host.settled(None).await;
+        let host = Host::start(Options { record, ..Options::standalone(&state) }).unwrap();
+        host.wait_settled(None).await;
         let reply = host.call_for_content(&Caller::person(), "builtin", "time_now", &()).await;
         assert!(reply.is_ok(), "{reply:?}");
         host.stop().await;

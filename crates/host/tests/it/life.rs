@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use switchboard_catalog::Status;
+use switchboard_catalog::ServerStatus;
 use switchboard_host::{Caller, Host, OutcomeKind, ProposedCall};
 use switchboard_testkit::Home;
 use switchboard_wire::Json;
@@ -28,11 +28,13 @@ async fn pid_of(play: &Play, server: &str) -> String {
 #[tokio::test]
 async fn a_changed_file_restarts_only_what_changed() {
     let play = Stage::new();
-    let (home, kept) = (&play.home, "kept");
+    let home = &play.home;
+    let kept = "kept";
     let entry = echo(home);
     let play = play.with(kept, entry.clone()).with("changed", entry.clone()).with("gone", entry);
     let play = play.ready().await;
-    let (kept_pid, changed_pid) = (pid_of(&play, kept).await, pid_of(&play, "changed").await);
+    let kept_pid = pid_of(&play, kept).await;
+    let changed_pid = pid_of(&play, "changed").await;
 
     let entry = echo(&play.home);
     let mut other = entry.clone();
@@ -43,7 +45,7 @@ async fn a_changed_file_restarts_only_what_changed() {
     write_config(&play.home, &now);
     play.until("the file is obeyed", |fleet| {
         let ready = |name: &str| {
-            fleet.servers.get(name).is_some_and(|server| server.status == Status::Ready)
+            fleet.servers.get(name).is_some_and(|server| server.status == ServerStatus::Ready)
         };
         ready("added") && ready("changed") && !fleet.servers.contains_key("gone")
     })
@@ -65,7 +67,8 @@ async fn a_call_in_flight_ends_on_the_connection_it_began_on() {
     let play = Stage::new();
     let entry = echo(&play.home);
     let play = play.with(SERVER, entry.clone()).ready().await;
-    let (host, lease) = (play.host.clone(), play.host.lease());
+    let host = play.host.clone();
+    let lease = play.host.lease();
     let slow = tokio::spawn(async move {
         let arguments = Json::from(&json!({"ms": 1500}));
         let proposed = ProposedCall::tool(SERVER, "slow", arguments);
@@ -79,7 +82,7 @@ async fn a_call_in_flight_ends_on_the_connection_it_began_on() {
     write_config(&play.home, &servers(&[(SERVER, other)]));
     let record = slow.await.unwrap();
     assert_eq!(record.outcome.kind, OutcomeKind::Ok, "{:?}", record.outcome);
-    play.until_status("it is ready again", |status| *status == Status::Ready).await;
+    play.until_status("it is ready again", |status| *status == ServerStatus::Ready).await;
     pid_of(&play, SERVER).await;
     assert!(play.started().len() > before, "the changed server was started anew");
     play.stop().await;
@@ -92,7 +95,7 @@ async fn a_tool_that_appears_while_we_run_is_found_and_held() {
     let play = play.with(SERVER, entry).ready().await;
     let before = play.server(SERVER).offers.tools.len();
     play.call("grow", json!({})).await;
-    let mut held = play.host.held().changes();
+    let mut held = play.host.quarantine().changes();
     while !held.load().servers.contains_key(SERVER) {
         tokio::time::timeout(Duration::from_secs(20), held.changed()).await.expect("it is held");
     }
@@ -120,13 +123,14 @@ async fn calls_spread_over_instances_and_leave_out_a_dead_one() {
     entry["instances"] = json!(3);
     let play = play.with(SERVER, entry).ready().await;
     play.until("all instances are ready", |fleet| {
-        fleet.servers[SERVER].instances.iter().all(|one| one.status == Status::Ready)
+        fleet.servers[SERVER].instances.iter().all(|one| one.status == ServerStatus::Ready)
     })
     .await;
     let lease = play.host.lease();
     let calls: Vec<_> = (0..3)
         .map(|_| {
-            let (host, lease) = (play.host.clone(), lease.clone());
+            let host = play.host.clone();
+            let lease = lease.clone();
             tokio::spawn(async move {
                 let slow = ProposedCall::tool(SERVER, "slow", Json::from(&json!({"ms": 300})));
                 host.call(&lease, slow, &Caller::person()).await
@@ -154,7 +158,7 @@ async fn a_stand_in_takes_a_call_that_provably_did_not_run() {
     broken["fallback"] = json!("well");
     let entry = echo(&play.home);
     let play = play.with("well", entry).with(SERVER, broken).start();
-    play.host.settled(None).await;
+    play.host.wait_settled(None).await;
     let record = play.call("echo", json!({"text": "hello"})).await;
     assert_eq!(record.outcome.kind, OutcomeKind::Ok, "{:?}", record.outcome);
     let full = play.full(&record).await;
@@ -192,7 +196,7 @@ async fn announcements_are_gathered_and_not_put_off_for_ever() {
     let play = Stage::new().fixture(SERVER, &["echo", "--era", "legacy"], 10).ready().await;
     let before = play.received("tools/list");
     let hidden = || {
-        let held = play.host.held().load();
+        let held = play.host.quarantine().load();
         held.servers.get(SERVER).map_or(0, |server| server.hidden.len())
     };
     let begun = tokio::time::Instant::now();
@@ -227,7 +231,7 @@ async fn a_list_that_fails_keeps_the_one_before_and_is_told() {
     })
     .await;
     assert_eq!(play.server(SERVER).offers.tools.len(), before);
-    assert_eq!(play.status(), Status::Ready);
+    assert_eq!(play.status(), ServerStatus::Ready);
     play.stop().await;
 }
 

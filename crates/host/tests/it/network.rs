@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use serde_json::json;
 use switchboard_host::{OutcomeKind, Record};
-use switchboard_testkit::{Front, HttpFixture, Weather};
+use switchboard_testkit::{HttpFixture, ProxyFront, Weather};
 
 use crate::stage::{Play, SERVER, Stage, eventually, message, words};
 
@@ -15,10 +15,10 @@ const fn ms(count: u64) -> Duration {
 }
 
 /// A host that reaches its server over a network whose weather a test makes.
-async fn over(timeout_seconds: u64) -> (Play, Front, HttpFixture) {
+async fn over(timeout_seconds: u64) -> (Play, ProxyFront, HttpFixture) {
     let stage = Stage::new();
     let fixture = stage.listening(&["echo"]);
-    let front = Front::start(&fixture.origin());
+    let front = ProxyFront::start(&fixture.origin());
     let entry = json!({"url": front.url("127.0.0.1"), "timeout": timeout_seconds});
     (stage.with(SERVER, entry).ready().await, front, fixture)
 }
@@ -59,7 +59,11 @@ async fn f61_calls_over_a_slow_and_lossy_network_are_answered_and_run_once() {
     assert!(slowest < 20 * SECOND, "the deadline holds: {slowest:?}");
     assert_eq!(play.peer().in_flight(), usize::from(play.received("subscriptions/listen") > 0));
     // One connection for each caller, and what listens, lists and probes.
-    assert!(front.accepted() <= CALLERS + 8, "{} connections", front.accepted());
+    assert!(
+        front.accepted_connections() <= CALLERS + 8,
+        "{} connections",
+        front.accepted_connections()
+    );
     play.stop().await;
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, json};
-use switchboard_catalog::Status;
+use switchboard_catalog::ServerStatus;
 use switchboard_host::{Lease, OutcomeKind};
 
 use crate::another_process::AnotherProcess;
@@ -23,9 +23,9 @@ async fn f15_and_f21_fifty_restarts_leave_no_zombie_no_file_and_no_thread_behind
 async fn f17_a_server_in_a_crash_loop_rests_longer_each_time_and_calls_fail_at_once() {
     let stage = Stage::new().fixture(SERVER, &["flaky", "--fault", "crash-loop"], 5);
     let play = stage.start();
-    let waits = |status: &Status| matches!(status, Status::Waiting { .. });
+    let waits = |status: &ServerStatus| matches!(status, ServerStatus::Waiting { .. });
     play.until_status("it rests", waits).await;
-    let Status::Waiting { until, failure } = play.status() else { unreachable!() };
+    let ServerStatus::Waiting { until, failure } = play.status() else { unreachable!() };
     let wait = until.saturating_duration_since(Instant::now());
     assert!(wait > Duration::from_millis(1_300), "after the second crash it waits for {wait:?}");
     assert_eq!(failure.exit.as_deref(), Some("exit status 1"), "{failure:?}");
@@ -36,7 +36,7 @@ async fn f17_a_server_in_a_crash_loop_rests_longer_each_time_and_calls_fail_at_o
     assert_eq!(play.started().len(), started, "a call does not start it again");
     play.until_status("it is tried again", |status| !waits(status)).await;
     play.until_status("it rests again", waits).await;
-    let Status::Waiting { until, .. } = play.status() else { unreachable!() };
+    let ServerStatus::Waiting { until, .. } = play.status() else { unreachable!() };
     let longer = until.saturating_duration_since(Instant::now());
     assert!(longer > wait, "{longer:?} after {wait:?}");
     play.stop().await;
@@ -48,7 +48,7 @@ async fn f17_a_single_crash_is_made_good_at_once() {
     let lease = play.host.lease();
     kill(play.started()[0]);
     let begun = Instant::now();
-    play.until_status("the crash is noticed", |status| *status != Status::Ready).await;
+    play.until_status("the crash is noticed", |status| *status != ServerStatus::Ready).await;
     let record = play.call_on(&lease, SERVER, "write", &json!({"key": "after"})).await;
     assert_eq!((words(&record), play.effects("after")), ((OutcomeKind::Ok, None), 1));
     assert!(begun.elapsed() < Duration::from_secs(2), "it took {:?}", begun.elapsed());

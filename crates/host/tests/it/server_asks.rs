@@ -9,10 +9,15 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_config::LogLevel;
-use switchboard_core::{Event, What};
-use switchboard_fleet::{Command, Completing, Completion, CompletionOf, Message, messages_file};
-use switchboard_host::{Ask, Asker, FaceAnswers, Host, Options, OutcomeKind, Replying, ServerId};
-use switchboard_store::Reply;
+use switchboard_core::{Event, EventKind};
+use switchboard_fleet::{
+    Completion, CompletionRequest, CompletionTarget, ServerMessage, SupervisorCommand,
+    messages_file,
+};
+use switchboard_host::{
+    Ask, Asker, FaceAnswers, Host, Options, OutcomeKind, ReplyFuture, ServerId,
+};
+use switchboard_store::AskReply;
 use tokio::sync::{Notify, broadcast};
 
 use crate::stage::{Play, SERVER, Stage, eventually, fixture, options, text, words};
@@ -30,7 +35,7 @@ struct Silent {
 }
 
 impl Asker for Silent {
-    fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a> {
+    fn ask<'a>(&'a self, ask: &'a Ask) -> ReplyFuture<'a> {
         struct Left<'a>(&'a Notify);
         impl Drop for Left<'_> {
             fn drop(&mut self) {
@@ -43,13 +48,13 @@ impl Asker for Silent {
         Box::pin(async move {
             let _left = left;
             if is_address {
-                return Reply::Accept(None);
+                return AskReply::Accept(None);
             }
             std::future::pending().await
         })
     }
 
-    fn completed(&self, _server: &str) {
+    fn notify_completed(&self, _server: &str) {
         self.completed.notify_one();
     }
 }
@@ -62,7 +67,7 @@ async fn asker(era: &str, settings: Value) -> (Play, Arc<Silent>) {
     let answers = Arc::new(FaceAnswers::new(Arc::clone(&silent) as Arc<dyn Asker>, Vec::new()));
     let usual = options(stage.home.path(), config, false, Duration::from_secs(30));
     let host = Host::start(Options { answers, ..usual }).unwrap();
-    host.settled(None).await;
+    host.wait_settled(None).await;
     (Play { home: stage.home, host }, silent)
 }
 
@@ -81,7 +86,10 @@ fn reached(play: &Play, word: &str) -> Vec<String> {
     bodies.filter(|body| body.contains(&word)).map(str::to_owned).collect()
 }
 
-async fn event(events: &mut broadcast::Receiver<Event>, wanted: impl Fn(&What) -> bool) -> What {
+async fn event(
+    events: &mut broadcast::Receiver<Event>,
+    wanted: impl Fn(&EventKind) -> bool,
+) -> EventKind {
     let waiting = async {
         loop {
             if let Ok(event) = events.recv().await
@@ -119,8 +127,9 @@ async fn an_address_that_was_visited_is_told_as_an_event() {
     let (play, silent) = asker("legacy", json!({})).await;
     let mut events = play.host.events().watch();
     play.call("complete", json!({"id": "never-asked"})).await;
-    let told = event(&mut events, |what| matches!(what, What::ElicitationComplete { .. })).await;
-    let What::ElicitationComplete { server, id } = told else { panic!("{told:?}") };
+    let told =
+        event(&mut events, |what| matches!(what, EventKind::ElicitationComplete { .. })).await;
+    let EventKind::ElicitationComplete { server, id } = told else { panic!("{told:?}") };
     assert_eq!((server.as_str(), id.as_str()), (SERVER, "never-asked"));
     let heard = tokio::time::timeout(Duration::from_millis(50), silent.completed.notified()).await;
     assert!(heard.is_err(), "the person is told of something that nobody asked");
@@ -163,11 +172,12 @@ async fn a_server_is_told_which_messages_are_wanted_and_they_are_kept() {
         };
         assert!(told("warning"), "{era}");
         let server = ServerId::new(SERVER).unwrap();
-        let kept = play.host.messages().of(&server);
+        let kept = play.host.messages().list(&server);
         let brief: Vec<_> = kept.iter().map(|kept| (kept.level.as_str(), &*kept.text)).collect();
         assert_eq!(brief, [("error", "it burns")], "{era}");
         let file = messages_file(&play.home.path().join("state"), &server);
-        let filed: Message = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+        let filed: ServerMessage =
+            serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
         assert_eq!([filed], kept[..], "{era}");
         // The level can change while the server runs.
         configured(&play.home, era, json!({"logLevel": LogLevel::Debug.as_str()}));
@@ -187,7 +197,7 @@ async fn a_server_that_talks_without_end_costs_no_call() {
     let record = play.call("say", json!({"level": "info", "text": "again", "times": 20_000})).await;
     assert_eq!(words(&record), (OutcomeKind::Ok, None), "{record:?}");
     assert!(begun.elapsed() < PATIENCE, "it took {:?}", begun.elapsed());
-    let kept = play.host.messages().of(&ServerId::new(SERVER).unwrap());
+    let kept = play.host.messages().list(&ServerId::new(SERVER).unwrap());
     assert!((1..=1_000).contains(&kept.len()), "{}", kept.len());
     play.stop().await;
 }
@@ -198,15 +208,17 @@ async fn changes_of_a_resource_are_told_also_after_the_server_was_started_again(
         let (play, _silent) = asker(era, json!({})).await;
         let mut events = play.host.events().watch();
         let subscription = play.host.subscribe(SERVER, RESOURCE).unwrap();
-        let subscribed = |what: &What| matches!(what, What::ResourceSubscribed { .. });
-        let updated = |what: &What| matches!(what, What::ResourceUpdated { .. });
+        let subscribed = |what: &EventKind| matches!(what, EventKind::ResourceSubscribed { .. });
+        let updated = |what: &EventKind| matches!(what, EventKind::ResourceUpdated { .. });
         for is_first in [true, false] {
             let told = event(&mut events, subscribed).await;
-            let What::ResourceSubscribed { uri, problem, .. } = told else { panic!("{told:?}") };
+            let EventKind::ResourceSubscribed { uri, problem, .. } = told else {
+                panic!("{told:?}")
+            };
             assert_eq!((uri.as_str(), problem), (RESOURCE, None), "{era}");
             let told = async {
                 let told = event(&mut events, updated).await;
-                let What::ResourceUpdated { server, uri } = told else { panic!("{told:?}") };
+                let EventKind::ResourceUpdated { server, uri } = told else { panic!("{told:?}") };
                 assert_eq!((server.as_str(), uri.as_str()), (SERVER, RESOURCE), "{era}");
             };
             // A modern server may still be about to take the request to listen.
@@ -222,9 +234,9 @@ async fn changes_of_a_resource_are_told_also_after_the_server_was_started_again(
                 () = touching => {}
             }
             if is_first {
-                play.host.command(Command::Restart(ServerId::new(SERVER).unwrap())).await;
+                play.host.command(SupervisorCommand::Restart(ServerId::new(SERVER).unwrap())).await;
                 eventually("it starts again", PATIENCE, async || play.started().len() > 1).await;
-                play.host.settled(None).await;
+                play.host.wait_settled(None).await;
             }
         }
         drop(subscription);
@@ -255,16 +267,19 @@ async fn arguments_are_completed_where_the_server_offers_it() {
         let stage = Stage::new().fixture(SERVER, &["echo", "--era", era], 20);
         let play = stage.fixture("plain", &["weather", "--era", era], 20).ready().await;
         let context = BTreeMap::from([("title".to_owned(), "Dr".to_owned())]);
-        let completing = |of| Completing { of, argument: "name", value: "A", context: &context };
+        let completing =
+            |of| CompletionRequest { target: of, argument: "name", value: "A", context: &context };
         let lease = play.host.lease();
-        for of in [CompletionOf::Prompt("greet"), CompletionOf::Template("test://template/{id}")] {
+        for of in
+            [CompletionTarget::Prompt("greet"), CompletionTarget::Template("test://template/{id}")]
+        {
             let got = play.host.complete(&lease, SERVER, &completing(of)).await.unwrap();
             let values = vec!["Ada".to_owned(), "Alan".to_owned()];
             assert_eq!(got, Completion { values, total: Some(2), has_more: false }, "{era}");
         }
         let sent = &reached(&play, "completion/complete")[0];
         assert!(sent.contains(r#""context":{"arguments":{"title":"Dr"}}"#), "{sent}");
-        let of = completing(CompletionOf::Prompt("greet"));
+        let of = completing(CompletionTarget::Prompt("greet"));
         let refused = play.host.complete(&lease, "plain", &of).await.unwrap_err();
         assert_eq!(refused.to_string(), "server `plain` does not complete arguments", "{era}");
         play.stop().await;

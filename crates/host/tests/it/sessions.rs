@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use switchboard_catalog::Status;
-use switchboard_fleet::Command;
+use switchboard_catalog::ServerStatus;
+use switchboard_fleet::SupervisorCommand;
 use switchboard_host::OutcomeKind;
 use switchboard_wire::Revision;
 
@@ -64,9 +64,9 @@ async fn f47_the_era_is_found_out_once_and_remembered() {
         assert_eq!(spoken, revision, "{flags:?}");
         let before = (play.received("server/discover"), play.received("initialize"));
         assert!(before.0 >= probes, "{flags:?}: {before:?}");
-        play.host.command(Command::Restart(id(SERVER))).await;
-        play.until_status("it starts again", |status| *status == Status::Starting).await;
-        play.until_status("it is back", |status| *status == Status::Ready).await;
+        play.host.command(SupervisorCommand::Restart(id(SERVER))).await;
+        play.until_status("it starts again", |status| *status == ServerStatus::Starting).await;
+        play.until_status("it is back", |status| *status == ServerStatus::Ready).await;
         let asked = (play.received("server/discover"), play.received("initialize"));
         let expected = if revision == Revision::NEWEST { (1, 0) } else { (0, 1) };
         assert_eq!((asked.0 - before.0, asked.1 - before.1), expected, "{flags:?}");
@@ -129,7 +129,8 @@ fn closes_streams() -> (String, Arc<AtomicUsize>) {
 fn serve(mut stream: TcpStream, opened: &AtomicUsize) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     loop {
-        let (mut head, mut length) = (String::new(), 0);
+        let mut head = String::new();
+        let mut length = 0;
         while !head.ends_with("\r\n\r\n") {
             let mut line = String::new();
             if reader.read_line(&mut line).unwrap_or(0) == 0 {
@@ -181,7 +182,7 @@ async fn f59_an_event_stream_that_keeps_ending_is_not_opened_in_a_loop() {
     eventually("it is opened again", Duration::from_secs(5), async || count() == 3).await;
     // One second passes before the second time, two before the third.
     assert!(begun.elapsed() > Duration::from_millis(2_500), "it took {:?}", begun.elapsed());
-    assert_eq!(play.status(), Status::Ready);
+    assert_eq!(play.status(), ServerStatus::Ready);
     play.stop().await;
 }
 
@@ -192,7 +193,8 @@ async fn f59_listening_that_keeps_ending_is_taken_up_after_a_pause_and_nothing_i
     let play = stage.ready().await;
     let listens = || play.received("subscriptions/listen");
     eventually("it listens", Duration::from_secs(2), async || listens() == 1).await;
-    let (begun, listed) = (Instant::now(), play.received("tools/list"));
+    let begun = Instant::now();
+    let listed = play.received("tools/list");
     eventually("it listens again", Duration::from_secs(8), async || listens() == 2).await;
     assert!(begun.elapsed() > Duration::from_millis(4_500), "it took {:?}", begun.elapsed());
     let again = async || play.received("tools/list") > listed;

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use switchboard_catalog::{Fleet, Server, Status};
+use switchboard_catalog::{Fleet, Server, ServerStatus};
 use switchboard_config::{Environment, Places};
 use switchboard_host::{
-    Asker, Attention, Caller, FaceAnswers, Host, Lease, Options, Outcome, OutcomeKind,
+    Asker, CallOptions, Caller, FaceAnswers, Host, Lease, Options, Outcome, OutcomeKind,
     ProposedCall, Record, ServerId,
 };
-use switchboard_store::{Full, StoredResult};
+use switchboard_store::{FullCall, StoredResult};
 use switchboard_testkit::{Home, HttpFixture, binary};
 use switchboard_wire::{Json, Peer};
 
@@ -68,7 +68,8 @@ impl Stage {
 
     /// Starts an HTTP fixture with these words; it keeps a journal and a trace.
     pub(crate) fn listening(&self, words: &[&str]) -> HttpFixture {
-        let (journal, trace) = (self.path("journal"), self.path("trace"));
+        let journal = self.path("journal");
+        let trace = self.path("trace");
         let files = ["--journal", journal.as_str(), "--trace", trace.as_str()];
         let over_http: &[&str] =
             if words.contains(&"--transport") { &[] } else { &["--transport", "http"] };
@@ -111,9 +112,9 @@ impl Stage {
     /// Starts the host and waits until every server is ready.
     pub(crate) async fn ready(self) -> Play {
         let play = self.start();
-        play.host.settled(None).await;
+        play.host.wait_settled(None).await;
         for server in play.host.fleet().load().servers.values() {
-            assert_eq!(server.status, Status::Ready, "server `{}`", server.id);
+            assert_eq!(server.status, ServerStatus::Ready, "server `{}`", server.id);
         }
         play
     }
@@ -124,7 +125,7 @@ impl Stage {
         let usual = options(self.home.path(), config, self.kept, self.start_limit);
         let answers = Arc::new(FaceAnswers::new(asker, Vec::new()));
         let host = Host::start(Options { answers, ..usual }).expect("the host starts");
-        host.settled(None).await;
+        host.wait_settled(None).await;
         Play { home: self.home, host }
     }
 }
@@ -137,7 +138,8 @@ pub(crate) fn write_config(home: &Home, servers: &Map<String, Value>) -> PathBuf
 
 /// The entry of a fixture with these words that keeps a journal and a trace.
 pub(crate) fn fixture(home: &Home, words: &[&str], timeout_seconds: u64) -> Value {
-    let (journal, trace) = (path(home, "journal"), path(home, "trace"));
+    let journal = path(home, "journal");
+    let trace = path(home, "trace");
     let files = ["--journal", journal.as_str(), "--trace", trace.as_str()];
     let args = [words, &files].concat();
     json!({"command": binary(), "args": args, "timeout": timeout_seconds})
@@ -160,7 +162,7 @@ fn started(home: &Home) -> Vec<u32> {
 
 /// How the host of a test is started: with nothing of the machine but the paths to programs.
 pub(crate) fn options(home: &Path, config: PathBuf, kept: bool, start_limit: Duration) -> Options {
-    let places = Places { user: Some(config), ..Places::bare(home.join("state")) };
+    let places = Places { user: Some(config), ..Places::without_files(home.join("state")) };
     let path = std::env::var("PATH").unwrap_or_default();
     let environment = Environment {
         variables: BTreeMap::from([("PATH".to_owned(), path)]),
@@ -205,9 +207,10 @@ impl Play {
         &self,
         tool: &str,
         arguments: &Value,
-        attention: &Attention,
+        attention: &CallOptions,
     ) -> Record {
-        let (lease, caller) = (self.host.lease(), Caller::person());
+        let lease = self.host.lease();
+        let caller = Caller::person();
         let proposed = ProposedCall::tool(SERVER, tool, Json::from(arguments));
         let record = self.host.call_with(&lease, proposed, &caller, attention).await;
         self.full(&record).await;
@@ -215,7 +218,7 @@ impl Play {
     }
 
     /// What the ledger says about a call, which must be what the caller was told.
-    pub(crate) async fn full(&self, record: &Record) -> Full {
+    pub(crate) async fn full(&self, record: &Record) -> FullCall {
         assert!(record.recorded, "{record:?}");
         let id = record.id.expect("a recorded call has a number");
         let full = self.host.ledger().show(id).await.unwrap().expect("the call is in the ledger");
@@ -267,7 +270,7 @@ impl Play {
         fleet.servers.get(name).unwrap_or_else(|| panic!("there is no server `{name}`")).clone()
     }
 
-    pub(crate) fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> ServerStatus {
         self.server(SERVER).status.clone()
     }
 
@@ -290,12 +293,12 @@ impl Play {
     }
 
     /// Waits until the state of [`SERVER`] is as wanted.
-    pub(crate) async fn until_status(&self, what: &str, wanted: impl Fn(&Status) -> bool) {
+    pub(crate) async fn until_status(&self, what: &str, wanted: impl Fn(&ServerStatus) -> bool) {
         self.until(what, |fleet| wanted(&fleet.servers[&id(SERVER)].status)).await;
     }
 
     pub(crate) async fn settled(&self, server: &str) {
-        self.host.settled(Some(&[id(server)])).await;
+        self.host.wait_settled(Some(&[id(server)])).await;
     }
 
     pub(crate) async fn stop(self) -> Home {

@@ -4,8 +4,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use switchboard_catalog::Status;
-use switchboard_fleet::Command;
+use switchboard_catalog::ServerStatus;
+use switchboard_fleet::SupervisorCommand;
 use switchboard_host::OutcomeKind;
 
 use crate::processes::{GONE, gone};
@@ -22,9 +22,9 @@ async fn calls_fail_at_once(play: &Play) {
     assert_eq!(play.full(&record).await.attempts, 0);
 }
 
-fn wait_of(status: &Status) -> Duration {
+fn wait_of(status: &ServerStatus) -> Duration {
     match status {
-        Status::Waiting { until, .. } => until.saturating_duration_since(Instant::now()),
+        ServerStatus::Waiting { until, .. } => until.saturating_duration_since(Instant::now()),
         other => panic!("it does not wait to be tried again: {other:?}"),
     }
 }
@@ -92,7 +92,7 @@ async fn f02_a_server_that_does_not_start_is_tried_again_ever_more_slowly() {
     play.settled(SERVER).await;
     let first = wait_of(&play.status());
     let started = play.started().len();
-    play.until_status("it is tried again", |status| *status == Status::Starting).await;
+    play.until_status("it is tried again", |status| *status == ServerStatus::Starting).await;
     play.settled(SERVER).await;
     let second = wait_of(&play.status());
     let between = |wait: Duration, low: u64, high: u64| {
@@ -114,7 +114,7 @@ async fn f03_a_slow_start_holds_up_nobody_else() {
     let record = play.call_on(&play.host.lease(), "well", "write", &arguments).await;
     assert_eq!((words(&record), play.effects("at-once")), ((OutcomeKind::Ok, None), 1));
     assert!(begun.elapsed() < 2 * SECOND, "it took {:?}", begun.elapsed());
-    assert_eq!(play.status(), Status::Starting);
+    assert_eq!(play.status(), ServerStatus::Starting);
     calls_fail_at_once(&play).await;
     play.stop().await;
 }
@@ -127,8 +127,8 @@ async fn f03_a_call_waits_for_a_server_that_starts_again_but_not_for_ever() {
     let play = stage.flaky(&["slow-start", "--pause-ms", "25000"], 5).ready().await;
     let lease = play.host.lease();
     std::fs::remove_file(struck).unwrap();
-    play.host.command(Command::Restart(id(SERVER))).await;
-    play.until_status("it starts again", |status| *status == Status::Starting).await;
+    play.host.command(SupervisorCommand::Restart(id(SERVER))).await;
+    play.until_status("it starts again", |status| *status == ServerStatus::Starting).await;
     let record = play.call_on(&lease, SERVER, "write", &json!({"key": "late"})).await;
     assert_eq!(words(&record), (OutcomeKind::NotSent, Some("not_ready")), "{record:?}");
     assert!(record.duration >= 2 * SECOND, "it took {:?}", record.duration);
@@ -163,7 +163,7 @@ async fn f04_a_server_that_never_answers_is_given_up_in_time() {
     let silent = ["flaky", "--fault", "silent-start"];
     let play = Stage::new().start_limit(limit).fixture(SERVER, &silent, 1).start();
     let begun = Instant::now();
-    play.until_status("it is given up", Status::is_settled).await;
+    play.until_status("it is given up", ServerStatus::is_settled).await;
     // The probe has three seconds beside the handshake's budget; ending the process takes time too.
     let allowed = limit + 3 * SECOND + 2 * SECOND;
     assert!(begun.elapsed() < allowed, "it took {:?}", begun.elapsed());

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_host::{
-    Ask, Asker, Attention, Caller, Host, OutcomeKind, ProposedCall, Record, Replying, TaskWish,
+    Ask, Asker, CallOptions, Caller, Host, OutcomeKind, ProposedCall, Record, ReplyFuture, TaskMode,
 };
-use switchboard_store::{Reply, WhichTasks};
+use switchboard_store::{AskReply, WhichTasks};
 use switchboard_wire::Json;
 use tokio::sync::mpsc;
 
@@ -20,13 +20,13 @@ fn stage(era: &str, more: &[&str]) -> Stage {
     Stage::new().fixture(SERVER, &[&["echo", "--tasks", "--era", era], more].concat(), 20)
 }
 
-async fn call(play: &Play, tool: &str, arguments: &Value, attention: &Attention) -> Record {
+async fn call(play: &Play, tool: &str, arguments: &Value, attention: &CallOptions) -> Record {
     let proposed = ProposedCall::tool(SERVER, tool, Json::from(arguments));
     play.host.call_with(&play.host.lease(), proposed, &Caller::person(), attention).await
 }
 
-fn detached() -> Attention {
-    Attention { wish: TaskWish::Detach, ..Attention::default() }
+fn detached() -> CallOptions {
+    CallOptions { task_mode: TaskMode::Detach, ..CallOptions::default() }
 }
 
 /// A person who always answers the same, and counts the questions.
@@ -34,9 +34,9 @@ fn detached() -> Attention {
 struct Counting(AtomicUsize);
 
 impl Asker for Counting {
-    fn ask<'a>(&'a self, _ask: &'a Ask) -> Replying<'a> {
+    fn ask<'a>(&'a self, _ask: &'a Ask) -> ReplyFuture<'a> {
         self.0.fetch_add(1, Ordering::SeqCst);
-        Box::pin(async { Reply::Accept(json!({"answer": "green"}).as_object().cloned()) })
+        Box::pin(async { AskReply::Accept(json!({"answer": "green"}).as_object().cloned()) })
     }
 }
 
@@ -71,18 +71,18 @@ async fn a_task_that_fails_says_how() {
 
 #[tokio::test]
 async fn a_tool_becomes_a_task_only_where_it_and_the_caller_want_that() {
-    let wished = Attention { wish: TaskWish::Task, ..Attention::default() };
+    let wished = CallOptions { task_mode: TaskMode::Task, ..CallOptions::default() };
     for (tool, attention, expected) in [
-        ("ponder", &Attention::default(), 0),
+        ("ponder", &CallOptions::default(), 0),
         ("ponder", &wished, 1),
         ("hurry", &wished, 0),
-        ("hurry", &Attention::default(), 0),
+        ("hurry", &CallOptions::default(), 0),
     ] {
         let play = stage("legacy", &[]).ready().await;
         let record = call(&play, tool, &json!({"ms": 1}), attention).await;
         assert_eq!(words(&record), (OutcomeKind::Ok, None), "{tool}: {record:?}");
         let tasks = play.host.ledger().tasks(WhichTasks::All).await.unwrap();
-        assert_eq!(tasks.len(), expected, "{tool} {:?}", attention.wish);
+        assert_eq!(tasks.len(), expected, "{tool} {:?}", attention.task_mode);
         play.stop().await;
     }
 }
@@ -129,7 +129,7 @@ async fn whoever_watches_hears_what_the_server_says_of_a_task() {
     for era in ERAS {
         let play = stage(era, &[]).ready().await;
         let (progress, mut reports) = mpsc::channel(64);
-        let attention = Attention { progress: Some(progress), ..Attention::default() };
+        let attention = CallOptions { progress: Some(progress), ..CallOptions::default() };
         call(&play, "research", &json!({"ms": 600}), &attention).await;
         drop(attention);
         let mut said = Vec::new();
@@ -146,7 +146,7 @@ async fn whoever_watches_hears_what_the_server_says_of_a_task() {
 async fn a_task_is_given_up_with_its_call() {
     for era in ERAS {
         let play = stage(era, &[]).ready().await;
-        let attention = Attention::default();
+        let attention = CallOptions::default();
         let arguments = json!({"ms": 60_000});
         let calling = call(&play, "research", &arguments, &attention);
         let give_up = async {
@@ -158,7 +158,7 @@ async fn a_task_is_given_up_with_its_call() {
         };
         let (record, ()) = tokio::join!(calling, give_up);
         assert_eq!(words(&record), (OutcomeKind::Cancelled, Some("by_caller")), "{era}");
-        let task = play.host.ledger().task_of(record.id.unwrap()).await.unwrap().unwrap();
+        let task = play.host.ledger().task_for_call(record.id.unwrap()).await.unwrap().unwrap();
         let line = format!("cancelled task {}", task.task.id);
         assert!(play.home.journal_lines().contains(&line), "{era}: {line}");
         play.stop().await;
@@ -183,14 +183,14 @@ async fn a_call_that_nobody_waits_for_stays_open_and_is_finished_by_another_host
 
         let later = options(home.path(), config, false, Duration::from_secs(30));
         let host = Host::start(later).unwrap();
-        host.settled(None).await;
+        host.wait_settled(None).await;
         let open = host.ledger().show(id).await.unwrap().unwrap();
         assert_eq!(open.summary.outcome, None, "{era}");
-        let record = host.finish_task(id, &Attention::default()).await.unwrap();
+        let record = host.finish_task(id, &CallOptions::default()).await.unwrap();
         assert_eq!((record.recorded, words(&record)), (true, (OutcomeKind::Ok, None)), "{era}");
         assert_eq!(text(&record), "found it", "{era}");
         // It is finished only once; the next one is told the same.
-        let again = host.finish_task(id, &Attention::default()).await.unwrap();
+        let again = host.finish_task(id, &CallOptions::default()).await.unwrap();
         assert_eq!(again.outcome, record.outcome, "{era}");
         host.stop().await;
     }
@@ -223,12 +223,12 @@ async fn a_call_that_was_left_is_given_up_by_anybody() {
         let play = stage(era, &[]).ready().await;
         let left = call(&play, "research", &json!({"ms": 60_000}), &detached()).await;
         let id = left.id.unwrap();
-        let state = play.host.look_at_task(id).await.unwrap();
+        let state = play.host.task_state(id).await.unwrap();
         assert_eq!(state.message.as_deref(), Some("it is working"), "{era}");
         let record = play.host.cancel_task(id).await.unwrap();
         assert_eq!(words(&record), (OutcomeKind::Cancelled, Some("by_caller")), "{era}");
         play.full(&record).await;
-        let listed = play.host.tasks_of(SERVER).await.unwrap();
+        let listed = play.host.server_tasks(SERVER).await.unwrap();
         // Only the older form has a list.
         let known: Vec<&str> = listed.iter().map(|(_, state)| state.status.as_str()).collect();
         let expected: &[&str] = if era == "legacy" { &["cancelled"] } else { &[] };
@@ -242,7 +242,7 @@ async fn a_caller_that_stops_waiting_for_a_task_leaves_it_alone() {
     let play = stage("modern", &[]).ready().await;
     let left = call(&play, "research", &json!({"ms": 60_000}), &detached()).await;
     let id = left.id.unwrap();
-    let attention = Attention::default();
+    let attention = CallOptions::default();
     attention.cancel.cancel();
     let record = play.host.finish_task(id, &attention).await.unwrap();
     assert_eq!(words(&record), (OutcomeKind::Unknown, Some("task_running")), "{record:?}");

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard_catalog::{Failure, Status};
+use switchboard_catalog::{ServerFailure, ServerStatus};
 use switchboard_host::OutcomeKind;
 use switchboard_testkit::{
-    Farewell, Front, HttpFixture, ServerCertificate, TestAuthority, Validity,
+    Farewell, HttpFixture, ProxyFront, ServerCertificate, TestAuthority, Validity,
 };
 
 use crate::stage::{Play, SERVER, Stage, eventually, message, words};
@@ -18,16 +18,17 @@ const HERE: [&str; 2] = ["localhost", "127.0.0.1"];
 struct Secure {
     stage: Stage,
     authority: TestAuthority,
-    front: Front,
+    front: ProxyFront,
     fixture: HttpFixture,
 }
 
 impl Secure {
     fn new(words: &[&str]) -> Self {
-        let (stage, authority) = (Stage::new(), TestAuthority::new());
+        let stage = Stage::new();
+        let authority = TestAuthority::new();
         stage.home.write("ca.pem", authority.pem());
         let fixture = stage.listening(words);
-        let front = Front::secure(&fixture.origin(), &authority.issue(&HERE, Validity::Long));
+        let front = ProxyFront::secure(&fixture.origin(), &authority.issue(&HERE, Validity::Long));
         Self { stage, authority, front, fixture }
     }
 
@@ -41,27 +42,29 @@ impl Secure {
 
     async fn ready(self) -> (Play, Reached) {
         let (play, reached) = self.start();
-        play.host.settled(None).await;
-        assert_eq!(play.status(), Status::Ready);
+        play.host.wait_settled(None).await;
+        assert_eq!(play.status(), ServerStatus::Ready);
         (play, reached)
     }
 }
 
 struct Reached {
     authority: TestAuthority,
-    front: Front,
+    front: ProxyFront,
     _fixture: HttpFixture,
 }
 
 /// Ends the connections, and lets the pool take note.
-async fn cut(front: &Front) {
+async fn cut(front: &ProxyFront) {
     front.cut();
     tokio::time::sleep(SECOND / 5).await;
 }
 
-async fn failure(play: &Play) -> Failure {
-    play.until_status("it is given up for now", Status::is_settled).await;
-    let Status::Waiting { failure, .. } = play.status() else { panic!("{:?}", play.status()) };
+async fn failure(play: &Play) -> ServerFailure {
+    play.until_status("it is given up for now", ServerStatus::is_settled).await;
+    let ServerStatus::Waiting { failure, .. } = play.status() else {
+        panic!("{:?}", play.status())
+    };
     failure
 }
 
@@ -135,7 +138,7 @@ async fn f41_a_file_without_authorities_is_an_error_of_that_entry_alone() {
         .fixture("well", &["echo"], 5)
         .start();
     play.settled("well").await;
-    assert_eq!(play.server("well").status, Status::Ready);
+    assert_eq!(play.server("well").status, ServerStatus::Ready);
     let config = play.host.config().load();
     let told = |name: &str| {
         let error = &config.broken[&crate::stage::id(name)];
@@ -212,7 +215,11 @@ async fn f57_calls_wait_for_a_stream_where_the_server_takes_few_at_a_time() {
     for (record, key) in futures_util::future::join_all(calls).await.iter().zip(&keys) {
         assert_eq!((words(record), play.effects(key)), ((OutcomeKind::Ok, None), 1), "{record:?}");
     }
-    assert!(reached.front.accepted() <= 4, "{} connections", reached.front.accepted());
+    assert!(
+        reached.front.accepted_connections() <= 4,
+        "{} connections",
+        reached.front.accepted_connections()
+    );
     play.stop().await;
 }
 
@@ -229,7 +236,7 @@ async fn f60_another_certificate_at_the_same_address_has_everything_listed_again
         play.received("tools/list") > listed
     })
     .await;
-    assert_eq!(play.status(), Status::Ready);
+    assert_eq!(play.status(), ServerStatus::Ready);
     play.stop().await;
 }
 

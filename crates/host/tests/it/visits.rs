@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
-use switchboard_host::{Ask, AskKind, Asker, NobodyToAsk, OutcomeKind, Replying};
-use switchboard_store::Reply;
+use switchboard_host::{Ask, AskKind, Asker, NobodyToAsk, OutcomeKind, ReplyFuture};
+use switchboard_store::AskReply;
 
 use crate::stage::{Play, SERVER, Stage, message, text, words};
 
@@ -14,11 +14,11 @@ use crate::stage::{Play, SERVER, Stage, message, text, words};
 struct Agrees(AtomicUsize);
 
 impl Asker for Agrees {
-    fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a> {
+    fn ask<'a>(&'a self, ask: &'a Ask) -> ReplyFuture<'a> {
         assert!(matches!(ask.kind, AskKind::Url(_)), "{ask:?}");
         assert_eq!(ask.tool.as_deref(), Some("visit"));
         self.0.fetch_add(1, Ordering::SeqCst);
-        Box::pin(async { Reply::Accept(None) })
+        Box::pin(async { AskReply::Accept(None) })
     }
 }
 

@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_core::What;
+use switchboard_core::EventKind;
 use switchboard_host::{
-    Answering, Ask, Asker, Caller, Face, FaceAnswers, Host, Options, Origin, OutcomeKind,
-    ProposedCall, Record, Replying, Reviewer, USUAL_LIMIT, Waiting,
+    Ask, Asker, Caller, DEFAULT_REVIEW_LIMIT, Face, FaceAnswers, Host, Options, Origin,
+    OutcomeKind, ProposedCall, Record, ReplyFuture, ReviewFuture, ReviewQueue, Reviewer,
 };
 use switchboard_policy::Question;
-use switchboard_store::{Entry, Given, Matter, Reply, WaitingError, WaitingFile};
+use switchboard_store::{AskReply, Matter, QueueEntry, QueueError, QueueFile, UserDecision};
 use switchboard_wire::Json;
 
 use crate::stage::{Play, SERVER, Stage, eventually, message, options, text, words};
@@ -34,13 +34,14 @@ impl Says {
 }
 
 impl Asker for Says {
-    fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a> {
+    fn ask<'a>(&'a self, ask: &'a Ask) -> ReplyFuture<'a> {
         let Ask { server, tool, reference, message, .. } = ask;
-        let (tool, reference) = (tool.as_deref(), reference.as_deref());
+        let tool = tool.as_deref();
+        let reference = reference.as_deref();
         let about = format!("{server} {tool:?} {reference:?}: {message}");
         self.asked.lock().unwrap().push(about);
         let content = json!({"answer": self.answer}).as_object().cloned();
-        Box::pin(async move { Reply::Accept(content) })
+        Box::pin(async move { AskReply::Accept(content) })
     }
 }
 
@@ -48,13 +49,13 @@ impl Asker for Says {
 struct Gone;
 
 impl Reviewer for Gone {
-    fn ask<'a>(&'a self, _question: &'a Question) -> Answering<'a> {
+    fn ask<'a>(&'a self, _question: &'a Question) -> ReviewFuture<'a> {
         Box::pin(std::future::pending())
     }
 }
 
 impl Asker for Gone {
-    fn ask<'a>(&'a self, _ask: &'a Ask) -> Replying<'a> {
+    fn ask<'a>(&'a self, _ask: &'a Ask) -> ReplyFuture<'a> {
         Box::pin(std::future::pending())
     }
 }
@@ -63,9 +64,9 @@ async fn play(asker: Arc<dyn Asker>, era: &str, limit: Duration) -> Play {
     let stage = Stage::new().fixture(SERVER, &["echo", "--era", era], 20);
     let config = stage.write_config();
     let usual = options(stage.home.path(), config, false, Duration::from_secs(30));
-    let store = WaitingFile::below(&stage.home.path().join("state"));
-    let waiting = Waiting::new(store, limit);
-    let answers = FaceAnswers::new(asker, Vec::new()).with_waiting(waiting.clone());
+    let store = QueueFile::in_state_folder(&stage.home.path().join("state"));
+    let waiting = ReviewQueue::new(store, limit);
+    let answers = FaceAnswers::new(asker, Vec::new()).with_queue(waiting.clone());
     let host = Host::start(Options {
         answers: Arc::new(answers),
         reviewer: Arc::new(Gone),
@@ -73,7 +74,7 @@ async fn play(asker: Arc<dyn Asker>, era: &str, limit: Duration) -> Play {
         ..usual
     });
     let host = host.unwrap();
-    host.settled(None).await;
+    host.wait_settled(None).await;
     Play { home: stage.home, host }
 }
 
@@ -86,11 +87,11 @@ async fn call(host: &Host, tool: &str, arguments: Value, reference: Option<&str>
     host.call(&host.lease(), proposed, &caller).await
 }
 
-async fn entry(waiting: &Waiting) -> Entry {
+async fn entry(waiting: &ReviewQueue) -> QueueEntry {
     let mut watch = waiting.watch();
     let coming = async {
         loop {
-            if let Some(entry) = watch.changed().await.unwrap().pop() {
+            if let Some(entry) = watch.next_change().await.unwrap().pop() {
                 return entry;
             }
         }
@@ -101,8 +102,9 @@ async fn entry(waiting: &Waiting) -> Entry {
 #[tokio::test]
 async fn whoever_registered_for_a_call_is_asked_what_belongs_to_it_and_nothing_else() {
     for era in ["legacy", "modern"] {
-        let (face, mine) = (Says::new("from the face"), Says::new("from mine"));
-        let play = play(Arc::clone(&face) as Arc<dyn Asker>, era, USUAL_LIMIT).await;
+        let face = Says::new("from the face");
+        let mine = Says::new("from mine");
+        let play = play(Arc::clone(&face) as Arc<dyn Asker>, era, DEFAULT_REVIEW_LIMIT).await;
         let question = || json!({"question": "Which?"});
         let registration = play.host.answer_for("call_1", Arc::clone(&mine) as Arc<dyn Asker>);
         let other = call(&play.host, "ask", question(), Some("call_2")).await;
@@ -128,8 +130,9 @@ async fn whoever_registered_for_a_call_is_asked_what_belongs_to_it_and_nothing_e
 #[tokio::test]
 async fn where_two_calls_are_under_way_a_legacy_server_s_question_goes_to_the_face() {
     for (era, expected) in [("legacy", "from the face"), ("modern", "from mine")] {
-        let (face, mine) = (Says::new("from the face"), Says::new("from mine"));
-        let play = play(Arc::clone(&face) as Arc<dyn Asker>, era, USUAL_LIMIT).await;
+        let face = Says::new("from the face");
+        let mine = Says::new("from mine");
+        let play = play(Arc::clone(&face) as Arc<dyn Asker>, era, DEFAULT_REVIEW_LIMIT).await;
         let _registration = play.host.answer_for("call_1", Arc::clone(&mine) as Arc<dyn Asker>);
         let host = play.host.clone();
         let slow =
@@ -147,8 +150,8 @@ async fn where_two_calls_are_under_way_a_legacy_server_s_question_goes_to_the_fa
 
 #[tokio::test]
 async fn a_review_is_answered_through_the_host_and_told_as_events() {
-    let play = play(Arc::new(Gone), "modern", USUAL_LIMIT).await;
-    let waiting = play.host.waiting().clone();
+    let play = play(Arc::new(Gone), "modern", DEFAULT_REVIEW_LIMIT).await;
+    let waiting = play.host.reviews().clone();
     let mut events = play.host.events().watch();
     let calling = call(&play.host, "write", json!({"key": "a"}), Some("call_1"));
     let answering = async {
@@ -160,25 +163,25 @@ async fn a_review_is_answered_through_the_host_and_told_as_events() {
             ("write", r#"{"key":"a"}"#)
         );
         assert_eq!(entry.asked.reference.as_deref(), Some("call_1"));
-        let wrong = waiting.answer(&entry.id, "another", Given::Run, "me").await;
-        assert_eq!(wrong, Err(WaitingError::OtherDigest { id: entry.id.clone() }));
-        waiting.answer(&entry.id, &entry.digest, Given::Run, "me").await.unwrap();
+        let wrong = waiting.answer(&entry.id, "another", UserDecision::Run, "me").await;
+        assert_eq!(wrong, Err(QueueError::OtherDigest { id: entry.id.clone() }));
+        waiting.answer(&entry.id, &entry.digest, UserDecision::Run, "me").await.unwrap();
         entry
     };
     let (record, entry) = tokio::join!(calling, answering);
     assert_eq!(words(&record), (OutcomeKind::Ok, None), "{record:?}");
     assert_eq!(play.effects("a"), 1);
     assert!(!waiting.is_needed());
-    let late = waiting.answer(&entry.id, &entry.digest, Given::Skip, "you").await;
+    let late = waiting.answer(&entry.id, &entry.digest, UserDecision::Skip, "you").await;
     let how = "already answered by me, with `run`".to_owned();
-    assert_eq!(late, Err(WaitingError::Over { id: entry.id.clone(), how }));
+    assert_eq!(late, Err(QueueError::Over { id: entry.id.clone(), how }));
     let mut told = Vec::new();
     while let Ok(event) = events.try_recv() {
         match event.what {
-            What::Waiting { id, kind, server, target, .. } => {
+            EventKind::Waiting { id, kind, server, target, .. } => {
                 told.push(format!("{id} {kind} {server} {target:?}"));
             }
-            What::Answered { id, how, by } => told.push(format!("{id} {how} {by:?}")),
+            EventKind::Answered { id, how, by } => told.push(format!("{id} {how} {by:?}")),
             _ => {}
         }
     }
@@ -198,11 +201,12 @@ async fn what_nobody_answers_expires_and_a_call_that_is_given_up_takes_its_quest
     assert!(message(&record).starts_with("nobody answered about `flaky/write`"), "{record:?}");
     let record = call(&play.host, "ask", json!({"question": "Which?"}), None).await;
     assert_eq!(text(&record), "no answer: cancel");
-    assert_eq!(play.host.waiting().list().await, Ok(Vec::new()));
+    assert_eq!(play.host.reviews().list().await, Ok(Vec::new()));
     play.stop().await;
 
-    let play = self::play(Arc::new(Gone), "modern", USUAL_LIMIT).await;
-    let (host, waiting) = (play.host.clone(), play.host.waiting().clone());
+    let play = self::play(Arc::new(Gone), "modern", DEFAULT_REVIEW_LIMIT).await;
+    let host = play.host.clone();
+    let waiting = play.host.reviews().clone();
     let calling =
         tokio::spawn(async move { call(&host, "write", json!({"key": "a"}), None).await });
     entry(&waiting).await;

@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use switchboard_wire::handshake::{self, Introduction};
-use switchboard_wire::{Inbound, Limits, Peer, stream};
+use switchboard_wire::{Inbound, Peer, WireLimits, stream};
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 
@@ -25,8 +25,9 @@ impl Line {
             .kill_on_drop(true)
             .spawn()
             .unwrap();
-        let (from, to) = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
-        let (peer, inbound) = stream::start(from, to, Limits::default());
+        let from = child.stdout.take().unwrap();
+        let to = child.stdin.take().unwrap();
+        let (peer, inbound) = stream::start(from, to, WireLimits::default());
         let us = Introduction {
             name: "test".to_owned(),
             version: "0".to_owned(),

@@ -4,4 +4,4 @@ mod protocol;
 mod request;
 mod stream;
 
-pub(crate) use protocol::Anthropic;
+pub(crate) use protocol::AnthropicProtocol;

@@ -2,68 +2,70 @@
 
 use reqwest::Url;
 use serde_json::Value;
-use switchboard_prompting::{About, Request};
+use switchboard_prompting::{ModelInfo, ModelRequest};
 
 use super::{request, stream};
-use crate::access::Access;
-use crate::protocol::{Checks, Form, Meaning, Protocol, Reader, Refusal};
+use crate::access::VendorAccess;
+use crate::protocol::{
+    AnswerReader, ModelChecks, RefusalMeaning, RequestForm, VendorProtocol, VendorRefusal,
+};
 
 /// Anthropic's messages.
-pub(crate) struct Anthropic;
+pub(crate) struct AnthropicProtocol;
 
-impl Protocol for Anthropic {
-    fn address(&self, access: &Access, _model: &str) -> Url {
-        at(access, &["messages"])
+impl VendorProtocol for AnthropicProtocol {
+    fn address(&self, access: &VendorAccess, _model: &str) -> Url {
+        api_url(access, &["messages"])
     }
 
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[("anthropic-version", "2023-06-01")]
     }
 
-    fn fullest(&self) -> Form {
-        Form::Plain
+    fn default_form(&self) -> RequestForm {
+        RequestForm::Plain
     }
 
-    fn body(&self, request: &Request, about: &About, _form: Form) -> Value {
+    fn body(&self, request: &ModelRequest, about: &ModelInfo, _form: RequestForm) -> Value {
         request::body(request, about)
     }
 
-    fn reader(&self) -> Box<dyn Reader> {
-        Box::new(stream::Stream::default())
+    fn reader(&self) -> Box<dyn AnswerReader> {
+        Box::new(stream::AnthropicStream::default())
     }
 
-    fn meaning(&self, refusal: &Refusal) -> Option<Meaning> {
+    fn refusal_meaning(&self, refusal: &VendorRefusal) -> Option<RefusalMeaning> {
         let too_long = ["prompt is too long", "exceed context limit", "exceeds context limit"];
         if refusal.says(&too_long) || refusal.has_code("request_too_large") {
-            return Some(Meaning::TooLong);
+            return Some(RefusalMeaning::TooLong);
         }
         if refusal.says(&["credit balance is too low"]) || refusal.has_code("billing_error") {
-            return Some(Meaning::UsedUp);
+            return Some(RefusalMeaning::UsedUp);
         }
-        refusal.meaning_by_code(&[
-            ("authentication_error", Meaning::BadKey),
-            ("permission_error", Meaning::BadKey),
-            ("not_found_error", Meaning::UnknownModel),
-            ("rate_limit_error", Meaning::Busy),
-            ("overloaded_error", Meaning::Busy),
-            ("api_error", Meaning::Busy),
-            ("timeout_error", Meaning::Busy),
-            ("invalid_request_error", Meaning::BadRequest),
+        refusal.code_meaning(&[
+            ("authentication_error", RefusalMeaning::BadKey),
+            ("permission_error", RefusalMeaning::BadKey),
+            ("not_found_error", RefusalMeaning::UnknownModel),
+            ("rate_limit_error", RefusalMeaning::Busy),
+            ("overloaded_error", RefusalMeaning::Busy),
+            ("api_error", RefusalMeaning::Busy),
+            ("timeout_error", RefusalMeaning::Busy),
+            ("invalid_request_error", RefusalMeaning::BadRequest),
         ])
     }
 
-    fn checks(&self, access: &Access, model: &str) -> Checks {
-        let mut list = at(access, &["models"]);
+    fn checks(&self, access: &VendorAccess, model: &str) -> ModelChecks {
+        let mut list = api_url(access, &["models"]);
         list.query_pairs_mut().append_pair("limit", "1000");
-        Checks { key: None, model: Some(at(access, &["models", model])), list }
+        ModelChecks { key: None, model: Some(api_url(access, &["models", model])), list }
     }
 }
 
 /// Addresses are written with and without the version, so both are understood.
-fn at(access: &Access, path: &[&str]) -> Url {
+fn api_url(access: &VendorAccess, path: &[&str]) -> Url {
     let has_version = access.base.path().trim_end_matches('/').ends_with("/v1");
     let version: &[&str] = if has_version { &[] } else { &["v1"] };
-    access.at(&[version, path].concat())
+    access.url_with_path(&[version, path].concat())
 }
 
 #[cfg(test)]
@@ -90,10 +92,10 @@ mod tests {
                 ..ModelProfile::new("a", Provider::Anthropic, "m 1")
             };
             let key = KeyHeader::Named("x-api-key");
-            let access = Access::find(&profile, &environment, key).ok().unwrap();
-            let address = Anthropic.address(&access, "m 1");
+            let access = VendorAccess::find(&profile, &environment, key).ok().unwrap();
+            let address = AnthropicProtocol.address(&access, "m 1");
             assert_eq!(address.as_str(), "https://a.example/v1/messages");
-            let checks = Anthropic.checks(&access, "m 1");
+            let checks = AnthropicProtocol.checks(&access, "m 1");
             assert_eq!(checks.model.unwrap().as_str(), "https://a.example/v1/models/m%201");
             assert_eq!(checks.list.as_str(), "https://a.example/v1/models?limit=1000");
         }
@@ -111,25 +113,30 @@ mod tests {
                     "invalid_request_error",
                     "prompt is too long: 210000 tokens > 200000 maximum",
                 ),
-                Meaning::TooLong,
+                RefusalMeaning::TooLong,
             ),
             (
                 Some(400),
                 error("invalid_request_error", "Your credit balance is too low to access"),
-                Meaning::UsedUp,
+                RefusalMeaning::UsedUp,
             ),
-            (Some(400), error("invalid_request_error", "messages: bad"), Meaning::BadRequest),
-            (Some(401), error("authentication_error", "invalid x-api-key"), Meaning::BadKey),
-            (Some(404), error("not_found_error", "model: m"), Meaning::UnknownModel),
-            (Some(413), error("request_too_large", "too large"), Meaning::TooLong),
-            (Some(529), error("overloaded_error", "Overloaded"), Meaning::Busy),
-            (None, error("overloaded_error", "Overloaded"), Meaning::Busy),
-            (None, error("invalid_request_error", "bad"), Meaning::BadRequest),
-            (Some(502), "bad gateway".to_owned(), Meaning::Busy),
+            (
+                Some(400),
+                error("invalid_request_error", "messages: bad"),
+                RefusalMeaning::BadRequest,
+            ),
+            (Some(401), error("authentication_error", "invalid x-api-key"), RefusalMeaning::BadKey),
+            (Some(404), error("not_found_error", "model: m"), RefusalMeaning::UnknownModel),
+            (Some(413), error("request_too_large", "too large"), RefusalMeaning::TooLong),
+            (Some(529), error("overloaded_error", "Overloaded"), RefusalMeaning::Busy),
+            (None, error("overloaded_error", "Overloaded"), RefusalMeaning::Busy),
+            (None, error("invalid_request_error", "bad"), RefusalMeaning::BadRequest),
+            (Some(502), "bad gateway".to_owned(), RefusalMeaning::Busy),
         ] {
-            let refusal = Refusal::read(status, &body);
-            let meaning =
-                Anthropic.meaning(&refusal).unwrap_or_else(|| refusal.meaning_of_status());
+            let refusal = VendorRefusal::read(status, &body);
+            let meaning = AnthropicProtocol
+                .refusal_meaning(&refusal)
+                .unwrap_or_else(|| refusal.status_meaning());
             assert_eq!(meaning, expected, "{status:?} {body}");
         }
     }

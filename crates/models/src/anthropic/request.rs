@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use switchboard_prompting::{About, AskedCall, CallWish, Request};
+use switchboard_prompting::{ModelInfo, ModelRequest, ModelToolChoice, RequestedCall};
 
-use crate::history::{Answered, Picture, Turn, arguments, tools, turns};
+use crate::history::{AnsweredCall, Picture, VendorTurn, arguments, tools, turns};
 
 /// The body of a request.
-pub(super) fn body(request: &Request, about: &About) -> Value {
+pub(super) fn body(request: &ModelRequest, about: &ModelInfo) -> Value {
     let mut messages = messages(request, about);
     cache_conversation(&mut messages);
-    let most = most_tokens(&about.model);
-    let most = request.wishes.most_tokens.map_or(most, |wanted| wanted.clamp(1, most));
+    let most = max_tokens(&about.model);
+    let most = request.options.max_tokens.map_or(most, |wanted| wanted.clamp(1, most));
     let mut body = json!({
         "model": about.model,
         "max_tokens": most,
@@ -27,25 +27,25 @@ pub(super) fn body(request: &Request, about: &About) -> Value {
     let mut tools = tools(&request.tools).cloned().unwrap_or_default();
     if tools.is_empty() {
         // Calls of the past must have definitions, even where no tool may be called any more.
-        tools = called(&messages).into_iter().map(past_tool).collect();
+        tools = called_tools(&messages).into_iter().map(past_tool).collect();
         if !tools.is_empty() {
             members.insert("tool_choice".to_owned(), json!({ "type": "none" }));
         }
     }
-    let choice = match request.wishes.call {
-        CallWish::Maybe => None,
-        CallWish::Must => Some("any"),
-        CallWish::Never => Some("none"),
+    let choice = match request.options.tool_choice {
+        ModelToolChoice::Auto => None,
+        ModelToolChoice::Required => Some("any"),
+        ModelToolChoice::None => Some("none"),
     };
     if let Some(choice) = choice.filter(|_| !tools.is_empty()) {
         members.insert("tool_choice".to_owned(), json!({ "type": choice }));
     }
-    if let Some(daring) = request.wishes.temperature {
+    if let Some(daring) = request.options.temperature {
         members.insert("temperature".to_owned(), json!(daring.clamp(0.0, 1.0)));
     }
     // The vendor refuses texts without a visible character.
     let stop: Vec<&String> =
-        request.wishes.stop.iter().filter(|stop| !stop.trim().is_empty()).collect();
+        request.options.stop.iter().filter(|stop| !stop.trim().is_empty()).collect();
     if !stop.is_empty() {
         members.insert("stop_sequences".to_owned(), json!(stop));
     }
@@ -58,7 +58,7 @@ pub(super) fn body(request: &Request, about: &About) -> Value {
 }
 
 /// How much may be written, which the vendor wants to be told.
-fn most_tokens(model: &str) -> usize {
+fn max_tokens(model: &str) -> usize {
     let is = |part: &str| model.contains(part);
     if is("claude-3-opus") || is("claude-3-haiku") || is("claude-3-sonnet") || is("claude-2") {
         4_096
@@ -70,19 +70,19 @@ fn most_tokens(model: &str) -> usize {
 }
 
 /// Messages that alternate between both sides.
-fn messages(request: &Request, about: &About) -> Vec<Value> {
+fn messages(request: &ModelRequest, about: &ModelInfo) -> Vec<Value> {
     let mut messages: Vec<(&'static str, Vec<Value>)> = Vec::new();
     for turn in turns(&request.messages, about) {
         let (role, blocks) = match turn {
-            Turn::User { text, images } => ("user", text_and_images(&text, &images)),
-            Turn::Assistant { text, calls, kept } => (
+            VendorTurn::User { text, images } => ("user", text_and_images(&text, &images)),
+            VendorTurn::Assistant { text, calls, kept } => (
                 "assistant",
                 match kept.and_then(Value::as_array) {
                     Some(kept) => kept.clone(),
-                    None => said(text, calls),
+                    None => assistant_blocks(text, calls),
                 },
             ),
-            Turn::Results(results) => ("user", results.iter().map(result).collect()),
+            VendorTurn::Results(results) => ("user", results.iter().map(result).collect()),
         };
         match messages.last_mut() {
             Some((last, earlier)) if *last == role => earlier.extend(blocks),
@@ -93,7 +93,7 @@ fn messages(request: &Request, about: &About) -> Vec<Value> {
     messages.into_iter().map(message).collect()
 }
 
-fn said(text: &str, calls: &[AskedCall]) -> Vec<Value> {
+fn assistant_blocks(text: &str, calls: &[RequestedCall]) -> Vec<Value> {
     // White space at the end of the last message is refused.
     let mut blocks: Vec<Value> = text_block(text.trim_end()).into_iter().collect();
     blocks.extend(calls.iter().map(|call| {
@@ -107,7 +107,7 @@ fn said(text: &str, calls: &[AskedCall]) -> Vec<Value> {
     blocks
 }
 
-fn result(result: &Answered<'_>) -> Value {
+fn result(result: &AnsweredCall<'_>) -> Value {
     let mut block = json!({ "type": "tool_result", "tool_use_id": id(result.id) });
     let content = text_and_images(&result.text, &result.images);
     if let Some(members) = block.as_object_mut() {
@@ -144,7 +144,7 @@ fn picture(image: &Picture<'_>) -> Value {
 }
 
 /// The names of the tools that were called.
-fn called(messages: &[Value]) -> BTreeSet<&str> {
+fn called_tools(messages: &[Value]) -> BTreeSet<&str> {
     let contents = messages.iter().filter_map(|message| message.get("content")?.as_array());
     contents
         .flatten()

@@ -1,14 +1,16 @@
 //! Whole bodies of requests, as Anthropic wants them.
 
 use switchboard_config::Provider;
-use switchboard_prompting::{CallResult, Message, Wishes};
+use switchboard_prompting::{CallResult, ChatMessage, ModelOptions};
 
 use super::*;
-use crate::history::BEGINNING;
-use crate::history::tests::{about, asked, assistant, kept, picture, result as answered, user};
+use crate::history::CUT_BEGINNING;
+use crate::history::tests::{
+    about, asked_call, assistant, kept_message, picture, result as answered, user,
+};
 
-fn body_of(messages: Vec<Message>) -> Value {
-    let request = Request { messages, ..Request::default() };
+fn request_body(messages: Vec<ChatMessage>) -> Value {
+    let request = ModelRequest { messages, ..ModelRequest::default() };
     body(&request, &about(Provider::Anthropic))
 }
 
@@ -16,20 +18,20 @@ fn body_of(messages: Vec<Message>) -> Value {
 fn a_whole_conversation_is_written_in_the_vendors_form() {
     let seen = CallResult { images: vec![picture()], ..answered("c1", "look", "done") };
     let failed = CallResult { failed: true, ..answered("c2", "hear", "") };
-    let request = Request {
+    let request = ModelRequest {
         system: "be brief".to_owned(),
         messages: vec![
-            Message::User { text: "what is this?".to_owned(), images: vec![picture()] },
+            ChatMessage::User { text: "what is this?".to_owned(), images: vec![picture()] },
             assistant(
                 "let me see \n",
-                &[asked("c1", "look", "{\"at\":1}"), asked("c2", "hear", "oops")],
+                &[asked_call("c1", "look", "{\"at\":1}"), asked_call("c2", "hear", "oops")],
             ),
-            Message::Results { results: vec![seen, failed] },
+            ChatMessage::Results { results: vec![seen, failed] },
             user("go on"),
             user("please"),
         ],
         tools: json!([{"name": "hear", "input_schema": {}}, {"name": "look", "input_schema": {}}]),
-        ..Request::default()
+        ..ModelRequest::default()
     };
     let cached = json!({"type": "ephemeral"});
     let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBO"}});
@@ -67,19 +69,23 @@ fn thoughts_go_back_to_the_vendor_as_they_were() {
         {"type": "redacted_thinking", "data": "r"},
         {"type": "text", "text": "yes"},
     ]);
-    let body = body_of(vec![user("hi"), kept("yes", &[], "anthropic", content.clone())]);
+    let body =
+        request_body(vec![user("hi"), kept_message("yes", &[], "anthropic", content.clone())]);
     assert_eq!(body["messages"][1], json!({"role": "assistant", "content": content}));
-    let body = body_of(vec![user("hi"), kept("yes", &[], "openai", json!({"role": "assistant"}))]);
+    let body = request_body(vec![
+        user("hi"),
+        kept_message("yes", &[], "openai", json!({"role": "assistant"})),
+    ]);
     assert_eq!(body["messages"][1]["content"], json!([{"type": "text", "text": "yes"}]));
 }
 
 #[test]
 fn a_conversation_that_begins_in_the_middle_can_be_sent() {
-    let body = body_of(vec![assistant("hi", &[])]);
+    let body = request_body(vec![assistant("hi", &[])]);
     assert_eq!(
         body["messages"],
         json!([
-            {"role": "user", "content": [{"type": "text", "text": BEGINNING}]},
+            {"role": "user", "content": [{"type": "text", "text": CUT_BEGINNING}]},
             {"role": "assistant", "content": [{"type": "text", "text": "hi"}]},
         ])
     );
@@ -87,10 +93,10 @@ fn a_conversation_that_begins_in_the_middle_can_be_sent() {
 
 #[test]
 fn calls_of_the_past_have_definitions_where_no_tools_are_offered() {
-    let body = body_of(vec![
+    let body = request_body(vec![
         user("hi"),
-        assistant("", &[asked("c1", "look", "{}")]),
-        Message::Results { results: vec![answered("c1", "look", "x")] },
+        assistant("", &[asked_call("c1", "look", "{}")]),
+        ChatMessage::Results { results: vec![answered("c1", "look", "x")] },
         user("sum up"),
     ]);
     assert_eq!(body["tool_choice"], json!({"type": "none"}));
@@ -101,7 +107,10 @@ fn calls_of_the_past_have_definitions_where_no_tools_are_offered() {
 
 #[test]
 fn names_of_calls_from_other_vendors_are_made_acceptable_on_both_sides() {
-    let body = body_of(vec![user("hi"), assistant("", &[asked("functions.look:0", "look", "{}")])]);
+    let body = request_body(vec![
+        user("hi"),
+        assistant("", &[asked_call("functions.look:0", "look", "{}")]),
+    ]);
     assert_eq!(body["messages"][1]["content"][0]["id"], json!("functions_look_0"));
     assert_eq!(body["messages"][2]["content"][0]["tool_use_id"], json!("functions_look_0"));
 }
@@ -111,20 +120,25 @@ fn old_models_are_not_asked_for_more_than_they_can_write() {
     for (model, most) in
         [("claude-3-haiku-20240307", 4_096), ("claude-3-5-sonnet-latest", 8_192), ("m", 32_000)]
     {
-        assert_eq!(most_tokens(model), most, "{model}");
+        assert_eq!(max_tokens(model), most, "{model}");
     }
 }
 
 #[test]
 fn wishes_for_an_answer_are_written_in_the_vendors_words() {
-    let wishes = Wishes {
-        most_tokens: Some(50),
+    let wishes = ModelOptions {
+        max_tokens: Some(50),
         temperature: Some(1.5),
         stop: vec![" ".to_owned(), "END".to_owned()],
-        call: CallWish::Never,
+        tool_choice: ModelToolChoice::None,
     };
     let tools = json!([{"name": "look", "input_schema": {}}]);
-    let request = Request { messages: vec![user("hi")], tools, wishes, ..Request::default() };
+    let request = ModelRequest {
+        messages: vec![user("hi")],
+        tools,
+        options: wishes,
+        ..ModelRequest::default()
+    };
     let body = body(&request, &about(Provider::Anthropic));
     let names = ["max_tokens", "temperature", "stop_sequences", "tool_choice"];
     let got = names.map(|name| body[name].clone());

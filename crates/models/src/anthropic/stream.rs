@@ -1,23 +1,23 @@
 //! Reads the stream of one of Anthropic's messages.
 
 use serde_json::{Map, Value, json};
-use switchboard_prompting::{Assembler, Delta, Said, Stop, Usage};
-use switchboard_wire::http::Event;
+use switchboard_prompting::{Assembler, ModelAnswer, ModelDelta, StopReason, TokenUsage};
+use switchboard_wire::http::SseEvent;
 
-use crate::protocol::{Broken, Reader, Refusal};
+use crate::protocol::{AnswerReader, BrokenAnswer, VendorRefusal};
 
 /// What came of an answer so far.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
-    blocks: Vec<Block>,
+pub(super) struct AnthropicStream {
+    blocks: Vec<ContentBlock>,
     calls: Assembler,
-    counts: Counts,
+    counts: TokenCounts,
     stop: Option<String>,
     over: bool,
 }
 
 #[derive(Debug)]
-struct Block {
+struct ContentBlock {
     /// The vendor's number for it.
     index: u64,
     /// The block as it will be given back, without the arguments of a call.
@@ -27,21 +27,21 @@ struct Block {
 }
 
 #[derive(Debug, Default)]
-struct Counts {
+struct TokenCounts {
     input: u64,
     written_to_cache: u64,
     cached: u64,
     output: u64,
 }
 
-impl Reader for Stream {
-    fn push(&mut self, event: &Event) -> Result<Vec<Delta>, Broken> {
+impl AnswerReader for AnthropicStream {
+    fn push(&mut self, event: &SseEvent) -> Result<Vec<ModelDelta>, BrokenAnswer> {
         let data = event.data.trim_ascii();
         if data.is_empty() {
             return Ok(Vec::new());
         }
         let value: Value = serde_json::from_slice(data)
-            .map_err(|error| Broken::Malformed(format!("an event is not JSON: {error}")))?;
+            .map_err(|error| BrokenAnswer::Malformed(format!("an event is not JSON: {error}")))?;
         let kind = value.get("type").and_then(Value::as_str).unwrap_or(&event.name);
         let told = match kind {
             "message_start" => {
@@ -61,8 +61,8 @@ impl Reader for Stream {
                 None
             }
             "error" => {
-                let refusal = Refusal::of(&value).unwrap_or_default();
-                return Err(Broken::Refused(refusal));
+                let refusal = VendorRefusal::from_value(&value).unwrap_or_default();
+                return Err(BrokenAnswer::Refused(refusal));
             }
             // The vendor announces that there will be more kinds of events.
             _ => None,
@@ -74,24 +74,26 @@ impl Reader for Stream {
         self.over
     }
 
-    fn finish(self: Box<Self>) -> Result<Said, Broken> {
+    fn finish(self: Box<Self>) -> Result<ModelAnswer, BrokenAnswer> {
         let calls = self.calls.finish();
         let stop = match self.stop.as_deref() {
-            Some("end_turn" | "stop_sequence") => Stop::End,
-            Some("tool_use") => Stop::Calls,
-            Some("max_tokens" | "model_context_window_exceeded") => Stop::Length,
-            Some("refusal") => Stop::Refused,
-            Some(other) => Stop::Other(other.to_owned()),
-            None if self.over && calls.is_empty() => Stop::End,
-            None if self.over => Stop::Calls,
-            None => return Err(Broken::Cut),
+            Some("end_turn" | "stop_sequence") => StopReason::End,
+            Some("tool_use") => StopReason::Calls,
+            Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
+            Some("refusal") => StopReason::Refused,
+            Some(other) => StopReason::Other(other.to_owned()),
+            None if self.over && calls.is_empty() => StopReason::End,
+            None if self.over => StopReason::Calls,
+            None => return Err(BrokenAnswer::Cut),
         };
         let mut inputs = calls.iter().map(|call| {
             let text = call.arguments.as_ref().map_or("{}", |arguments| &arguments.text);
             serde_json::from_str(text).unwrap_or_else(|_| json!({}))
         });
-        let (mut text, mut content, mut has_more) = (String::new(), Vec::new(), false);
-        for Block { mut value, .. } in self.blocks {
+        let mut text = String::new();
+        let mut content = Vec::new();
+        let mut has_more = false;
+        for ContentBlock { mut value, .. } in self.blocks {
             match kind(&value) {
                 "text" => {
                     let words = word(&value, "text");
@@ -108,12 +110,12 @@ impl Reader for Stream {
             content.push(Value::Object(value));
         }
         let kept = has_more.then_some(Value::Array(content));
-        Ok(Said { text, calls, stop, usage: self.counts.usage(), kept })
+        Ok(ModelAnswer { text, calls, stop, usage: self.counts.usage(), vendor_message: kept })
     }
 }
 
-impl Stream {
-    fn begin(&mut self, event: &Value) -> Option<Delta> {
+impl AnthropicStream {
+    fn begin(&mut self, event: &Value) -> Option<ModelDelta> {
         let index = event.get("index").and_then(Value::as_u64).unwrap_or_default();
         let value = event.get("content_block")?.as_object()?.clone();
         let delta = match kind(&value) {
@@ -122,7 +124,7 @@ impl Stream {
             "tool_use" => {
                 let name = word(&value, "name");
                 self.calls.delta(self.blocks.len(), Some(word(&value, "id")), Some(name), "");
-                Some(Delta::Call { name: name.to_owned() })
+                Some(ModelDelta::Call { name: name.to_owned() })
             }
             _ => None,
         };
@@ -131,11 +133,11 @@ impl Stream {
         if let Some(whole) = whole.filter(|_| came_whole) {
             self.calls.delta(self.blocks.len(), None, None, &json!(whole).to_string());
         }
-        self.blocks.push(Block { index, value, came_whole });
+        self.blocks.push(ContentBlock { index, value, came_whole });
         delta
     }
 
-    fn continue_block(&mut self, event: &Value) -> Option<Delta> {
+    fn continue_block(&mut self, event: &Value) -> Option<ModelDelta> {
         let index = event.get("index").and_then(Value::as_u64).unwrap_or_default();
         let delta = event.get("delta")?;
         let place = self.blocks.iter().rposition(|block| block.index == index)?;
@@ -175,10 +177,10 @@ impl Stream {
     }
 }
 
-impl Counts {
-    fn usage(&self) -> Usage {
+impl TokenCounts {
+    fn usage(&self) -> TokenUsage {
         let input = self.input.saturating_add(self.written_to_cache).saturating_add(self.cached);
-        Usage { input, output: self.output, cached: self.cached }
+        TokenUsage { input, output: self.output, cached: self.cached }
     }
 }
 
@@ -201,12 +203,12 @@ fn append<'a>(block: &mut Map<String, Value>, name: &str, fragment: &'a str) -> 
     fragment
 }
 
-fn text(words: &str) -> Option<Delta> {
-    (!words.is_empty()).then(|| Delta::Text(words.to_owned()))
+fn text(words: &str) -> Option<ModelDelta> {
+    (!words.is_empty()).then(|| ModelDelta::Text(words.to_owned()))
 }
 
-fn thinking(words: &str) -> Option<Delta> {
-    (!words.is_empty()).then(|| Delta::Thinking(words.to_owned()))
+fn thinking(words: &str) -> Option<ModelDelta> {
+    (!words.is_empty()).then(|| ModelDelta::Thinking(words.to_owned()))
 }
 
 #[cfg(test)]

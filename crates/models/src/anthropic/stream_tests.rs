@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::test_values::{self, any_json, native, pieces};
 
-fn read(events: &[Value]) -> (Vec<Delta>, Result<Said, Broken>) {
+fn read(events: &[Value]) -> (Vec<ModelDelta>, Result<ModelAnswer, BrokenAnswer>) {
     let events: Vec<String> = events.iter().map(Value::to_string).collect();
-    test_values::read(Box::new(Stream::default()), &events)
+    test_values::read(Box::new(AnthropicStream::default()), &events)
 }
 
 fn start() -> Value {
@@ -36,7 +36,7 @@ fn input(fragment: &str) -> Value {
     json!({"type": "input_json_delta", "partial_json": fragment})
 }
 
-const COST: Usage = Usage { input: 115, output: 42, cached: 100 };
+const COST: TokenUsage = TokenUsage { input: 115, output: 42, cached: 100 };
 
 #[test]
 fn thoughts_words_and_calls_are_told_and_kept_with_their_signatures() {
@@ -64,11 +64,11 @@ fn thoughts_words_and_calls_are_told_and_kept_with_their_signatures() {
     assert_eq!(
         deltas,
         [
-            Delta::Thinking("hm".to_owned()),
-            Delta::Thinking("m".to_owned()),
-            Delta::Text("I look.".to_owned()),
-            Delta::Call { name: "look".to_owned() },
-            Delta::Call { name: "hear".to_owned() },
+            ModelDelta::Thinking("hm".to_owned()),
+            ModelDelta::Thinking("m".to_owned()),
+            ModelDelta::Text("I look.".to_owned()),
+            ModelDelta::Call { name: "look".to_owned() },
+            ModelDelta::Call { name: "hear".to_owned() },
         ]
     );
     let kept = json!([
@@ -79,12 +79,12 @@ fn thoughts_words_and_calls_are_told_and_kept_with_their_signatures() {
         {"type": "tool_use", "id": "t2", "name": "hear", "input": {}},
     ]);
     let calls = vec![native(Some("t1"), "look", "{\"at\": 1}"), native(Some("t2"), "hear", "{}")];
-    let said = Said {
+    let said = ModelAnswer {
         text: "I look.".to_owned(),
         calls,
-        stop: Stop::Calls,
+        stop: StopReason::Calls,
         usage: COST,
-        kept: Some(kept),
+        vendor_message: Some(kept),
     };
     assert_eq!(answer, Ok(said));
 }
@@ -92,11 +92,11 @@ fn thoughts_words_and_calls_are_told_and_kept_with_their_signatures() {
 #[test]
 fn words_alone_are_not_kept_twice_and_endings_are_understood() {
     for (reason, stop) in [
-        ("end_turn", Stop::End),
-        ("stop_sequence", Stop::End),
-        ("max_tokens", Stop::Length),
-        ("refusal", Stop::Refused),
-        ("pause_turn", Stop::Other("pause_turn".to_owned())),
+        ("end_turn", StopReason::End),
+        ("stop_sequence", StopReason::End),
+        ("max_tokens", StopReason::Length),
+        ("refusal", StopReason::Refused),
+        ("pause_turn", StopReason::Other("pause_turn".to_owned())),
     ] {
         let mut events = vec![
             start(),
@@ -104,7 +104,13 @@ fn words_alone_are_not_kept_twice_and_endings_are_understood() {
             more(0, json!({"type": "text_delta", "text": "b"})),
         ];
         events.extend(end(reason));
-        let said = Said { text: "ab".to_owned(), calls: vec![], stop, usage: COST, kept: None };
+        let said = ModelAnswer {
+            text: "ab".to_owned(),
+            calls: vec![],
+            stop,
+            usage: COST,
+            vendor_message: None,
+        };
         assert_eq!(read(&events).1, Ok(said), "{reason}");
     }
 }
@@ -121,11 +127,13 @@ fn a_call_that_came_whole_is_taken_as_it_is() {
 #[test]
 fn what_is_cut_or_refused_in_the_middle_is_no_answer() {
     let text = begin(0, json!({"type": "text", "text": "a"}));
-    assert_eq!(read(&[start(), text.clone()]).1, Err(Broken::Cut));
-    assert_eq!(read(&[]).1, Err(Broken::Cut));
+    assert_eq!(read(&[start(), text.clone()]).1, Err(BrokenAnswer::Cut));
+    assert_eq!(read(&[]).1, Err(BrokenAnswer::Cut));
     let overloaded =
         json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
-    let Err(Broken::Refused(refusal)) = read(&[start(), text, overloaded]).1 else { panic!() };
+    let Err(BrokenAnswer::Refused(refusal)) = read(&[start(), text, overloaded]).1 else {
+        panic!()
+    };
     assert!(refusal.has_code("overloaded_error"));
 }
 

@@ -4,4 +4,4 @@ mod protocol;
 mod request;
 mod stream;
 
-pub(crate) use protocol::Gemini;
+pub(crate) use protocol::GeminiProtocol;

@@ -2,69 +2,71 @@
 
 use reqwest::Url;
 use serde_json::Value;
-use switchboard_prompting::{About, Request};
+use switchboard_prompting::{ModelInfo, ModelRequest};
 
 use super::{request, stream};
-use crate::access::Access;
-use crate::protocol::{Checks, Form, Meaning, Protocol, Reader, Refusal};
+use crate::access::VendorAccess;
+use crate::protocol::{
+    AnswerReader, ModelChecks, RefusalMeaning, RequestForm, VendorProtocol, VendorRefusal,
+};
 
 /// Google's Gemini.
-pub(crate) struct Gemini;
+pub(crate) struct GeminiProtocol;
 
-impl Protocol for Gemini {
-    fn address(&self, access: &Access, model: &str) -> Url {
-        let mut address = at(access, &format!("{model}:streamGenerateContent"));
+impl VendorProtocol for GeminiProtocol {
+    fn address(&self, access: &VendorAccess, model: &str) -> Url {
+        let mut address = model_url(access, &format!("{model}:streamGenerateContent"));
         address.query_pairs_mut().append_pair("alt", "sse");
         address
     }
 
-    fn fullest(&self) -> Form {
-        Form::Plain
+    fn default_form(&self) -> RequestForm {
+        RequestForm::Plain
     }
 
-    fn body(&self, request: &Request, about: &About, _form: Form) -> Value {
+    fn body(&self, request: &ModelRequest, about: &ModelInfo, _form: RequestForm) -> Value {
         request::body(request, about)
     }
 
-    fn reader(&self) -> Box<dyn Reader> {
-        Box::new(stream::Stream::default())
+    fn reader(&self) -> Box<dyn AnswerReader> {
+        Box::new(stream::GeminiStream::default())
     }
 
-    fn meaning(&self, refusal: &Refusal) -> Option<Meaning> {
+    fn refusal_meaning(&self, refusal: &VendorRefusal) -> Option<RefusalMeaning> {
         let bad_key = ["api_key_invalid", "unauthenticated", "permission_denied"];
         if bad_key.iter().any(|code| refusal.has_code(code))
             || refusal.says(&["api key not valid", "api key expired"])
         {
-            return Some(Meaning::BadKey);
+            return Some(RefusalMeaning::BadKey);
         }
         if refusal.says(&["input token count", "exceeds the maximum number of tokens"]) {
-            return Some(Meaning::TooLong);
+            return Some(RefusalMeaning::TooLong);
         }
         // A quota of the day is not back within the time that anybody waits.
         if refusal.codes.iter().any(|code| code.contains("perday")) {
-            return Some(Meaning::UsedUp);
+            return Some(RefusalMeaning::UsedUp);
         }
-        refusal.meaning_by_code(&[
-            ("not_found", Meaning::UnknownModel),
-            ("resource_exhausted", Meaning::Busy),
-            ("unavailable", Meaning::Busy),
-            ("internal", Meaning::Busy),
-            ("deadline_exceeded", Meaning::Busy),
+        refusal.code_meaning(&[
+            ("not_found", RefusalMeaning::UnknownModel),
+            ("resource_exhausted", RefusalMeaning::Busy),
+            ("unavailable", RefusalMeaning::Busy),
+            ("internal", RefusalMeaning::Busy),
+            ("deadline_exceeded", RefusalMeaning::Busy),
         ])
     }
 
-    fn checks(&self, access: &Access, model: &str) -> Checks {
-        let mut list = access.at(&["models"]);
+    fn checks(&self, access: &VendorAccess, model: &str) -> ModelChecks {
+        let mut list = access.url_with_path(&["models"]);
         list.query_pairs_mut().append_pair("pageSize", "1000");
-        Checks { key: None, model: Some(at(access, model)), list }
+        ModelChecks { key: None, model: Some(model_url(access, model)), list }
     }
 }
 
 /// The address of a model; one that was tuned has a folder of its own in its name.
-fn at(access: &Access, model: &str) -> Url {
+fn model_url(access: &VendorAccess, model: &str) -> Url {
     match model.split_once('/') {
-        Some((folder, name)) => access.at(&[folder, name]),
-        None => access.at(&["models", model]),
+        Some((folder, name)) => access.url_with_path(&[folder, name]),
+        None => access.url_with_path(&["models", model]),
     }
 }
 
@@ -87,7 +89,7 @@ mod tests {
         };
         let profile = ModelProfile::new("g", Provider::Gemini, "g-1");
         let key = KeyHeader::Named("x-goog-api-key");
-        let access = Access::find(&profile, &environment, key).ok().unwrap();
+        let access = VendorAccess::find(&profile, &environment, key).ok().unwrap();
         assert_eq!(access.headers["x-goog-api-key"], "secret");
         let base = "https://generativelanguage.googleapis.com/v1beta";
         for (model, path) in [
@@ -95,10 +97,10 @@ mod tests {
             ("models/g-1", "models/g-1"),
             ("tunedModels/x", "tunedModels/x"),
         ] {
-            let address = Gemini.address(&access, model);
+            let address = GeminiProtocol.address(&access, model);
             let expected = format!("{base}/{path}:streamGenerateContent?alt=sse");
             assert_eq!(address.as_str(), expected);
-            let checks = Gemini.checks(&access, model);
+            let checks = GeminiProtocol.checks(&access, model);
             assert_eq!(checks.model.unwrap().as_str(), format!("{base}/{path}"));
         }
     }
@@ -109,41 +111,43 @@ mod tests {
             (
                 400,
                 r#"{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}"#,
-                Meaning::BadKey,
+                RefusalMeaning::BadKey,
             ),
             (
                 400,
                 r#"{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}"#,
-                Meaning::TooLong,
+                RefusalMeaning::TooLong,
             ),
             (
                 429,
                 r#"{"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED","details":[{"violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]}]}}"#,
-                Meaning::UsedUp,
+                RefusalMeaning::UsedUp,
             ),
             (
                 429,
                 r#"{"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED"}}"#,
-                Meaning::Busy,
+                RefusalMeaning::Busy,
             ),
             (
                 404,
                 r#"{"error":{"code":404,"message":"models/x is not found","status":"NOT_FOUND"}}"#,
-                Meaning::UnknownModel,
+                RefusalMeaning::UnknownModel,
             ),
             (
                 503,
                 r#"{"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}"#,
-                Meaning::Busy,
+                RefusalMeaning::Busy,
             ),
             (
                 400,
                 r#"{"error":{"code":400,"message":"Invalid JSON payload","status":"INVALID_ARGUMENT"}}"#,
-                Meaning::BadRequest,
+                RefusalMeaning::BadRequest,
             ),
         ] {
-            let refusal = Refusal::read(Some(status), body);
-            let meaning = Gemini.meaning(&refusal).unwrap_or_else(|| refusal.meaning_of_status());
+            let refusal = VendorRefusal::read(Some(status), body);
+            let meaning = GeminiProtocol
+                .refusal_meaning(&refusal)
+                .unwrap_or_else(|| refusal.status_meaning());
             assert_eq!(meaning, expected, "{body}");
         }
     }

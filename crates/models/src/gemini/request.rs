@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use switchboard_prompting::{About, AskedCall, CallWish, Request};
+use switchboard_prompting::{ModelInfo, ModelRequest, ModelToolChoice, RequestedCall};
 
-use crate::history::{Answered, Picture, Turn, arguments, tools, turns};
+use crate::history::{AnsweredCall, Picture, VendorTurn, arguments, tools, turns};
 
 /// What the vendor takes in place of a signature for a call that another model made.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 /// Models that know no signatures; of later ones the first call of a turn must have one.
-const OLD: [&str; 3] = ["gemini-1", "gemini-2", "gemma"];
+const MODELS_WITHOUT_SIGNATURES: [&str; 3] = ["gemini-1", "gemini-2", "gemma"];
 
 /// The body of a request.
-pub(super) fn body(request: &Request, about: &About) -> Value {
+pub(super) fn body(request: &ModelRequest, about: &ModelInfo) -> Value {
     let mut body = json!({ "contents": contents(request, about) });
     if let Some(members) = body.as_object_mut() {
         if !request.system.trim().is_empty() {
@@ -22,10 +22,10 @@ pub(super) fn body(request: &Request, about: &About) -> Value {
         }
         if let Some(tools) = tools(&request.tools) {
             members.insert("tools".to_owned(), json!(tools));
-            let mode = match request.wishes.call {
-                CallWish::Maybe => None,
-                CallWish::Must => Some("ANY"),
-                CallWish::Never => Some("NONE"),
+            let mode = match request.options.tool_choice {
+                ModelToolChoice::Auto => None,
+                ModelToolChoice::Required => Some("ANY"),
+                ModelToolChoice::None => Some("NONE"),
             };
             if let Some(mode) = mode {
                 let config = json!({ "functionCallingConfig": { "mode": mode } });
@@ -40,11 +40,11 @@ pub(super) fn body(request: &Request, about: &About) -> Value {
     body
 }
 
-fn generation(request: &Request) -> serde_json::Map<String, Value> {
-    let wishes = &request.wishes;
+fn generation(request: &ModelRequest) -> serde_json::Map<String, Value> {
+    let wishes = &request.options;
     let stop = (!wishes.stop.is_empty()).then(|| json!(wishes.stop));
     let members = [
-        ("maxOutputTokens", wishes.most_tokens.map(|most| json!(most))),
+        ("maxOutputTokens", wishes.max_tokens.map(|most| json!(most))),
         ("temperature", wishes.temperature.map(|daring| json!(daring))),
         ("stopSequences", stop),
     ];
@@ -52,18 +52,18 @@ fn generation(request: &Request) -> serde_json::Map<String, Value> {
 }
 
 /// Contents that alternate between both sides.
-fn contents(request: &Request, about: &About) -> Vec<Value> {
+fn contents(request: &ModelRequest, about: &ModelInfo) -> Vec<Value> {
     let mut contents: Vec<(&'static str, Vec<Value>)> = Vec::new();
     let mut vendor_ids = BTreeSet::new();
     for turn in turns(&request.messages, about) {
         let (role, parts) = match turn {
-            Turn::User { text, images } => ("user", text_and_images(&text, &images)),
-            Turn::Assistant { text, calls, kept } => {
+            VendorTurn::User { text, images } => ("user", text_and_images(&text, &images)),
+            VendorTurn::Assistant { text, calls, kept } => {
                 let kept = kept.and_then(Value::as_array);
                 vendor_ids = kept.map(|kept| ids(kept)).unwrap_or_default();
-                ("model", kept.map_or_else(|| said(text, calls, &about.model), Clone::clone))
+                ("model", kept.map_or_else(|| model_parts(text, calls, &about.model), Clone::clone))
             }
-            Turn::Results(results) => ("user", answered(&results, &vendor_ids)),
+            VendorTurn::Results(results) => ("user", result_parts(&results, &vendor_ids)),
         };
         match contents.last_mut() {
             Some((last, earlier)) if *last == role => earlier.extend(parts),
@@ -80,11 +80,12 @@ fn ids(parts: &[Value]) -> BTreeSet<String> {
     parts.iter().filter_map(id).collect()
 }
 
-fn said(text: &str, calls: &[AskedCall], model: &str) -> Vec<Value> {
+fn model_parts(text: &str, calls: &[RequestedCall], model: &str) -> Vec<Value> {
     let mut parts: Vec<Value> = text_part(text).into_iter().collect();
     for (place, call) in calls.iter().enumerate() {
         let mut part = json!({ "functionCall": { "name": call.name, "args": arguments(call) } });
-        let wants_signature = place == 0 && !OLD.iter().any(|old| model.contains(old));
+        let wants_signature =
+            place == 0 && !MODELS_WITHOUT_SIGNATURES.iter().any(|old| model.contains(old));
         if wants_signature && let Some(members) = part.as_object_mut() {
             members.insert("thoughtSignature".to_owned(), json!(NO_SIGNATURE));
         }
@@ -94,7 +95,7 @@ fn said(text: &str, calls: &[AskedCall], model: &str) -> Vec<Value> {
 }
 
 /// Results first and pictures after them: the vendor counts the results against the calls.
-fn answered(results: &[Answered<'_>], vendor_ids: &BTreeSet<String>) -> Vec<Value> {
+fn result_parts(results: &[AnsweredCall<'_>], vendor_ids: &BTreeSet<String>) -> Vec<Value> {
     let mut parts: Vec<Value> = results.iter().map(|it| response(it, vendor_ids)).collect();
     for result in results.iter().filter(|result| !result.images.is_empty()) {
         parts.push(json!({ "text": format!("From the result of `{}`:", result.name) }));
@@ -103,7 +104,7 @@ fn answered(results: &[Answered<'_>], vendor_ids: &BTreeSet<String>) -> Vec<Valu
     parts
 }
 
-fn response(result: &Answered<'_>, vendor_ids: &BTreeSet<String>) -> Value {
+fn response(result: &AnsweredCall<'_>, vendor_ids: &BTreeSet<String>) -> Value {
     let member = if result.failed { "error" } else { "output" };
     let mut response = json!({ "name": result.name, "response": { member: result.text } });
     // A name that the vendor did not give would match no call of its own.

@@ -1,14 +1,16 @@
 //! Whole bodies of requests, as Gemini wants them.
 
 use switchboard_config::Provider;
-use switchboard_prompting::{CallResult, Message, Wishes};
+use switchboard_prompting::{CallResult, ChatMessage, ModelOptions};
 
 use super::*;
-use crate::history::BEGINNING;
-use crate::history::tests::{about, asked, assistant, kept, picture as image, result, user};
+use crate::history::CUT_BEGINNING;
+use crate::history::tests::{
+    about, asked_call, assistant, kept_message, picture as image, result, user,
+};
 
-fn body_for(model: &str, request: &Request) -> Value {
-    body(request, &About { model: model.to_owned(), ..about(Provider::Gemini) })
+fn body_for(model: &str, request: &ModelRequest) -> Value {
+    body(request, &ModelInfo { model: model.to_owned(), ..about(Provider::Gemini) })
 }
 
 #[test]
@@ -16,16 +18,19 @@ fn a_whole_conversation_is_written_in_the_vendors_form() {
     let seen = CallResult { images: vec![image()], ..result("c1", "look", "done") };
     let failed = CallResult { failed: true, ..result("c2", "hear", "deaf") };
     let tools = json!([{"functionDeclarations": [{"name": "look"}]}]);
-    let request = Request {
+    let request = ModelRequest {
         system: "be brief".to_owned(),
         messages: vec![
-            Message::User { text: "what is this?".to_owned(), images: vec![image()] },
-            assistant("let me see", &[asked("c1", "look", "{\"at\":1}"), asked("c2", "hear", "")]),
-            Message::Results { results: vec![seen, failed] },
+            ChatMessage::User { text: "what is this?".to_owned(), images: vec![image()] },
+            assistant(
+                "let me see",
+                &[asked_call("c1", "look", "{\"at\":1}"), asked_call("c2", "hear", "")],
+            ),
+            ChatMessage::Results { results: vec![seen, failed] },
             user("go on"),
         ],
         tools: tools.clone(),
-        ..Request::default()
+        ..ModelRequest::default()
     };
     let inline = json!({"inlineData": {"mimeType": "image/png", "data": "iVBO"}});
     let expected = json!({
@@ -52,9 +57,11 @@ fn a_whole_conversation_is_written_in_the_vendors_form() {
 
 #[test]
 fn calls_of_other_models_go_without_a_signature_where_one_is_wanted() {
-    let calls = [asked("a", "one", "{}"), asked("b", "two", "{}")];
-    let request =
-        Request { messages: vec![user("go"), assistant("", &calls)], ..Request::default() };
+    let calls = [asked_call("a", "one", "{}"), asked_call("b", "two", "{}")];
+    let request = ModelRequest {
+        messages: vec![user("go"), assistant("", &calls)],
+        ..ModelRequest::default()
+    };
     assert_eq!(
         body_for("gemini-3-pro", &request)["contents"][1]["parts"],
         json!([
@@ -70,16 +77,16 @@ fn what_the_vendor_said_goes_back_as_it_was_and_results_carry_its_names_only() {
         {"functionCall": {"id": "theirs", "name": "one", "args": {}}, "thoughtSignature": "s"},
         {"functionCall": {"name": "two", "args": {}}},
     ]);
-    let calls = [asked("theirs", "one", "{}"), asked("ours", "two", "{}")];
-    let request = Request {
+    let calls = [asked_call("theirs", "one", "{}"), asked_call("ours", "two", "{}")];
+    let request = ModelRequest {
         messages: vec![
             user("go"),
-            kept("", &calls, "gemini", content.clone()),
-            Message::Results {
+            kept_message("", &calls, "gemini", content.clone()),
+            ChatMessage::Results {
                 results: vec![result("theirs", "one", "1"), result("ours", "two", "2")],
             },
         ],
-        ..Request::default()
+        ..ModelRequest::default()
     };
     let contents = &body_for("gemini-3-pro", &request)["contents"];
     assert_eq!(contents[1], json!({"role": "model", "parts": content}));
@@ -94,11 +101,11 @@ fn what_the_vendor_said_goes_back_as_it_was_and_results_carry_its_names_only() {
 
 #[test]
 fn a_conversation_that_begins_in_the_middle_can_be_sent() {
-    let request = Request { messages: vec![assistant("hi", &[])], ..Request::default() };
+    let request = ModelRequest { messages: vec![assistant("hi", &[])], ..ModelRequest::default() };
     assert_eq!(
         body_for("g", &request),
         json!({"contents": [
-            {"role": "user", "parts": [{"text": BEGINNING}]},
+            {"role": "user", "parts": [{"text": CUT_BEGINNING}]},
             {"role": "model", "parts": [{"text": "hi"}]},
         ]})
     );
@@ -106,14 +113,19 @@ fn a_conversation_that_begins_in_the_middle_can_be_sent() {
 
 #[test]
 fn wishes_for_an_answer_are_written_in_the_vendors_words() {
-    let wishes = Wishes {
-        most_tokens: Some(50),
+    let wishes = ModelOptions {
+        max_tokens: Some(50),
         temperature: Some(0.5),
         stop: vec!["END".to_owned()],
-        call: CallWish::Must,
+        tool_choice: ModelToolChoice::Required,
     };
     let tools = json!([{"functionDeclarations": [{"name": "look"}]}]);
-    let request = Request { messages: vec![user("hi")], tools, wishes, ..Request::default() };
+    let request = ModelRequest {
+        messages: vec![user("hi")],
+        tools,
+        options: wishes,
+        ..ModelRequest::default()
+    };
     let body = body(&request, &about(Provider::Gemini));
     let expected = json!({"maxOutputTokens": 50, "temperature": 0.5, "stopSequences": ["END"]});
     assert_eq!(body["generationConfig"], expected);

@@ -1,13 +1,13 @@
 //! Reads the stream of one of Gemini's answers.
 
 use serde_json::{Map, Value, json};
-use switchboard_prompting::{Assembler, Delta, Said, Stop, Usage};
-use switchboard_wire::http::Event;
+use switchboard_prompting::{Assembler, ModelAnswer, ModelDelta, StopReason, TokenUsage};
+use switchboard_wire::http::SseEvent;
 
-use crate::protocol::{Broken, Reader, Refusal};
+use crate::protocol::{AnswerReader, BrokenAnswer, VendorRefusal};
 
 /// Reasons to end that mean that the vendor does not want to say it.
-const REFUSED: [&str; 8] = [
+const REFUSAL_REASONS: [&str; 8] = [
     "SAFETY",
     "RECITATION",
     "LANGUAGE",
@@ -20,26 +20,28 @@ const REFUSED: [&str; 8] = [
 
 /// What came of an answer so far.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
+pub(super) struct GeminiStream {
     text: String,
     parts: Vec<Map<String, Value>>,
     calls: Assembler,
     call_count: usize,
     stop: Option<String>,
     blocked: bool,
-    usage: Usage,
+    usage: TokenUsage,
 }
 
-impl Reader for Stream {
-    fn push(&mut self, event: &Event) -> Result<Vec<Delta>, Broken> {
+impl AnswerReader for GeminiStream {
+    fn push(&mut self, event: &SseEvent) -> Result<Vec<ModelDelta>, BrokenAnswer> {
         let data = event.data.trim_ascii();
         if data.is_empty() || data == b"[DONE]" {
             return Ok(Vec::new());
         }
         let chunk: Value = serde_json::from_slice(data)
-            .map_err(|error| Broken::Malformed(format!("an event is not JSON: {error}")))?;
+            .map_err(|error| BrokenAnswer::Malformed(format!("an event is not JSON: {error}")))?;
         if chunk.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(Broken::Refused(Refusal::of(&chunk).unwrap_or_default()));
+            return Err(BrokenAnswer::Refused(
+                VendorRefusal::from_value(&chunk).unwrap_or_default(),
+            ));
         }
         self.count(&chunk);
         self.blocked |= chunk.pointer("/promptFeedback/blockReason").is_some_and(Value::is_string);
@@ -63,16 +65,16 @@ impl Reader for Stream {
         false
     }
 
-    fn finish(self: Box<Self>) -> Result<Said, Broken> {
+    fn finish(self: Box<Self>) -> Result<ModelAnswer, BrokenAnswer> {
         let calls = self.calls.finish();
         let stop = match self.stop.as_deref() {
-            _ if self.blocked => Stop::Refused,
-            Some("STOP") if calls.is_empty() => Stop::End,
-            Some("STOP") => Stop::Calls,
-            Some("MAX_TOKENS") => Stop::Length,
-            Some(reason) if REFUSED.contains(&reason) => Stop::Refused,
-            Some(other) => Stop::Other(other.to_owned()),
-            None => return Err(Broken::Cut),
+            _ if self.blocked => StopReason::Refused,
+            Some("STOP") if calls.is_empty() => StopReason::End,
+            Some("STOP") => StopReason::Calls,
+            Some("MAX_TOKENS") => StopReason::Length,
+            Some(reason) if REFUSAL_REASONS.contains(&reason) => StopReason::Refused,
+            Some(other) => StopReason::Other(other.to_owned()),
+            None => return Err(BrokenAnswer::Cut),
         };
         // Thoughts without a signature are a summary for people and are not wanted back.
         let is_wanted = |part: &Map<String, Value>| {
@@ -80,12 +82,12 @@ impl Reader for Stream {
         };
         let parts: Vec<_> = self.parts.into_iter().filter(is_wanted).collect();
         let kept = parts.iter().any(has_more).then(|| json!(parts));
-        Ok(Said { text: self.text, calls, stop, usage: self.usage, kept })
+        Ok(ModelAnswer { text: self.text, calls, stop, usage: self.usage, vendor_message: kept })
     }
 }
 
-impl Stream {
-    fn take(&mut self, part: &Map<String, Value>) -> Option<Delta> {
+impl GeminiStream {
+    fn take(&mut self, part: &Map<String, Value>) -> Option<ModelDelta> {
         self.keep(part);
         if let Some(call) = part.get("functionCall") {
             let word = |name: &str| call.get(name).and_then(Value::as_str);
@@ -95,14 +97,14 @@ impl Stream {
             };
             self.calls.delta(self.call_count, word("id"), word("name"), &arguments);
             self.call_count += 1;
-            return word("name").map(|name| Delta::Call { name: name.to_owned() });
+            return word("name").map(|name| ModelDelta::Call { name: name.to_owned() });
         }
         let text = part.get("text").and_then(Value::as_str).filter(|text| !text.is_empty())?;
         if is_thought(part) {
-            return Some(Delta::Thinking(text.to_owned()));
+            return Some(ModelDelta::Thinking(text.to_owned()));
         }
         self.text.push_str(text);
-        Some(Delta::Text(text.to_owned()))
+        Some(ModelDelta::Text(text.to_owned()))
     }
 
     /// Keeps a part. Plain text continues plain text; a signature belongs to its part alone.
@@ -120,7 +122,7 @@ impl Stream {
     fn count(&mut self, chunk: &Value) {
         let Some(usage) = chunk.get("usageMetadata") else { return };
         let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or_default();
-        self.usage = Usage {
+        self.usage = TokenUsage {
             input: count("promptTokenCount").saturating_add(count("toolUsePromptTokenCount")),
             output: count("candidatesTokenCount").saturating_add(count("thoughtsTokenCount")),
             cached: count("cachedContentTokenCount"),

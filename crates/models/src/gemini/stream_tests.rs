@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::test_values::{self, any_json, native};
 
-fn read(events: &[Value]) -> (Vec<Delta>, Result<Said, Broken>) {
+fn read(events: &[Value]) -> (Vec<ModelDelta>, Result<ModelAnswer, BrokenAnswer>) {
     let events: Vec<String> = events.iter().map(Value::to_string).collect();
-    test_values::read(Box::new(Stream::default()), &events)
+    test_values::read(Box::new(GeminiStream::default()), &events)
 }
 
 fn parts(parts: Value) -> Value {
@@ -21,18 +21,24 @@ fn end(reason: &str) -> Value {
             "thoughtsTokenCount": 4, "cachedContentTokenCount": 16, "totalTokenCount": 27}})
 }
 
-const COST: Usage = Usage { input: 20, output: 7, cached: 16 };
+const COST: TokenUsage = TokenUsage { input: 20, output: 7, cached: 16 };
 
-fn said(text: &str, stop: Stop) -> Said {
-    Said { text: text.to_owned(), calls: Vec::new(), stop, usage: COST, kept: None }
+fn said(text: &str, stop: StopReason) -> ModelAnswer {
+    ModelAnswer {
+        text: text.to_owned(),
+        calls: Vec::new(),
+        stop,
+        usage: COST,
+        vendor_message: None,
+    }
 }
 
 #[test]
 fn text_comes_as_it_is_written_and_the_cost_at_the_end() {
     let events = [parts(json!([{"text": "Hel"}])), parts(json!([{"text": "lo"}])), end("STOP")];
     let (deltas, answer) = read(&events);
-    assert_eq!(deltas, [Delta::Text("Hel".to_owned()), Delta::Text("lo".to_owned())]);
-    assert_eq!(answer, Ok(said("Hello", Stop::End)));
+    assert_eq!(deltas, [ModelDelta::Text("Hel".to_owned()), ModelDelta::Text("lo".to_owned())]);
+    assert_eq!(answer, Ok(said("Hello", StopReason::End)));
 }
 
 #[test]
@@ -47,20 +53,23 @@ fn calls_without_names_of_their_own_are_told_apart_and_signatures_are_kept() {
         parts(json!([signed, call(2)])),
         end("STOP"),
     ]);
-    let call_begins = Delta::Call { name: "look".to_owned() };
+    let call_begins = ModelDelta::Call { name: "look".to_owned() };
     assert_eq!(
         deltas,
         [
-            Delta::Thinking("hm".to_owned()),
-            Delta::Text("I ".to_owned()),
-            Delta::Text("look".to_owned()),
+            ModelDelta::Thinking("hm".to_owned()),
+            ModelDelta::Text("I ".to_owned()),
+            ModelDelta::Text("look".to_owned()),
             call_begins.clone(),
             call_begins,
         ]
     );
     let calls = vec![native(None, "look", "{\"at\":1}"), native(None, "look", "{\"at\":2}")];
     let kept = Some(json!([{"text": "I look"}, signed, call(2)]));
-    assert_eq!(answer, Ok(Said { calls, kept, ..said("I look", Stop::Calls) }));
+    assert_eq!(
+        answer,
+        Ok(ModelAnswer { calls, vendor_message: kept, ..said("I look", StopReason::Calls) })
+    );
 }
 
 #[test]
@@ -70,15 +79,15 @@ fn endings_are_understood() {
         "usageMetadata": {"promptTokenCount": 20, "thoughtsTokenCount": 7,
             "cachedContentTokenCount": 16}});
     for (events, expected) in [
-        (vec![text.clone(), end("MAX_TOKENS")], Ok(said("a", Stop::Length))),
-        (vec![text.clone(), end("SAFETY")], Ok(said("a", Stop::Refused))),
+        (vec![text.clone(), end("MAX_TOKENS")], Ok(said("a", StopReason::Length))),
+        (vec![text.clone(), end("SAFETY")], Ok(said("a", StopReason::Refused))),
         (
             vec![text.clone(), end("MALFORMED_FUNCTION_CALL")],
-            Ok(said("a", Stop::Other("MALFORMED_FUNCTION_CALL".to_owned()))),
+            Ok(said("a", StopReason::Other("MALFORMED_FUNCTION_CALL".to_owned()))),
         ),
-        (vec![blocked], Ok(said("", Stop::Refused))),
-        (vec![text], Err(Broken::Cut)),
-        (vec![], Err(Broken::Cut)),
+        (vec![blocked], Ok(said("", StopReason::Refused))),
+        (vec![text], Err(BrokenAnswer::Cut)),
+        (vec![], Err(BrokenAnswer::Cut)),
     ] {
         assert_eq!(read(&events).1, expected, "{events:?}");
     }
@@ -87,7 +96,7 @@ fn endings_are_understood() {
 #[test]
 fn errors_inside_of_the_stream_are_told() {
     let error = json!({"error": {"code": 503, "message": "overloaded", "status": "UNAVAILABLE"}});
-    let Err(Broken::Refused(refusal)) = read(&[error]).1 else { panic!() };
+    let Err(BrokenAnswer::Refused(refusal)) = read(&[error]).1 else { panic!() };
     assert_eq!((refusal.status, refusal.has_code("unavailable")), (Some(503), true));
 }
 

@@ -4,23 +4,23 @@ use serde_json::Value;
 
 /// Words and thoughts in the content of a delta.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Content {
+pub(super) struct DeltaContent {
     pub(super) text: String,
     pub(super) thinking: String,
 }
 
 /// Reads content; parts that are neither words nor thoughts are left out.
-pub(super) fn content(value: Option<&Value>) -> Content {
-    let mut out = Content::default();
+pub(super) fn content(value: Option<&Value>) -> DeltaContent {
+    let mut out = DeltaContent::default();
     match value {
         Some(Value::String(text)) => out.text.clone_from(text),
         Some(Value::Array(parts)) => {
             for part in parts {
                 let kind = part.get("type").and_then(Value::as_str).unwrap_or("text");
                 if kind == "thinking" {
-                    out.thinking.push_str(&flat(part.get("thinking")));
+                    out.thinking.push_str(&flatten(part.get("thinking")));
                 } else {
-                    out.text.push_str(&flat(part.get("text")));
+                    out.text.push_str(&flatten(part.get("text")));
                 }
             }
         }
@@ -30,7 +30,7 @@ pub(super) fn content(value: Option<&Value>) -> Content {
 }
 
 /// A string, or the strings in a list of parts.
-fn flat(value: Option<&Value>) -> String {
+fn flatten(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(parts)) => {
@@ -59,7 +59,7 @@ mod tests {
             (json!(null), "", ""),
             (json!(7), "", ""),
         ] {
-            let expected = Content { text: text.to_owned(), thinking: thinking.to_owned() };
+            let expected = DeltaContent { text: text.to_owned(), thinking: thinking.to_owned() };
             assert_eq!(content(Some(&value)), expected, "{value}");
         }
     }

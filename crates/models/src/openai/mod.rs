@@ -6,4 +6,4 @@ mod reasoning;
 mod request;
 mod stream;
 
-pub(crate) use protocol::OpenAi;
+pub(crate) use protocol::OpenAiProtocol;

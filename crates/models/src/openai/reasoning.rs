@@ -3,16 +3,16 @@
 use serde_json::{Map, Value, json};
 
 /// Members of a detail that come in fragments.
-const FRAGMENTS: [&str; 2] = ["text", "summary"];
+const FRAGMENT_MEMBERS: [&str; 2] = ["text", "summary"];
 
 /// Thoughts in the forms that servers want back.
 #[derive(Debug, Default)]
-pub(super) struct Reasoning {
+pub(super) struct ReasoningTrace {
     content: String,
     details: Vec<Map<String, Value>>,
 }
 
-impl Reasoning {
+impl ReasoningTrace {
     /// Takes the thoughts of one delta and gives back their text.
     pub(super) fn take(&mut self, delta: &Value) -> String {
         let text = |name: &str| delta.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -21,7 +21,7 @@ impl Reasoning {
         let details = delta.get("reasoning_details").and_then(Value::as_array);
         let mut shown = String::new();
         for detail in details.into_iter().flatten().filter_map(Value::as_object) {
-            let fragments = FRAGMENTS.iter().filter_map(|name| detail.get(*name)?.as_str());
+            let fragments = FRAGMENT_MEMBERS.iter().filter_map(|name| detail.get(*name)?.as_str());
             shown.extend(fragments);
             self.detail(detail);
         }
@@ -33,7 +33,7 @@ impl Reasoning {
     /// Continues the newest detail if this is a further fragment of it.
     fn detail(&mut self, detail: &Map<String, Value>) {
         let same = |old: &Map<String, Value>, name: &str| old.get(name) == detail.get(name);
-        let is_fragment = FRAGMENTS.iter().any(|name| detail.contains_key(*name))
+        let is_fragment = FRAGMENT_MEMBERS.iter().any(|name| detail.contains_key(*name))
             || detail.contains_key("signature");
         let newest = self.details.last_mut();
         match newest.filter(|old| is_fragment && same(old, "type") && same(old, "index")) {
@@ -63,7 +63,7 @@ fn extend(old: &mut Map<String, Value>, more: &Map<String, Value>) {
     for (name, value) in more.iter().filter(|(_, value)| !value.is_null()) {
         match (old.get_mut(name), value) {
             (Some(Value::String(text)), Value::String(fragment))
-                if FRAGMENTS.contains(&name.as_str()) =>
+                if FRAGMENT_MEMBERS.contains(&name.as_str()) =>
             {
                 text.push_str(fragment);
             }
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn fragments_of_details_are_put_together_and_the_rest_is_kept_apart() {
-        let mut reasoning = Reasoning::default();
+        let mut reasoning = ReasoningTrace::default();
         let detail = |value: Value| json!({"reasoning": "x", "reasoning_details": [value]});
         let mut heard = Vec::new();
         for value in [
@@ -110,7 +110,7 @@ mod tests {
         for (mut message, expected) in
             [(json!({"content": "a"}), false), (json!({"tool_calls": []}), true)]
         {
-            let mut reasoning = Reasoning::default();
+            let mut reasoning = ReasoningTrace::default();
             assert_eq!(reasoning.take(&json!({"reasoning_content": "hm"})), "hm");
             assert_eq!(reasoning.add_to(&mut message), expected);
             assert_eq!(message.get("reasoning_content").is_some(), expected);

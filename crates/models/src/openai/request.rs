@@ -1,25 +1,25 @@
 //! Writes the body of a request for chat completions.
 
 use serde_json::{Value, json};
-use switchboard_prompting::{About, AskedCall, CallWish, Request};
+use switchboard_prompting::{ModelInfo, ModelRequest, ModelToolChoice, RequestedCall};
 
-use crate::history::{Answered, Picture, Turn, arguments, tools, turns};
-use crate::protocol::Form;
+use crate::history::{AnsweredCall, Picture, VendorTurn, arguments, tools, turns};
+use crate::protocol::RequestForm;
 
 /// The body of a request.
-pub(super) fn body(request: &Request, about: &About, form: Form) -> Value {
+pub(super) fn body(request: &ModelRequest, about: &ModelInfo, form: RequestForm) -> Value {
     let mut messages = Vec::new();
     if !request.system.is_empty() {
         messages.push(json!({ "role": "system", "content": request.system }));
     }
     for turn in turns(&request.messages, about) {
         match turn {
-            Turn::User { text, images } => messages.push(user(&text, &images)),
-            Turn::Assistant { text, calls, kept } => messages.push(match kept {
-                Some(kept) => given_back(kept, calls),
+            VendorTurn::User { text, images } => messages.push(user(&text, &images)),
+            VendorTurn::Assistant { text, calls, kept } => messages.push(match kept {
+                Some(kept) => vendor_message(kept, calls),
                 None => assistant(text, calls),
             }),
-            Turn::Results(results) => {
+            VendorTurn::Results(results) => {
                 messages.extend(results.iter().map(result));
                 messages.extend(pictures(&results));
             }
@@ -27,29 +27,33 @@ pub(super) fn body(request: &Request, about: &About, form: Form) -> Value {
     }
     let mut body = json!({ "model": about.model, "messages": messages, "stream": true });
     if let Some(members) = body.as_object_mut() {
-        if form == Form::Full {
+        if form == RequestForm::Full {
             members.insert("stream_options".to_owned(), json!({ "include_usage": true }));
         }
         if let Some(tools) = tools(&request.tools) {
             members.insert("tools".to_owned(), json!(tools));
-            match request.wishes.call {
-                CallWish::Maybe => {}
-                CallWish::Must => drop(members.insert("tool_choice".to_owned(), json!("required"))),
-                CallWish::Never => drop(members.insert("tool_choice".to_owned(), json!("none"))),
+            match request.options.tool_choice {
+                ModelToolChoice::Auto => {}
+                ModelToolChoice::Required => {
+                    drop(members.insert("tool_choice".to_owned(), json!("required")));
+                }
+                ModelToolChoice::None => {
+                    drop(members.insert("tool_choice".to_owned(), json!("none")));
+                }
             }
         }
-        members.extend(wishes(request, about));
+        members.extend(request_options(request, about));
     }
     body
 }
 
-fn wishes(request: &Request, about: &About) -> serde_json::Map<String, Value> {
-    let wishes = &request.wishes;
+fn request_options(request: &ModelRequest, about: &ModelInfo) -> serde_json::Map<String, Value> {
+    let wishes = &request.options;
     // The vendor itself wants the newer name; those who speak like it may know only the older.
     let most = if about.provider == "openai" { "max_completion_tokens" } else { "max_tokens" };
     let stop = (!wishes.stop.is_empty()).then(|| json!(wishes.stop));
     let members = [
-        (most, wishes.most_tokens.map(|most| json!(most))),
+        (most, wishes.max_tokens.map(|most| json!(most))),
         ("temperature", wishes.temperature.map(|daring| json!(daring))),
         ("stop", stop),
     ];
@@ -57,7 +61,7 @@ fn wishes(request: &Request, about: &About) -> serde_json::Map<String, Value> {
 }
 
 /// A message of the assistant.
-pub(super) fn assistant(text: &str, calls: &[AskedCall]) -> Value {
+pub(super) fn assistant(text: &str, calls: &[RequestedCall]) -> Value {
     let content = if text.is_empty() { Value::Null } else { json!(text) };
     let mut message = json!({ "role": "assistant", "content": content });
     if !calls.is_empty()
@@ -68,7 +72,7 @@ pub(super) fn assistant(text: &str, calls: &[AskedCall]) -> Value {
     message
 }
 
-fn call(call: &AskedCall) -> Value {
+fn call(call: &RequestedCall) -> Value {
     // Some servers take the text apart, so it has to be an object whatever the model wrote.
     let is_object = serde_json::from_str::<Value>(&call.arguments).is_ok_and(|it| it.is_object());
     let text = if is_object { call.arguments.clone() } else { arguments(call).to_string() };
@@ -80,7 +84,7 @@ fn call(call: &AskedCall) -> Value {
 }
 
 /// The message as the server gave it; calls that it left without a name of their own get ours.
-fn given_back(kept: &Value, calls: &[AskedCall]) -> Value {
+fn vendor_message(kept: &Value, calls: &[RequestedCall]) -> Value {
     let mut message = kept.clone();
     let entries = message.get_mut("tool_calls").and_then(Value::as_array_mut);
     for (entry, call) in entries.into_iter().flatten().zip(calls) {
@@ -110,12 +114,12 @@ fn picture(image: &Picture<'_>) -> Value {
     json!({ "type": "image_url", "image_url": { "url": url } })
 }
 
-fn result(result: &Answered<'_>) -> Value {
+fn result(result: &AnsweredCall<'_>) -> Value {
     json!({ "role": "tool", "tool_call_id": result.id, "content": result.text })
 }
 
 /// The pictures of results, which cannot be inside of them here.
-fn pictures(results: &[Answered<'_>]) -> Option<Value> {
+fn pictures(results: &[AnsweredCall<'_>]) -> Option<Value> {
     let mut parts = Vec::new();
     for result in results.iter().filter(|result| !result.images.is_empty()) {
         let text = format!("From the result of `{}` (call `{}`):", result.name, result.id);

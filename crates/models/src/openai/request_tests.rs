@@ -1,33 +1,38 @@
 //! Whole bodies of requests, as chat completions want them.
 
 use switchboard_config::Provider;
-use switchboard_prompting::{CallResult, Message, Wishes};
+use switchboard_prompting::{CallResult, ChatMessage, ModelOptions};
 
 use super::*;
-use crate::history::BEGINNING;
-use crate::history::tests::{about, asked, assistant as said, kept, picture, result, user as asks};
+use crate::history::CUT_BEGINNING;
+use crate::history::tests::{
+    about, asked_call, assistant as said, kept_message, picture, result, user as asks,
+};
 
-fn messages(messages: Vec<Message>) -> Value {
-    let request = Request { messages, ..Request::default() };
-    body(&request, &about(Provider::OpenAi), Form::Plain)["messages"].clone()
+fn messages(messages: Vec<ChatMessage>) -> Value {
+    let request = ModelRequest { messages, ..ModelRequest::default() };
+    body(&request, &about(Provider::OpenAi), RequestForm::Plain)["messages"].clone()
 }
 
 #[test]
 fn a_whole_conversation_is_written_in_the_vendors_form() {
     let seen = CallResult { images: vec![picture()], ..result("c1", "look", "done") };
     let tools = json!([{"type": "function", "function": {"name": "look"}}]);
-    let request = Request {
+    let request = ModelRequest {
         system: "be brief".to_owned(),
         messages: vec![
-            Message::User { text: "what is this?".to_owned(), images: vec![picture()] },
-            said("let me see", &[asked("c1", "look", "{\"at\": 1}"), asked("c2", "hear", "oops")]),
-            Message::Results { results: vec![seen, result("c2", "hear", "")] },
-            said("", &[asked("c3", "look", "")]),
-            Message::Results { results: vec![result("c3", "look", "again")] },
+            ChatMessage::User { text: "what is this?".to_owned(), images: vec![picture()] },
+            said(
+                "let me see",
+                &[asked_call("c1", "look", "{\"at\": 1}"), asked_call("c2", "hear", "oops")],
+            ),
+            ChatMessage::Results { results: vec![seen, result("c2", "hear", "")] },
+            said("", &[asked_call("c3", "look", "")]),
+            ChatMessage::Results { results: vec![result("c3", "look", "again")] },
             asks("thanks"),
         ],
         tools: tools.clone(),
-        ..Request::default()
+        ..ModelRequest::default()
     };
     let url = json!({"url": "data:image/png;base64,iVBO"});
     let call = |id, name, arguments| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
@@ -56,21 +61,22 @@ fn a_whole_conversation_is_written_in_the_vendors_form() {
             {"role": "user", "content": "thanks"},
         ],
     });
-    assert_eq!(body(&request, &about(Provider::OpenAi), Form::Full), expected);
+    assert_eq!(body(&request, &about(Provider::OpenAi), RequestForm::Full), expected);
 }
 
 #[test]
 fn the_plain_form_asks_for_nothing_special_and_no_tools_means_no_member() {
-    let request = Request { messages: vec![asks("hi")], tools: json!([]), ..Request::default() };
+    let request =
+        ModelRequest { messages: vec![asks("hi")], tools: json!([]), ..ModelRequest::default() };
     assert_eq!(
-        body(&request, &about(Provider::Ollama), Form::Plain),
+        body(&request, &about(Provider::Ollama), RequestForm::Plain),
         json!({"model": "m-1", "stream": true, "messages": [{"role": "user", "content": "hi"}]})
     );
 }
 
 #[test]
 fn what_the_server_said_goes_back_as_it_was_with_names_for_its_calls() {
-    let calls = [asked("ours", "look", "{}")];
+    let calls = [asked_call("ours", "look", "{}")];
     let content = json!({"role": "assistant", "content": null, "reasoning_content": "hm",
         "tool_calls": [{"type": "function", "function": {"name": "look", "arguments": "{}"}}]});
     let mut named = content.clone();
@@ -78,8 +84,8 @@ fn what_the_server_said_goes_back_as_it_was_with_names_for_its_calls() {
     let conversation = |provider: &str| {
         vec![
             asks("go"),
-            kept("", &calls, provider, content.clone()),
-            Message::Results { results: vec![result("ours", "look", "x")] },
+            kept_message("", &calls, provider, content.clone()),
+            ChatMessage::Results { results: vec![result("ours", "look", "x")] },
         ]
     };
     assert_eq!(messages(conversation("openai"))[1], named);
@@ -90,23 +96,28 @@ fn what_the_server_said_goes_back_as_it_was_with_names_for_its_calls() {
 fn a_conversation_that_begins_in_the_middle_can_be_sent() {
     assert_eq!(
         messages(vec![said("hi", &[]), said("", &[])]),
-        json!([{"role": "user", "content": BEGINNING}, {"role": "assistant", "content": "hi"}])
+        json!([{"role": "user", "content": CUT_BEGINNING}, {"role": "assistant", "content": "hi"}])
     );
 }
 
 #[test]
 fn wishes_for_an_answer_are_written_in_the_vendors_words() {
-    let wishes = Wishes {
-        most_tokens: Some(50),
+    let wishes = ModelOptions {
+        max_tokens: Some(50),
         temperature: Some(0.5),
         stop: vec!["\n".to_owned()],
-        call: CallWish::Must,
+        tool_choice: ModelToolChoice::Required,
     };
     let tools = json!([{"type": "function", "function": {"name": "look"}}]);
-    let request = Request { messages: vec![asks("hi")], tools, wishes, ..Request::default() };
+    let request = ModelRequest {
+        messages: vec![asks("hi")],
+        tools,
+        options: wishes,
+        ..ModelRequest::default()
+    };
     let names = [(Provider::OpenAi, "max_completion_tokens"), (Provider::Ollama, "max_tokens")];
     for (provider, most) in names {
-        let body = body(&request, &about(provider), Form::Plain);
+        let body = body(&request, &about(provider), RequestForm::Plain);
         let got = [most, "temperature", "stop", "tool_choice"].map(|name| body[name].clone());
         assert_eq!(got, [json!(50), json!(0.5), json!(["\n"]), json!("required")], "{body}");
     }

@@ -1,35 +1,37 @@
 //! Reads the stream of a chat completion.
 
 use serde_json::{Value, json};
-use switchboard_prompting::{Assembler, Delta, NativeCall, Said, Stop, Usage};
-use switchboard_wire::http::Event;
+use switchboard_prompting::{
+    Assembler, ModelAnswer, ModelDelta, NativeCall, StopReason, TokenUsage,
+};
+use switchboard_wire::http::SseEvent;
 
 use super::content::content;
-use super::reasoning::Reasoning;
-use crate::protocol::{Broken, Reader, Refusal};
+use super::reasoning::ReasoningTrace;
+use crate::protocol::{AnswerReader, BrokenAnswer, VendorRefusal};
 
 /// What came of an answer so far.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
+pub(super) struct OpenAiStream {
     text: String,
     calls: Assembler,
-    begun: Vec<Begun>,
-    reasoning: Reasoning,
+    begun: Vec<PartialToolCall>,
+    reasoning: ReasoningTrace,
     refused: bool,
     stop: Option<String>,
-    usage: Usage,
+    usage: TokenUsage,
     done: bool,
 }
 
 /// A call that was announced.
 #[derive(Debug)]
-struct Begun {
+struct PartialToolCall {
     index: usize,
     id: Option<String>,
 }
 
-impl Reader for Stream {
-    fn push(&mut self, event: &Event) -> Result<Vec<Delta>, Broken> {
+impl AnswerReader for OpenAiStream {
+    fn push(&mut self, event: &SseEvent) -> Result<Vec<ModelDelta>, BrokenAnswer> {
         let data = event.data.trim_ascii();
         if data == b"[DONE]" {
             self.done = true;
@@ -39,12 +41,14 @@ impl Reader for Stream {
             return Ok(Vec::new());
         }
         let chunk: Value = serde_json::from_slice(data)
-            .map_err(|error| Broken::Malformed(format!("an event is not JSON: {error}")))?;
+            .map_err(|error| BrokenAnswer::Malformed(format!("an event is not JSON: {error}")))?;
         let failed = chunk.get("error").is_some_and(|error| !error.is_null());
         if failed || event.name == "error" {
-            let refusal = Refusal::of(&chunk)
-                .unwrap_or_else(|| Refusal { message: chunk.to_string(), ..Refusal::default() });
-            return Err(Broken::Refused(refusal));
+            let refusal = VendorRefusal::from_value(&chunk).unwrap_or_else(|| VendorRefusal {
+                message: chunk.to_string(),
+                ..VendorRefusal::default()
+            });
+            return Err(BrokenAnswer::Refused(refusal));
         }
         self.count(&chunk);
         let mut deltas = Vec::new();
@@ -63,41 +67,41 @@ impl Reader for Stream {
         self.done
     }
 
-    fn finish(self: Box<Self>) -> Result<Said, Broken> {
+    fn finish(self: Box<Self>) -> Result<ModelAnswer, BrokenAnswer> {
         let calls = self.calls.finish();
         let said_something = !self.text.is_empty() || !calls.is_empty();
         if self.stop.is_none() && !(self.done && said_something) {
-            return Err(Broken::Cut);
+            return Err(BrokenAnswer::Cut);
         }
         let stop = match self.stop.as_deref() {
-            _ if self.refused => Stop::Refused,
-            Some("length") => Stop::Length,
-            Some("content_filter") => Stop::Refused,
+            _ if self.refused => StopReason::Refused,
+            Some("length") => StopReason::Length,
+            Some("content_filter") => StopReason::Refused,
             // Some servers say `stop` where they mean calls, and some the other way round.
             Some("stop" | "tool_calls" | "function_call" | "eos" | "") | None => {
-                if calls.is_empty() { Stop::End } else { Stop::Calls }
+                if calls.is_empty() { StopReason::End } else { StopReason::Calls }
             }
-            Some(other) => Stop::Other(other.to_owned()),
+            Some(other) => StopReason::Other(other.to_owned()),
         };
         let mut message = message(&self.text, &calls);
         let kept = self.reasoning.add_to(&mut message).then_some(message);
-        Ok(Said { text: self.text, calls, stop, usage: self.usage, kept })
+        Ok(ModelAnswer { text: self.text, calls, stop, usage: self.usage, vendor_message: kept })
     }
 }
 
-impl Stream {
-    fn take(&mut self, delta: &Value, deltas: &mut Vec<Delta>) {
+impl OpenAiStream {
+    fn take(&mut self, delta: &Value, deltas: &mut Vec<ModelDelta>) {
         let said = content(delta.get("content"));
         let thinking = self.reasoning.take(delta) + &said.thinking;
         if !thinking.is_empty() {
-            deltas.push(Delta::Thinking(thinking));
+            deltas.push(ModelDelta::Thinking(thinking));
         }
         let refusal = delta.get("refusal").and_then(Value::as_str).unwrap_or_default();
         self.refused |= !refusal.is_empty();
         for text in [said.text.as_str(), refusal] {
             if !text.is_empty() {
                 self.text.push_str(text);
-                deltas.push(Delta::Text(text.to_owned()));
+                deltas.push(ModelDelta::Text(text.to_owned()));
             }
         }
         for call in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
@@ -106,7 +110,7 @@ impl Stream {
     }
 
     /// Takes a fragment of a call, and announces the call if it begins with that.
-    fn take_call(&mut self, call: &Value) -> Option<Delta> {
+    fn take_call(&mut self, call: &Value) -> Option<ModelDelta> {
         let function = call.get("function");
         let word = |name: &str| function.and_then(|function| function.get(name)?.as_str());
         let id = call.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
@@ -134,14 +138,14 @@ impl Stream {
             return None;
         }
         let name = name?.to_owned();
-        self.begun.push(Begun { index, id: id.map(str::to_owned) });
-        Some(Delta::Call { name })
+        self.begun.push(PartialToolCall { index, id: id.map(str::to_owned) });
+        Some(ModelDelta::Call { name })
     }
 
     fn count(&mut self, chunk: &Value) {
         let Some(usage) = chunk.get("usage").filter(|usage| usage.is_object()) else { return };
         let count = |place: &str| usage.pointer(place).and_then(Value::as_u64);
-        self.usage = Usage {
+        self.usage = TokenUsage {
             input: count("/prompt_tokens").unwrap_or_default(),
             output: count("/completion_tokens").unwrap_or_default(),
             cached: count("/prompt_tokens_details/cached_tokens")

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::test_values::{self, any_json, native, pieces};
 
-fn read(events: &[String]) -> (Vec<Delta>, Result<Said, Broken>) {
-    test_values::read(Box::new(Stream::default()), events)
+fn read(events: &[String]) -> (Vec<ModelDelta>, Result<ModelAnswer, BrokenAnswer>) {
+    test_values::read(Box::new(OpenAiStream::default()), events)
 }
 
 fn delta(delta: Value) -> String {
@@ -21,8 +21,14 @@ fn done() -> String {
     "[DONE]".to_owned()
 }
 
-fn said(text: &str, stop: Stop) -> Said {
-    Said { text: text.to_owned(), calls: Vec::new(), stop, usage: Usage::default(), kept: None }
+fn said(text: &str, stop: StopReason) -> ModelAnswer {
+    ModelAnswer {
+        text: text.to_owned(),
+        calls: Vec::new(),
+        stop,
+        usage: TokenUsage::default(),
+        vendor_message: None,
+    }
 }
 
 #[test]
@@ -37,9 +43,9 @@ fn text_comes_as_it_is_written_and_the_cost_at_the_end() {
         usage.to_string(),
         done(),
     ]);
-    assert_eq!(deltas, [Delta::Text("Hel".to_owned()), Delta::Text("lo".to_owned())]);
-    let usage = Usage { input: 20, output: 3, cached: 16 };
-    assert_eq!(answer, Ok(Said { usage, ..said("Hello", Stop::End) }));
+    assert_eq!(deltas, [ModelDelta::Text("Hel".to_owned()), ModelDelta::Text("lo".to_owned())]);
+    let usage = TokenUsage { input: 20, output: 3, cached: 16 };
+    assert_eq!(answer, Ok(ModelAnswer { usage, ..said("Hello", StopReason::End) }));
 }
 
 #[test]
@@ -56,10 +62,10 @@ fn calls_are_put_together_from_fragments() {
         end("tool_calls"),
         done(),
     ]);
-    let named = |name: &str| Delta::Call { name: name.to_owned() };
+    let named = |name: &str| ModelDelta::Call { name: name.to_owned() };
     assert_eq!(deltas, [named("look"), named("hear")]);
     let calls = vec![native(Some("a"), "look", "{\"at\":1}"), native(Some("b"), "hear", "{}")];
-    assert_eq!(answer, Ok(Said { calls, ..said("", Stop::Calls) }));
+    assert_eq!(answer, Ok(ModelAnswer { calls, ..said("", StopReason::Calls) }));
 }
 
 #[test]
@@ -72,7 +78,7 @@ fn whole_calls_without_numbers_or_names_of_their_own_are_told_apart() {
     ]);
     assert_eq!(deltas.len(), 3);
     let calls = ["one", "one", "two"].map(|name| native(None, name, "{\"a\":1}")).to_vec();
-    assert_eq!(answer, Ok(Said { calls, ..said("", Stop::Calls) }));
+    assert_eq!(answer, Ok(ModelAnswer { calls, ..said("", StopReason::Calls) }));
 }
 
 #[test]
@@ -85,10 +91,13 @@ fn thoughts_are_told_apart_from_words_and_kept_for_the_server() {
         ),
         end("tool_calls"),
     ]);
-    assert_eq!(deltas[..2], [Delta::Thinking("hm".to_owned()), Delta::Text("yes".to_owned())]);
+    assert_eq!(
+        deltas[..2],
+        [ModelDelta::Thinking("hm".to_owned()), ModelDelta::Text("yes".to_owned())]
+    );
     let kept = json!({"role": "assistant", "content": "yes", "reasoning_content": "hm",
         "tool_calls": [{"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}]});
-    assert_eq!(answer.unwrap().kept, Some(kept));
+    assert_eq!(answer.unwrap().vendor_message, Some(kept));
 }
 
 #[test]
@@ -96,16 +105,16 @@ fn endings_are_understood() {
     let text = delta(json!({"content": "a"}));
     let refusal = delta(json!({"refusal": "a"}));
     for (events, expected) in [
-        (vec![text.clone(), end("stop")], Ok(said("a", Stop::End))),
-        (vec![text.clone(), end("length")], Ok(said("a", Stop::Length))),
-        (vec![text.clone(), end("content_filter")], Ok(said("a", Stop::Refused))),
-        (vec![refusal, end("stop")], Ok(said("a", Stop::Refused))),
-        (vec![text.clone(), end("tired")], Ok(said("a", Stop::Other("tired".to_owned())))),
-        (vec![text.clone(), done()], Ok(said("a", Stop::End))),
-        (vec![end("stop")], Ok(said("", Stop::End))),
-        (vec![text.clone()], Err(Broken::Cut)),
-        (vec![done()], Err(Broken::Cut)),
-        (vec![], Err(Broken::Cut)),
+        (vec![text.clone(), end("stop")], Ok(said("a", StopReason::End))),
+        (vec![text.clone(), end("length")], Ok(said("a", StopReason::Length))),
+        (vec![text.clone(), end("content_filter")], Ok(said("a", StopReason::Refused))),
+        (vec![refusal, end("stop")], Ok(said("a", StopReason::Refused))),
+        (vec![text.clone(), end("tired")], Ok(said("a", StopReason::Other("tired".to_owned())))),
+        (vec![text.clone(), done()], Ok(said("a", StopReason::End))),
+        (vec![end("stop")], Ok(said("", StopReason::End))),
+        (vec![text.clone()], Err(BrokenAnswer::Cut)),
+        (vec![done()], Err(BrokenAnswer::Cut)),
+        (vec![], Err(BrokenAnswer::Cut)),
     ] {
         assert_eq!(read(&events).1, expected, "{events:?}");
     }
@@ -114,9 +123,9 @@ fn endings_are_understood() {
 #[test]
 fn errors_inside_of_the_stream_are_told() {
     let error = r#"{"error":{"message":"upstream died","code":502},"choices":[{"delta":{"content":""},"finish_reason":"error"}]}"#;
-    let Err(Broken::Refused(refusal)) = read(&[error.to_owned()]).1 else { panic!() };
+    let Err(BrokenAnswer::Refused(refusal)) = read(&[error.to_owned()]).1 else { panic!() };
     assert_eq!((refusal.status, refusal.message.as_str()), (Some(502), "upstream died"));
-    assert!(matches!(read(&["{\"choices\"".to_owned()]).1, Err(Broken::Malformed(_))));
+    assert!(matches!(read(&["{\"choices\"".to_owned()]).1, Err(BrokenAnswer::Malformed(_))));
 }
 
 proptest! {

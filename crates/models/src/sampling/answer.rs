@@ -1,21 +1,23 @@
 //! Puts what a model said into the form that a server gets.
 
 use serde_json::Value;
-use switchboard_core::{SampleStop, Sampled};
-use switchboard_prompting::{About, Definitions, Message, Request, Said, Stop, estimate};
+use switchboard_core::{SampleResult, SampleStop};
+use switchboard_prompting::{
+    ChatMessage, Definitions, ModelAnswer, ModelInfo, ModelRequest, StopReason, estimate_tokens,
+};
 
 /// The answer for the server.
-pub(super) fn sampled(
-    said: Said,
-    about: &About,
-    asked: &Request,
+pub(super) fn sample_result(
+    said: ModelAnswer,
+    about: &ModelInfo,
+    asked: &ModelRequest,
     definitions: Option<&Definitions>,
-) -> Result<Sampled, String> {
-    if said.stop == Stop::Refused {
+) -> Result<SampleResult, String> {
+    if said.stop == StopReason::Refused {
         return Err("the vendor does not want to answer".to_owned());
     }
     let mut text = said.text;
-    let stop_text = ended_by(&text, &asked.wishes.stop);
+    let stop_text = stop_position(&text, &asked.options.stop);
     if let Some(end) = stop_text {
         text.truncate(end);
     }
@@ -35,31 +37,35 @@ pub(super) fn sampled(
     let stop = match said.stop {
         _ if !calls.is_empty() => SampleStop::Calls,
         _ if stop_text.is_some() => SampleStop::Sequence,
-        Stop::Length => SampleStop::Length,
-        Stop::End | Stop::Calls | Stop::Refused | Stop::Other(_) => SampleStop::End,
+        StopReason::Length => SampleStop::Length,
+        StopReason::End | StopReason::Calls | StopReason::Refused | StopReason::Other(_) => {
+            SampleStop::End
+        }
     };
     let counted = said.usage.input + said.usage.output;
     let tokens = match usize::try_from(counted).unwrap_or(usize::MAX) {
         // A vendor that does not count is not free.
-        0 => estimate(&words(asked)) + estimate(&text),
+        0 => estimate_tokens(&request_text(asked)) + estimate_tokens(&text),
         counted => counted,
     };
     let model = if about.model.is_empty() { &about.profile } else { &about.model };
-    Ok(Sampled { model: model.clone(), text, calls, stop, tokens })
+    Ok(SampleResult { model: model.clone(), text, calls, stop, tokens })
 }
 
 /// Where a text that ends the answer begins, for vendors that do not look for it themselves.
-fn ended_by(text: &str, stops: &[String]) -> Option<usize> {
+fn stop_position(text: &str, stops: &[String]) -> Option<usize> {
     let stops = stops.iter().filter(|stop| !stop.is_empty());
     stops.filter_map(|stop| text.find(stop.as_str())).min()
 }
 
-fn words(asked: &Request) -> String {
+fn request_text(asked: &ModelRequest) -> String {
     let mut words = asked.system.clone();
     for message in &asked.messages {
         match message {
-            Message::User { text, .. } | Message::Assistant { text, .. } => words.push_str(text),
-            Message::Results { results } => {
+            ChatMessage::User { text, .. } | ChatMessage::Assistant { text, .. } => {
+                words.push_str(text);
+            }
+            ChatMessage::Results { results } => {
                 results.iter().for_each(|result| words.push_str(&result.text));
             }
         }

@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 
 use switchboard_config::{ModelProfile, Provider};
-use switchboard_core::ModelWishes;
+use switchboard_core::ModelPreferences;
 
 /// Parts of the names of models that are cheap and quick rather than good.
-const SMALL: [&str; 8] = ["mini", "nano", "haiku", "flash", "lite", "small", "tiny", "fast"];
+const SMALL_MODEL_MARKS: [&str; 8] =
+    ["mini", "nano", "haiku", "flash", "lite", "small", "tiny", "fast"];
 
 /// The name of the profile that answers: the one that the configuration insists on, or the first
 /// that a hint names, or the one that the priorities mean, or the usual one.
 pub(super) fn choose(
     profiles: &BTreeMap<String, ModelProfile>,
     usual: Option<&str>,
-    wishes: &ModelWishes,
+    wishes: &ModelPreferences,
 ) -> Option<String> {
     if let Some(only) = &wishes.only {
         let is_known = profiles.contains_key(only) || ModelProfile::from_spec(only).is_some();
@@ -27,8 +28,8 @@ pub(super) fn choose(
         profiles.values().filter(|_| !hint.is_empty()).find(meant)
     });
     let prioritised = || {
-        let wanted = weight(wishes)?;
-        let fits = |profile: &&ModelProfile| is_small(profile) == (wanted == Weight::Small);
+        let wanted = size_preference(wishes)?;
+        let fits = |profile: &&ModelProfile| is_small(profile) == (wanted == SizePreference::Small);
         // The usual one stays where it fits: a person chose it.
         let usual = usual.and_then(|name| profiles.get(name)).filter(fits);
         usual.or_else(|| profiles.values().find(fits))
@@ -38,18 +39,18 @@ pub(super) fn choose(
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Weight {
+enum SizePreference {
     Small,
     Large,
 }
 
-fn weight(wishes: &ModelWishes) -> Option<Weight> {
+fn size_preference(wishes: &ModelPreferences) -> Option<SizePreference> {
     let light = [wishes.cost, wishes.speed].into_iter().flatten().reduce(f64::max);
     match (light, wishes.intelligence) {
         (None, None) => None,
         (Some(light), Some(good)) if (light - good).abs() < f64::EPSILON => None,
-        (Some(light), good) if light > good.unwrap_or(0.5) => Some(Weight::Small),
-        (light, Some(good)) if good > light.unwrap_or(0.5) => Some(Weight::Large),
+        (Some(light), good) if light > good.unwrap_or(0.5) => Some(SizePreference::Small),
+        (light, Some(good)) if good > light.unwrap_or(0.5) => Some(SizePreference::Large),
         _ => None,
     }
 }
@@ -58,14 +59,14 @@ fn is_small(profile: &ModelProfile) -> bool {
     let name = format!("{} {}", profile.name, profile.model).to_lowercase();
     let is_local =
         matches!(profile.provider, Provider::Ollama | Provider::LmStudio | Provider::Vllm);
-    is_local || SMALL.iter().any(|part| name.contains(part))
+    is_local || SMALL_MODEL_MARKS.iter().any(|part| name.contains(part))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(wishes: &ModelWishes, usual: Option<&str>, expected: Option<&str>) {
+    fn check(wishes: &ModelPreferences, usual: Option<&str>, expected: Option<&str>) {
         let profiles: BTreeMap<String, ModelProfile> = [
             ("best", Provider::Anthropic, "claude-opus-4"),
             ("home", Provider::Ollama, "qwen3"),
@@ -78,9 +79,9 @@ mod tests {
         assert_eq!(chosen.as_deref(), expected, "{wishes:?}");
     }
 
-    fn hints(hints: &[&str]) -> ModelWishes {
+    fn hints(hints: &[&str]) -> ModelPreferences {
         let hints = hints.iter().map(|hint| (*hint).to_owned()).collect();
-        ModelWishes { hints, ..ModelWishes::default() }
+        ModelPreferences { hints, ..ModelPreferences::default() }
     }
 
     #[test]
@@ -92,23 +93,24 @@ mod tests {
 
     #[test]
     fn without_a_hint_priorities_decide_and_then_the_usual_model() {
-        let wishes = |cost, speed, intelligence| ModelWishes {
+        let wishes = |cost, speed, intelligence| ModelPreferences {
             cost,
             speed,
             intelligence,
-            ..ModelWishes::default()
+            ..ModelPreferences::default()
         };
         check(&wishes(Some(0.9), None, Some(0.2)), Some("best"), Some("home"));
         check(&wishes(None, Some(1.0), None), Some("quick"), Some("quick"));
         check(&wishes(Some(0.1), Some(0.1), Some(0.8)), Some("quick"), Some("best"));
         check(&wishes(Some(0.5), None, Some(0.5)), Some("quick"), Some("quick"));
-        check(&ModelWishes::default(), Some("openai:gpt-5"), Some("openai:gpt-5"));
-        check(&ModelWishes::default(), None, None);
+        check(&ModelPreferences::default(), Some("openai:gpt-5"), Some("openai:gpt-5"));
+        check(&ModelPreferences::default(), None, None);
     }
 
     #[test]
     fn what_the_configuration_insists_on_beats_every_wish() {
-        let only = |name: &str| ModelWishes { only: Some(name.to_owned()), ..hints(&["opus"]) };
+        let only =
+            |name: &str| ModelPreferences { only: Some(name.to_owned()), ..hints(&["opus"]) };
         check(&only("quick"), Some("best"), Some("quick"));
         check(&only("openai:gpt-5"), Some("best"), Some("openai:gpt-5"));
         check(&only("unknown"), Some("best"), None);

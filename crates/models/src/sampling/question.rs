@@ -7,17 +7,17 @@ use switchboard_core::{
     SampleMedia, SampleMessage, SamplePart, SampleRequest, SampleRole, SampleToolChoice,
 };
 use switchboard_prompting::{
-    About, AskedCall, CallResult, CallWish, Calls, Definitions, Image, Message, Options, Request,
-    ShownServer, ShownTool, Wishes, definitions,
+    CallMode, CallResult, ChatMessage, Definitions, Image, ModelInfo, ModelOptions, ModelRequest,
+    ModelToolChoice, PromptOptions, RequestedCall, ShownServer, ShownTool, definitions,
 };
 
-const NOT_HEARD: &str = "(A recording was left out: this model cannot listen.)";
+const AUDIO_LEFT_OUT: &str = "(A recording was left out: this model cannot listen.)";
 
 /// The request for the model, and its tools with the way back to their names.
 pub(super) fn question(
     request: &SampleRequest,
-    about: &About,
-) -> Result<(Request, Option<Definitions>), String> {
+    about: &ModelInfo,
+) -> Result<(ModelRequest, Option<Definitions>), String> {
     let definitions = tools(request, about)?;
     // A tool may have to be called by another name with this vendor.
     let shown = |name: &str| {
@@ -27,29 +27,29 @@ pub(super) fn question(
     let mut names = BTreeMap::new();
     let mut messages = Vec::new();
     for message in &request.messages {
-        put(message, &shown, &mut names, &mut messages);
+        push_message(message, &shown, &mut names, &mut messages);
     }
     let call = match request.tool_choice {
-        SampleToolChoice::Auto => CallWish::Maybe,
-        SampleToolChoice::Required => CallWish::Must,
-        SampleToolChoice::None => CallWish::Never,
+        SampleToolChoice::Auto => ModelToolChoice::Auto,
+        SampleToolChoice::Required => ModelToolChoice::Required,
+        SampleToolChoice::None => ModelToolChoice::None,
     };
-    let wishes = Wishes {
-        most_tokens: Some(request.max_tokens),
+    let wishes = ModelOptions {
+        max_tokens: Some(request.max_tokens),
         temperature: request.temperature,
         stop: request.stop_sequences.clone(),
-        call: if definitions.is_some() { call } else { CallWish::Maybe },
+        tool_choice: if definitions.is_some() { call } else { ModelToolChoice::Auto },
     };
     let tools = definitions.as_ref().map_or(Value::Null, Definitions::request_value);
     let system = request.system.clone();
-    Ok((Request { system, messages, tools, wishes }, definitions))
+    Ok((ModelRequest { system, messages, tools, options: wishes }, definitions))
 }
 
-fn tools(request: &SampleRequest, about: &About) -> Result<Option<Definitions>, String> {
+fn tools(request: &SampleRequest, about: &ModelInfo) -> Result<Option<Definitions>, String> {
     if request.tools.is_empty() {
         return Ok(None);
     }
-    let Calls::Native(vendor) = about.calls else {
+    let CallMode::Native(vendor) = about.calls else {
         return Err(format!("the model `{}` cannot be given tools", about.profile));
     };
     let tools = request.tools.iter().map(|tool| ShownTool {
@@ -61,27 +61,29 @@ fn tools(request: &SampleRequest, about: &About) -> Result<Option<Definitions>, 
     });
     let server =
         ShownServer { name: &request.server, tools: tools.collect(), ..ShownServer::default() };
-    Ok(Some(definitions(&[server], vendor, &Options::default())))
+    Ok(Some(definitions(&[server], vendor, &PromptOptions::default())))
 }
 
 /// One message of the server's becomes one or two of ours: results stand by themselves.
-fn put(
+fn push_message(
     message: &SampleMessage,
     shown: &impl Fn(&str) -> String,
     names: &mut BTreeMap<String, String>,
-    messages: &mut Vec<Message>,
+    messages: &mut Vec<ChatMessage>,
 ) {
-    let (mut texts, mut images) = (Vec::new(), Vec::new());
-    let (mut calls, mut results) = (Vec::new(), Vec::new());
+    let mut texts = Vec::new();
+    let mut images = Vec::new();
+    let mut calls = Vec::new();
+    let mut results = Vec::new();
     for part in &message.parts {
         match part {
             SamplePart::Text(text) => texts.push(text.clone()),
             SamplePart::Image(media) => images.push(image(media)),
-            SamplePart::Audio(_) => texts.push(NOT_HEARD.to_owned()),
+            SamplePart::Audio(_) => texts.push(AUDIO_LEFT_OUT.to_owned()),
             SamplePart::Call { id, name, input } => {
                 let name = shown(name);
                 names.insert(id.clone(), name.clone());
-                calls.push(AskedCall { id: id.clone(), name, arguments: input.to_string() });
+                calls.push(RequestedCall { id: id.clone(), name, arguments: input.to_string() });
             }
             SamplePart::Result { id, text, images, failed } => results.push(CallResult {
                 id: id.clone(),
@@ -93,16 +95,16 @@ fn put(
         }
     }
     if !results.is_empty() {
-        messages.push(Message::Results { results });
+        messages.push(ChatMessage::Results { results });
     }
     let text = texts.join("\n");
     if text.is_empty() && images.is_empty() && calls.is_empty() {
         return;
     }
     messages.push(match message.role {
-        SampleRole::User => Message::User { text, images },
+        SampleRole::User => ChatMessage::User { text, images },
         // No vendor takes pictures of its own model's.
-        SampleRole::Assistant => Message::Assistant { text, calls, kept: None },
+        SampleRole::Assistant => ChatMessage::Assistant { text, calls, kept: None },
     });
 }
 

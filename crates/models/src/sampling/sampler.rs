@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use switchboard_config::{Environment, ModelProfile};
 use switchboard_core::{
-    ChosenModel, ModelWishes, SampleRequest, Sampled, Sampler, Sampling, ToolUse,
+    ChosenModel, ModelPreferences, SampleFuture, SampleRequest, SampleResult, Sampler, ToolUse,
 };
-use switchboard_prompting::{Calls, Model};
+use switchboard_prompting::{CallMode, Model};
 use tokio::sync::mpsc;
 
-use super::answer::sampled;
+use super::answer::sample_result;
 use super::choose::choose;
 use super::question::question;
 use crate::defaults;
@@ -54,30 +54,30 @@ impl ModelSampler {
         Ok(model)
     }
 
-    async fn ask(&self, request: &SampleRequest) -> Result<Sampled, String> {
+    async fn ask(&self, request: &SampleRequest) -> Result<SampleResult, String> {
         let model = self.model(&request.profile)?;
-        let about = model.about();
+        let about = model.info();
         let (question, definitions) = question(request, about)?;
         // Nobody listens while it comes: the server gets the whole.
         let (heard, nobody) = mpsc::channel(1);
         drop(nobody);
         let said = model.answer(&question, &heard).await.map_err(|error| error.to_string())?;
-        sampled(said, about, &question, definitions.as_ref())
+        sample_result(said, about, &question, definitions.as_ref())
     }
 }
 
 impl Sampler for ModelSampler {
-    fn choose(&self, wishes: &ModelWishes) -> Option<ChosenModel> {
+    fn choose(&self, wishes: &ModelPreferences) -> Option<ChosenModel> {
         let name = choose(&self.profiles, self.usual.as_deref(), wishes)?;
         let about = defaults::about(&self.profile(&name)?);
         let tools = match about.calls {
-            Calls::Native(_) => ToolUse::Native,
-            Calls::Text(_) => ToolUse::None,
+            CallMode::Native(_) => ToolUse::Native,
+            CallMode::Text(_) => ToolUse::None,
         };
         Some(ChosenModel { profile: name, model: about.model, tools })
     }
 
-    fn sample<'a>(&'a self, request: &'a SampleRequest) -> Sampling<'a> {
+    fn sample<'a>(&'a self, request: &'a SampleRequest) -> SampleFuture<'a> {
         Box::pin(self.ask(request))
     }
 }

@@ -4,4 +4,4 @@ mod model;
 mod script;
 mod turn;
 
-pub(crate) use model::Scripted;
+pub(crate) use model::ScriptedModel;

@@ -4,54 +4,55 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use switchboard_prompting::{
-    About, Answering, Calls, Checking, Delta, Model, ModelError, Request, Said, Trouble,
+    CallMode, Model, ModelAnswer, ModelAnswerFuture, ModelCheckFuture, ModelDelta, ModelError,
+    ModelErrorKind, ModelInfo, ModelRequest,
 };
-use switchboard_text::shown_text;
+use switchboard_text::excerpt_text;
 use tokio::sync::mpsc;
 
-use super::script::{Captured, Order, Script, answers, captured_before, newest};
-use super::turn::{Played, play};
-use crate::listener::Listener;
+use super::script::{Captures, ModelScript, ScriptOrder, answers, captured_before, newest};
+use super::turn::{PlayedTurn, play};
+use crate::listener::DeltaListener;
 
 /// A model that answers from a script.
-pub(crate) struct Scripted {
-    about: About,
+pub(crate) struct ScriptedModel {
+    about: ModelInfo,
     file: PathBuf,
-    script: Script,
-    progress: Mutex<Progress>,
+    script: ModelScript,
+    progress: Mutex<ScriptProgress>,
 }
 
 /// How far a script was used that is played in sequence.
 #[derive(Default)]
-struct Progress {
+struct ScriptProgress {
     next: usize,
-    captured: Captured,
+    captured: Captures,
 }
 
-impl Scripted {
+impl ScriptedModel {
     /// Reads the script.
-    pub(crate) fn open(about: About, file: &Path) -> Result<Self, ModelError> {
-        let shown = shown_text(&file.display().to_string(), 200);
+    pub(crate) fn open(about: ModelInfo, file: &Path) -> Result<Self, ModelError> {
+        let shown = excerpt_text(&file.display().to_string(), 200);
         let text = std::fs::read_to_string(file).map_err(|error| {
             let message = format!("the script `{shown}` cannot be read: {error}");
-            ModelError::new(Trouble::Profile, message)
+            ModelError::new(ModelErrorKind::Profile, message)
         })?;
         let script = serde_json::from_str(&text).map_err(|error| {
             let message = format!("the script `{shown}` is not right: {error}");
-            ModelError::new(Trouble::Profile, message)
+            ModelError::new(ModelErrorKind::Profile, message)
         })?;
         Ok(Self { about, file: file.to_owned(), script, progress: Mutex::default() })
     }
 
-    fn play(&self, request: &Request) -> Result<Played, ModelError> {
+    fn play(&self, request: &ModelRequest) -> Result<PlayedTurn, ModelError> {
         match self.script.order {
-            Order::History => {
+            ScriptOrder::History => {
                 let mut captured = captured_before(&self.script.turns, &request.messages);
                 self.turn(answers(&request.messages), request, &mut captured)
             }
-            Order::Sequence => {
+            ScriptOrder::Sequence => {
                 let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-                let Progress { next, captured } = &mut *progress;
+                let ScriptProgress { next, captured } = &mut *progress;
                 let played = self.turn(*next, request, captured)?;
                 *next += 1;
                 Ok(played)
@@ -62,59 +63,65 @@ impl Scripted {
     fn turn(
         &self,
         index: usize,
-        request: &Request,
-        captured: &mut Captured,
-    ) -> Result<Played, ModelError> {
+        request: &ModelRequest,
+        captured: &mut Captures,
+    ) -> Result<PlayedTurn, ModelError> {
         let number = index + 1;
         let wrong = |what: String| {
-            let script = self.shown();
-            ModelError::new(Trouble::BadRequest, format!("the script `{script}`: {what}"))
+            let script = self.file_text();
+            ModelError::new(ModelErrorKind::BadRequest, format!("the script `{script}`: {what}"))
         };
         let Some(turn) = self.script.turns.get(index) else {
             let count = self.script.turns.len();
             let turns = if count == 1 { "turn" } else { "turns" };
             return Err(wrong(format!("it has {count} {turns}, and turn {number} was asked for")));
         };
-        if !turn.calls.is_empty() && matches!(self.about.calls, Calls::Text(_)) {
+        if !turn.calls.is_empty() && matches!(self.about.calls, CallMode::Text(_)) {
             return Err(wrong(format!("turn {number} has native calls"))
                 .with_hint("this model calls tools in its text: write the call into `text`"));
         }
         play(turn, number, &newest(&request.messages), captured).map_err(wrong)
     }
 
-    fn shown(&self) -> String {
-        shown_text(&self.file.display().to_string(), 200)
+    fn file_text(&self) -> String {
+        excerpt_text(&self.file.display().to_string(), 200)
     }
 
-    async fn tell(
+    async fn stream_answer(
         &self,
-        request: &Request,
-        heard: &mpsc::Sender<Delta>,
-    ) -> Result<Said, ModelError> {
+        request: &ModelRequest,
+        heard: &mpsc::Sender<ModelDelta>,
+    ) -> Result<ModelAnswer, ModelError> {
         let played = self.play(request)?;
-        let mut listener = Listener::new(heard);
+        let mut listener = DeltaListener::new(heard);
         for delta in played.deltas {
             if !played.delay.is_zero() {
                 tokio::time::sleep(played.delay).await;
             }
-            listener.tell(delta).await;
+            listener.send(delta).await;
         }
         Ok(played.said)
     }
 }
 
-impl Model for Scripted {
-    fn about(&self) -> &About {
+impl Model for ScriptedModel {
+    fn info(&self) -> &ModelInfo {
         &self.about
     }
 
-    fn answer<'a>(&'a self, request: &'a Request, heard: &'a mpsc::Sender<Delta>) -> Answering<'a> {
-        Box::pin(self.tell(request, heard))
+    fn answer<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        heard: &'a mpsc::Sender<ModelDelta>,
+    ) -> ModelAnswerFuture<'a> {
+        Box::pin(self.stream_answer(request, heard))
     }
 
-    fn check(&self) -> Checking<'_> {
+    fn check(&self) -> ModelCheckFuture<'_> {
         let count = self.script.turns.len();
         let turns = if count == 1 { "turn" } else { "turns" };
-        Box::pin(async move { Ok(format!("the script `{}` has {count} {turns}", self.shown())) })
+        Box::pin(
+            async move { Ok(format!("the script `{}` has {count} {turns}", self.file_text())) },
+        )
     }
 }

@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
-use switchboard_prompting::{Message, Stop, Usage};
+use switchboard_prompting::{ChatMessage, StopReason, TokenUsage};
 
 /// The whole file.
 #[derive(Debug, Deserialize)]
-pub(super) struct Script {
+pub(super) struct ModelScript {
     #[serde(default)]
-    pub(super) order: Order,
-    pub(super) turns: Vec<Turn>,
+    pub(super) order: ScriptOrder,
+    pub(super) turns: Vec<ScriptTurn>,
 }
 
 /// Which turn answers.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Order {
+pub(super) enum ScriptOrder {
     /// The one after as many as the request has answers, so that going back goes back here too.
     #[default]
     History,
@@ -28,20 +28,20 @@ pub(super) enum Order {
 /// One answer.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Turn {
+pub(super) struct ScriptTurn {
     #[serde(default)]
     pub(super) expect: Vec<String>,
     #[serde(default)]
-    pub(super) capture: BTreeMap<String, Capture>,
+    pub(super) capture: BTreeMap<String, TextCapture>,
     #[serde(default)]
     pub(super) thinking: String,
     #[serde(default)]
     pub(super) text: String,
     #[serde(default)]
-    pub(super) calls: Vec<Call>,
-    pub(super) stop: Option<StopWord>,
+    pub(super) calls: Vec<ScriptedCall>,
+    pub(super) stop: Option<ScriptedStop>,
     #[serde(default)]
-    pub(super) usage: Cost,
+    pub(super) usage: ScriptedUsage,
     pub(super) chunk: Option<usize>,
     #[serde(default)]
     pub(super) delay_ms: u64,
@@ -50,12 +50,12 @@ pub(super) struct Turn {
     otherwise: Option<Box<Self>>,
 }
 
-impl Turn {
+impl ScriptTurn {
     /// This turn, or the one that stands in for it where the newest message is not as expected.
-    pub(super) fn fitting(&self, newest: &str) -> &Self {
+    pub(super) fn fitting_branch(&self, newest: &str) -> &Self {
         let met = self.expect.iter().all(|expected| newest.contains(expected.as_str()));
         match &self.otherwise {
-            Some(other) if !met => other.fitting(newest),
+            Some(other) if !met => other.fitting_branch(newest),
             _ => self,
         }
     }
@@ -63,7 +63,7 @@ impl Turn {
 
 /// A part of a message that later turns can use.
 #[derive(Debug, Deserialize)]
-pub(super) struct Capture {
+pub(super) struct TextCapture {
     #[serde(default)]
     after: String,
     #[serde(default)]
@@ -72,7 +72,7 @@ pub(super) struct Capture {
 
 /// A native call.
 #[derive(Debug, Deserialize)]
-pub(super) struct Call {
+pub(super) struct ScriptedCall {
     pub(super) name: String,
     #[serde(default)]
     pub(super) arguments: Value,
@@ -80,7 +80,7 @@ pub(super) struct Call {
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum StopWord {
+pub(super) enum ScriptedStop {
     End,
     Calls,
     Length,
@@ -89,16 +89,16 @@ pub(super) enum StopWord {
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Cost {
+pub(super) struct ScriptedUsage {
     input: u64,
     output: u64,
     cached: u64,
 }
 
 /// What was captured so far, by name.
-pub(super) type Captured = BTreeMap<String, String>;
+pub(super) type Captures = BTreeMap<String, String>;
 
-impl Capture {
+impl TextCapture {
     /// The text between the marks; without the second mark, all that follows the first.
     pub(super) fn find<'a>(&self, text: &'a str) -> Option<&'a str> {
         let (_, rest) = text.split_once(&*self.after)?;
@@ -109,33 +109,33 @@ impl Capture {
     }
 }
 
-impl StopWord {
-    pub(super) fn meaning(self) -> Stop {
+impl ScriptedStop {
+    pub(super) fn meaning(self) -> StopReason {
         match self {
-            Self::End => Stop::End,
-            Self::Calls => Stop::Calls,
-            Self::Length => Stop::Length,
-            Self::Refused => Stop::Refused,
+            Self::End => StopReason::End,
+            Self::Calls => StopReason::Calls,
+            Self::Length => StopReason::Length,
+            Self::Refused => StopReason::Refused,
         }
     }
 }
 
-impl From<Cost> for Usage {
-    fn from(cost: Cost) -> Self {
+impl From<ScriptedUsage> for TokenUsage {
+    fn from(cost: ScriptedUsage) -> Self {
         Self { input: cost.input, output: cost.output, cached: cost.cached }
     }
 }
 
 /// How many answers a conversation has.
-pub(super) fn answers(messages: &[Message]) -> usize {
-    messages.iter().filter(|message| matches!(message, Message::Assistant { .. })).count()
+pub(super) fn answers(messages: &[ChatMessage]) -> usize {
+    messages.iter().filter(|message| matches!(message, ChatMessage::Assistant { .. })).count()
 }
 
 /// The words of the newest message.
-pub(super) fn newest(messages: &[Message]) -> String {
+pub(super) fn newest(messages: &[ChatMessage]) -> String {
     match messages.last() {
-        Some(Message::User { text, .. } | Message::Assistant { text, .. }) => text.clone(),
-        Some(Message::Results { results }) => {
+        Some(ChatMessage::User { text, .. } | ChatMessage::Assistant { text, .. }) => text.clone(),
+        Some(ChatMessage::Results { results }) => {
             let texts: Vec<&str> = results.iter().map(|result| result.text.as_str()).collect();
             texts.join("\n")
         }
@@ -144,13 +144,14 @@ pub(super) fn newest(messages: &[Message]) -> String {
 }
 
 /// What the turns of a conversation captured, up to its last answer.
-pub(super) fn captured_before(turns: &[Turn], messages: &[Message]) -> Captured {
-    let is_answer = |(_, message): &(usize, &Message)| matches!(message, Message::Assistant { .. });
+pub(super) fn captured_before(turns: &[ScriptTurn], messages: &[ChatMessage]) -> Captures {
+    let is_answer =
+        |(_, message): &(usize, &ChatMessage)| matches!(message, ChatMessage::Assistant { .. });
     let answers = messages.iter().enumerate().filter(is_answer);
-    let mut captured = Captured::new();
+    let mut captured = Captures::new();
     for (turn, (place, _)) in turns.iter().zip(answers) {
         let asked = newest(messages.get(..place).unwrap_or_default());
-        for (name, capture) in &turn.fitting(&asked).capture {
+        for (name, capture) in &turn.fitting_branch(&asked).capture {
             if let Some(found) = capture.find(&asked) {
                 captured.insert(name.clone(), found.to_owned());
             }

@@ -3,76 +3,77 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use switchboard_prompting::{Assembler, Delta, NativeCall, Said, Stop};
-use switchboard_text::shown_text;
+use switchboard_prompting::{Assembler, ModelAnswer, ModelDelta, NativeCall, StopReason};
+use switchboard_text::excerpt_text;
 
-use super::script::{Captured, Turn};
+use super::script::{Captures, ScriptTurn};
 
 /// How many characters of a message are quoted when it is not what was expected.
-const QUOTED: usize = 200;
-const CHUNK: usize = 16;
+const MAX_QUOTE_CHARS: usize = 200;
+const CHUNK_CHARS: usize = 16;
 
 /// A turn that is ready to be told.
 #[derive(Debug)]
-pub(super) struct Played {
-    pub(super) deltas: Vec<Delta>,
+pub(super) struct PlayedTurn {
+    pub(super) deltas: Vec<ModelDelta>,
     pub(super) delay: Duration,
-    pub(super) said: Said,
+    pub(super) said: ModelAnswer,
 }
 
 /// Plays a turn for the newest message, and adds what it captures.
 pub(super) fn play(
-    turn: &Turn,
+    turn: &ScriptTurn,
     number: usize,
     newest: &str,
-    captured: &mut Captured,
-) -> Result<Played, String> {
-    let turn = turn.fitting(newest);
+    captured: &mut Captures,
+) -> Result<PlayedTurn, String> {
+    let turn = turn.fitting_branch(newest);
     for expected in &turn.expect {
         if !newest.contains(expected.as_str()) {
-            let there = shown_text(newest, QUOTED);
-            let expected = shown_text(expected, QUOTED);
+            let there = excerpt_text(newest, MAX_QUOTE_CHARS);
+            let expected = excerpt_text(expected, MAX_QUOTE_CHARS);
             return Err(format!("turn {number} expects `{expected}`, but was told `{there}`"));
         }
     }
     for (name, capture) in &turn.capture {
         let Some(found) = capture.find(newest) else {
-            let there = shown_text(newest, QUOTED);
+            let there = excerpt_text(newest, MAX_QUOTE_CHARS);
             return Err(format!("turn {number} finds nothing for `{name}` in `{there}`"));
         };
         captured.insert(name.clone(), found.to_owned());
     }
-    let (thinking, text) = (filled(&turn.thinking, captured), filled(&turn.text, captured));
+    let thinking = fill_text(&turn.thinking, captured);
+    let text = fill_text(&turn.text, captured);
     let calls = calls(turn, number, captured);
-    let size = turn.chunk.unwrap_or(CHUNK).max(1);
-    let mut deltas: Vec<Delta> = pieces(&thinking, size).map(Delta::Thinking).collect();
-    deltas.extend(pieces(&text, size).map(Delta::Text));
-    deltas.extend(calls.iter().map(|call| Delta::Call { name: call.name.clone() }));
-    let usual = if calls.is_empty() { Stop::End } else { Stop::Calls };
-    let stop = turn.stop.map_or(usual, super::script::StopWord::meaning);
-    let said = Said { text, calls, stop, usage: turn.usage.into(), kept: None };
-    Ok(Played { deltas, delay: Duration::from_millis(turn.delay_ms), said })
+    let size = turn.chunk.unwrap_or(CHUNK_CHARS).max(1);
+    let mut deltas: Vec<ModelDelta> = pieces(&thinking, size).map(ModelDelta::Thinking).collect();
+    deltas.extend(pieces(&text, size).map(ModelDelta::Text));
+    deltas.extend(calls.iter().map(|call| ModelDelta::Call { name: call.name.clone() }));
+    let usual = if calls.is_empty() { StopReason::End } else { StopReason::Calls };
+    let stop = turn.stop.map_or(usual, super::script::ScriptedStop::meaning);
+    let said = ModelAnswer { text, calls, stop, usage: turn.usage.into(), vendor_message: None };
+    Ok(PlayedTurn { deltas, delay: Duration::from_millis(turn.delay_ms), said })
 }
 
-fn calls(turn: &Turn, number: usize, captured: &Captured) -> Vec<NativeCall> {
+fn calls(turn: &ScriptTurn, number: usize, captured: &Captures) -> Vec<NativeCall> {
     let mut assembler = Assembler::new();
     for (index, call) in turn.calls.iter().enumerate() {
         let id = format!("call_{number}_{}", index + 1);
         let mut arguments = call.arguments.clone();
-        fill(&mut arguments, captured);
+        fill_value(&mut arguments, captured);
         // A text stands for what a model wrote, so that a script can write it wrong.
         let text = match arguments {
             Value::Null => String::new(),
             Value::String(text) => text,
             other => other.to_string(),
         };
-        assembler.delta(index, Some(&id), Some(&filled(&call.name, captured)), &text);
+        assembler.delta(index, Some(&id), Some(&fill_text(&call.name, captured)), &text);
     }
     assembler.finish()
 }
 
 /// The text with what was captured in place of `${name}`.
-fn filled(text: &str, captured: &Captured) -> String {
+fn fill_text(text: &str, captured: &Captures) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     // One pass, so that a captured text is never taken for a name.
@@ -93,11 +94,11 @@ fn filled(text: &str, captured: &Captured) -> String {
     out + rest
 }
 
-fn fill(value: &mut Value, captured: &Captured) {
+fn fill_value(value: &mut Value, captured: &Captures) {
     match value {
-        Value::String(text) => *text = filled(text, captured),
-        Value::Array(items) => items.iter_mut().for_each(|item| fill(item, captured)),
-        Value::Object(members) => members.values_mut().for_each(|item| fill(item, captured)),
+        Value::String(text) => *text = fill_text(text, captured),
+        Value::Array(items) => items.iter_mut().for_each(|item| fill_value(item, captured)),
+        Value::Object(members) => members.values_mut().for_each(|item| fill_value(item, captured)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -114,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    fn turn(value: Value) -> Turn {
+    fn turn(value: Value) -> ScriptTurn {
         serde_json::from_value(value).unwrap()
     }
 
@@ -125,7 +126,7 @@ mod tests {
             "or": {"expect": ["no"], "text": "bad", "or": {"text": "what?"}},
         }));
         for (told, expected) in [("oh yes", "good"), ("no way", "bad"), ("hm", "what?")] {
-            let played = play(&turn, 1, told, &mut Captured::new()).unwrap();
+            let played = play(&turn, 1, told, &mut Captures::new()).unwrap();
             assert_eq!(played.said.text, expected);
         }
     }
@@ -138,10 +139,10 @@ mod tests {
             "text": "${t} and ${unknown} ${",
             "calls": [{"name": "log", "arguments": {"a": ["${t}", 1], "b": "${all}"}}, {"name": "x"}],
         }));
-        let mut captured = Captured::new();
+        let mut captured = Captures::new();
         let played = play(&turn, 3, "Temperature: ${t} C at home", &mut captured).unwrap();
         assert_eq!(played.said.text, "${t} and ${unknown} ${");
-        assert_eq!(played.deltas[0], Delta::Thinking("it is ${t}".to_owned()));
+        assert_eq!(played.deltas[0], ModelDelta::Thinking("it is ${t}".to_owned()));
         let arguments: Vec<(Option<&str>, &str)> = played
             .said
             .calls
@@ -152,7 +153,7 @@ mod tests {
             arguments,
             [(Some("call_3_1"), r#"{"a":["${t}",1],"b":"home"}"#), (Some("call_3_2"), "{}")]
         );
-        assert_eq!(played.said.stop, Stop::Calls);
+        assert_eq!(played.said.stop, StopReason::Calls);
     }
 
     #[test]
@@ -164,7 +165,7 @@ mod tests {
                 "turn 1 finds nothing for `t` in `cold sun`",
             ),
         ] {
-            let error = play(&turn(value), 1, "cold sun", &mut Captured::new()).unwrap_err();
+            let error = play(&turn(value), 1, "cold sun", &mut Captures::new()).unwrap_err();
             assert_eq!(error, message);
         }
     }
@@ -172,8 +173,8 @@ mod tests {
     #[test]
     fn text_comes_in_pieces_of_the_given_size() {
         let turn = turn(json!({"text": "äbcdé", "chunk": 2, "stop": "length"}));
-        let played = play(&turn, 1, "", &mut Captured::new()).unwrap();
-        let pieces = ["äb", "cd", "é"].map(|piece| Delta::Text(piece.to_owned()));
-        assert_eq!((played.deltas, played.said.stop), (pieces.to_vec(), Stop::Length));
+        let played = play(&turn, 1, "", &mut Captures::new()).unwrap();
+        let pieces = ["äb", "cd", "é"].map(|piece| ModelDelta::Text(piece.to_owned()));
+        assert_eq!((played.deltas, played.said.stop), (pieces.to_vec(), StopReason::Length));
     }
 }

@@ -5,65 +5,67 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
-use switchboard_prompting::Said;
-use switchboard_wire::http::{Event, Events};
+use switchboard_prompting::ModelAnswer;
+use switchboard_wire::http::{SseEvent, SseEvents};
 use tokio::time::timeout;
 
 use super::failure;
-use super::failure::Failure;
-use super::remote::Parts;
+use super::failure::AttemptFailure;
+use super::remote::RemoteParts;
 use super::retry_after::retry_after;
-use crate::listener::Listener;
-use crate::protocol::{Broken, Reader, Refusal};
+use crate::listener::DeltaListener;
+use crate::protocol::{AnswerReader, BrokenAnswer, VendorRefusal};
 
-const EVENT_LIMIT_BYTES: usize = 16 << 20;
-const ANSWER_LIMIT_BYTES: usize = 64 << 20;
-const REFUSAL_LIMIT_BYTES: usize = 64 << 10;
+const MAX_EVENT_BYTES: usize = 16 << 20;
+const MAX_ANSWER_BYTES: usize = 64 << 20;
+const MAX_REFUSAL_BYTES: usize = 64 << 10;
 /// How long the words of a refusal may take; without them the status has to do.
-const REFUSAL_TIME: Duration = Duration::from_secs(10);
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(10);
 /// A connection whose stream is read to its end can be used again, which is worth a moment.
-const END_TIME: Duration = Duration::from_millis(50);
+const END_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Asks once and tells the listener what comes.
 pub(super) async fn attempt(
-    parts: &Parts,
+    parts: &RemoteParts,
     body: Bytes,
-    listener: &mut Listener<'_>,
-) -> Result<Said, Failure> {
+    listener: &mut DeltaListener<'_>,
+) -> Result<ModelAnswer, AttemptFailure> {
     let address = parts.protocol.address(&parts.access, &parts.about.model);
     let request = parts.client.post(address).headers(parts.access.headers.clone()).body(body);
     let beginning = parts.patience.beginning;
     let response = match timeout(beginning, request.send()).await {
         Ok(Ok(response)) => response,
-        Ok(Err(error)) => return Err(failure::unsent(parts, &error)),
-        Err(_) => return Err(failure::silent(parts, beginning)),
+        Ok(Err(error)) => return Err(failure::send_failure(parts, &error)),
+        Err(_) => return Err(failure::silence_timeout(parts, beginning)),
     };
     if !response.status().is_success() {
-        return Err(failure::refused(parts, &refusal(response).await));
+        return Err(failure::refusal_failure(parts, &refusal(response).await));
     }
     let kind = content_type(&response);
     if kind.contains("html") {
-        let body = limited_bytes(response, REFUSAL_LIMIT_BYTES, REFUSAL_TIME).await;
-        return Err(failure::not_events(parts, &String::from_utf8_lossy(&body)));
+        let body = limited_bytes(response, MAX_REFUSAL_BYTES, REFUSAL_TIMEOUT).await;
+        return Err(failure::unexpected_body(parts, &String::from_utf8_lossy(&body)));
     }
     if kind.contains("json") {
-        return whole(parts, response, listener).await;
+        return read_whole(parts, response, listener).await;
     }
     let is_stream = kind.contains("event-stream");
-    match read(parts, response, listener).await {
-        Err(Unread::Nothing) if !is_stream => Err(failure::not_events(parts, "")),
-        Err(Unread::Nothing) => Err(failure::cut(parts, "it ended before it began")),
-        Err(Unread::Failed(failure)) => Err(failure),
+    match read_stream(parts, response, listener).await {
+        Err(StreamReadError::Nothing) if !is_stream => Err(failure::unexpected_body(parts, "")),
+        Err(StreamReadError::Nothing) => {
+            Err(failure::truncated_answer(parts, "it ended before it began"))
+        }
+        Err(StreamReadError::Failed(failure)) => Err(failure),
         Ok(said) => Ok(said),
     }
 }
 
 /// The refusal in a response.
-pub(super) async fn refusal(response: Response) -> Refusal {
+pub(super) async fn refusal(response: Response) -> VendorRefusal {
     let status = response.status().as_u16();
     let asked = retry_after(response.headers(), SystemTime::now());
-    let body = limited_bytes(response, REFUSAL_LIMIT_BYTES, REFUSAL_TIME).await;
-    let mut refusal = Refusal::read(Some(status), &String::from_utf8_lossy(&body));
+    let body = limited_bytes(response, MAX_REFUSAL_BYTES, REFUSAL_TIMEOUT).await;
+    let mut refusal = VendorRefusal::read(Some(status), &String::from_utf8_lossy(&body));
     refusal.wait = asked.or(refusal.wait);
     refusal
 }
@@ -92,69 +94,78 @@ async fn limited_bytes(mut response: Response, limit_bytes: usize, limit: Durati
 
 /// Reads an answer that did not come as a stream, though that was asked for: an error, or the
 /// answer of a server that cannot stream.
-async fn whole(
-    parts: &Parts,
+async fn read_whole(
+    parts: &RemoteParts,
     response: Response,
-    listener: &mut Listener<'_>,
-) -> Result<Said, Failure> {
-    let body = limited_bytes(response, EVENT_LIMIT_BYTES, parts.patience.silence).await;
-    let event = Event { name: String::new(), data: body.into() };
+    listener: &mut DeltaListener<'_>,
+) -> Result<ModelAnswer, AttemptFailure> {
+    let body = limited_bytes(response, MAX_EVENT_BYTES, parts.patience.silence).await;
+    let event = SseEvent { name: String::new(), data: body.into() };
     let mut reader = parts.protocol.reader();
     match reader.push(&event).and_then(|deltas| Ok((deltas, reader.finish()?))) {
         Ok((deltas, said)) => {
             for delta in deltas {
-                listener.tell(delta).await;
+                listener.send(delta).await;
             }
             Ok(said)
         }
-        Err(Broken::Refused(refusal)) => Err(failure::refused(parts, &refusal)),
-        Err(Broken::Cut | Broken::Malformed(_)) => {
-            Err(failure::not_events(parts, &String::from_utf8_lossy(&event.data)))
+        Err(BrokenAnswer::Refused(refusal)) => Err(failure::refusal_failure(parts, &refusal)),
+        Err(BrokenAnswer::Cut | BrokenAnswer::Malformed(_)) => {
+            Err(failure::unexpected_body(parts, &String::from_utf8_lossy(&event.data)))
         }
     }
 }
 
-enum Unread {
+enum StreamReadError {
     /// Not one event came.
     Nothing,
     /// Something else.
-    Failed(Failure),
+    Failed(AttemptFailure),
 }
 
-async fn read(
-    parts: &Parts,
+async fn read_stream(
+    parts: &RemoteParts,
     response: Response,
-    listener: &mut Listener<'_>,
-) -> Result<Said, Unread> {
-    let mut events = Events::new(response, EVENT_LIMIT_BYTES);
+    listener: &mut DeltaListener<'_>,
+) -> Result<ModelAnswer, StreamReadError> {
+    let mut events = SseEvents::new(response, MAX_EVENT_BYTES);
     let mut reader = parts.protocol.reader();
     let mut length = 0_usize;
     let silence = parts.patience.silence;
     let ended = loop {
         let event = match events.next_within(silence).await {
             Ok(Ok(Some(event))) => event,
-            Ok(Ok(None)) if length == 0 => return Err(Unread::Nothing),
+            Ok(Ok(None)) if length == 0 => return Err(StreamReadError::Nothing),
             Ok(Ok(None)) => break None,
-            Ok(Err(error)) => break Some(failure::cut(parts, &error.to_string())),
-            Err(_) => break Some(failure::silent(parts, silence)),
+            Ok(Err(error)) => break Some(failure::truncated_answer(parts, &error.to_string())),
+            Err(_) => break Some(failure::silence_timeout(parts, silence)),
         };
         length = length.saturating_add(event.data.len()).max(1);
-        if length > ANSWER_LIMIT_BYTES {
-            return Err(Unread::Failed(failure::endless(parts, ANSWER_LIMIT_BYTES)));
+        if length > MAX_ANSWER_BYTES {
+            return Err(StreamReadError::Failed(failure::oversized_answer(
+                parts,
+                MAX_ANSWER_BYTES,
+            )));
         }
         let deltas = reader.push(&event);
-        for delta in deltas.map_err(|error| Unread::Failed(failure::broken(parts, &error)))? {
-            listener.tell(delta).await;
+        for delta in deltas
+            .map_err(|error| StreamReadError::Failed(failure::broken_answer(parts, &error)))?
+        {
+            listener.send(delta).await;
         }
         if reader.is_over() {
-            timeout(END_TIME, events.next()).await.ok();
+            timeout(END_TIMEOUT, events.next()).await.ok();
             break None;
         }
     };
-    finish(parts, reader, ended).map_err(Unread::Failed)
+    finish(parts, reader, ended).map_err(StreamReadError::Failed)
 }
 
 /// A connection that breaks after the last word of an answer has done no harm.
-fn finish(parts: &Parts, reader: Box<dyn Reader>, ended: Option<Failure>) -> Result<Said, Failure> {
-    reader.finish().map_err(|error| ended.unwrap_or_else(|| failure::broken(parts, &error)))
+fn finish(
+    parts: &RemoteParts,
+    reader: Box<dyn AnswerReader>,
+    ended: Option<AttemptFailure>,
+) -> Result<ModelAnswer, AttemptFailure> {
+    reader.finish().map_err(|error| ended.unwrap_or_else(|| failure::broken_answer(parts, &error)))
 }

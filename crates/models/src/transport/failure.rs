@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use switchboard_config::Provider;
-use switchboard_prompting::{ModelError, Trouble};
+use switchboard_prompting::{ModelError, ModelErrorKind};
 
 use super::quote::{is_page, quote};
-use super::remote::Parts;
-use crate::protocol::{Broken, Meaning, Refusal};
+use super::remote::RemoteParts;
+use crate::protocol::{BrokenAnswer, RefusalMeaning, VendorRefusal};
 
 /// Why one attempt gave no answer.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct AttemptFailure {
     pub(super) error: ModelError,
     pub(super) remedy: Remedy,
 }
@@ -33,100 +33,102 @@ pub(super) enum Remedy {
     AskLess,
 }
 
-impl Failure {
-    fn new(trouble: Trouble, message: String, remedy: Remedy) -> Self {
+impl AttemptFailure {
+    fn new(trouble: ModelErrorKind, message: String, remedy: Remedy) -> Self {
         Self { error: ModelError::new(trouble, message), remedy }
     }
 
-    fn hint(mut self, hint: impl Into<String>) -> Self {
+    fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.error = self.error.with_hint(hint);
         self
     }
 }
 
 /// The vendor said no.
-pub(super) fn refused(parts: &Parts, refusal: &Refusal) -> Failure {
-    let meaning = parts.protocol.meaning(refusal).unwrap_or_else(|| refusal.meaning_of_status());
-    let (vendor, model) = (&parts.about.provider, &parts.about.model);
-    let said = said(parts, refusal);
+pub(super) fn refusal_failure(parts: &RemoteParts, refusal: &VendorRefusal) -> AttemptFailure {
+    let meaning =
+        parts.protocol.refusal_meaning(refusal).unwrap_or_else(|| refusal.status_meaning());
+    let vendor = &parts.about.provider;
+    let model = &parts.about.model;
+    let said = refusal_text(parts, refusal);
     match meaning {
-        Meaning::BadKey => Failure::new(
-            Trouble::BadKey,
+        RefusalMeaning::BadKey => AttemptFailure::new(
+            ModelErrorKind::BadKey,
             format!("`{vendor}` does not accept the key{said}"),
             Remedy::Nothing,
         )
-        .hint(key_hint(parts)),
-        Meaning::UnknownModel => Failure::new(
-            Trouble::UnknownModel,
+        .with_hint(key_hint(parts)),
+        RefusalMeaning::UnknownModel => AttemptFailure::new(
+            ModelErrorKind::UnknownModel,
             format!("`{vendor}` has no model `{model}`{said}"),
             Remedy::Nothing,
         )
-        .hint(model_hint(parts)),
-        Meaning::TooLong => Failure::new(
-            Trouble::TooLong,
+        .with_hint(model_hint(parts)),
+        RefusalMeaning::TooLong => AttemptFailure::new(
+            ModelErrorKind::TooLong,
             format!("the conversation is too long for the model `{model}`{said}"),
             Remedy::Nothing,
         ),
-        Meaning::UsedUp => Failure::new(
-            Trouble::Busy,
+        RefusalMeaning::UsedUp => AttemptFailure::new(
+            ModelErrorKind::Busy,
             format!("the quota or the credit at `{vendor}` is used up{said}"),
             Remedy::Nothing,
         )
-        .hint("look at the plan and the billing of the account"),
-        Meaning::Busy => Failure::new(
-            Trouble::Busy,
+        .with_hint("look at the plan and the billing of the account"),
+        RefusalMeaning::Busy => AttemptFailure::new(
+            ModelErrorKind::Busy,
             format!("`{vendor}` cannot answer at the moment{said}"),
             Remedy::Wait(refusal.wait),
         )
-        .hint("try again later"),
-        Meaning::BadRequest => Failure::new(
-            Trouble::BadRequest,
+        .with_hint("try again later"),
+        RefusalMeaning::BadRequest => AttemptFailure::new(
+            ModelErrorKind::BadRequest,
             format!("`{vendor}` does not take the request{said}"),
             Remedy::AskLess,
         ),
-        Meaning::WrongAddress => Failure::new(
-            Trouble::Profile,
+        RefusalMeaning::WrongAddress => AttemptFailure::new(
+            ModelErrorKind::Profile,
             format!("no model answers at the address of `{}`{said}", parts.about.profile),
             Remedy::Nothing,
         )
-        .hint(ADDRESS),
+        .with_hint(ADDRESS_HINT),
     }
 }
 
 /// The answer could not be read to its end.
-pub(super) fn broken(parts: &Parts, broken: &Broken) -> Failure {
+pub(super) fn broken_answer(parts: &RemoteParts, broken: &BrokenAnswer) -> AttemptFailure {
     let vendor = &parts.about.provider;
     match broken {
-        Broken::Cut => cut(parts, "it ended in the middle"),
-        Broken::Malformed(what) => {
+        BrokenAnswer::Cut => truncated_answer(parts, "it ended in the middle"),
+        BrokenAnswer::Malformed(what) => {
             let what = quote(&parts.access.without_secrets(what));
             let message = format!("the answer of `{vendor}` cannot be read: {what}");
-            Failure::new(Trouble::Malformed, message, Remedy::ReadAgain)
+            AttemptFailure::new(ModelErrorKind::Malformed, message, Remedy::ReadAgain)
         }
-        Broken::Refused(refusal) => refused(parts, refusal),
+        BrokenAnswer::Refused(refusal) => refusal_failure(parts, refusal),
     }
 }
 
 /// The answer broke off.
-pub(super) fn cut(parts: &Parts, why: &str) -> Failure {
+pub(super) fn truncated_answer(parts: &RemoteParts, why: &str) -> AttemptFailure {
     let message = format!("the answer of `{}` broke off: {why}", parts.about.provider);
-    Failure::new(Trouble::CutOff, message, Remedy::AskAgain)
+    AttemptFailure::new(ModelErrorKind::CutOff, message, Remedy::AskAgain)
 }
 
 /// Nothing came for too long.
-pub(super) fn silent(parts: &Parts, limit: Duration) -> Failure {
-    cut(parts, &format!("nothing came for {} s", limit.as_secs_f64()))
+pub(super) fn silence_timeout(parts: &RemoteParts, limit: Duration) -> AttemptFailure {
+    truncated_answer(parts, &format!("nothing came for {} s", limit.as_secs_f64()))
 }
 
 /// The answer is longer than any answer should be.
-pub(super) fn endless(parts: &Parts, limit_bytes: usize) -> Failure {
+pub(super) fn oversized_answer(parts: &RemoteParts, limit_bytes: usize) -> AttemptFailure {
     let vendor = &parts.about.provider;
     let message = format!("the answer of `{vendor}` is longer than {} MiB", limit_bytes >> 20);
-    Failure::new(Trouble::Malformed, message, Remedy::Nothing)
+    AttemptFailure::new(ModelErrorKind::Malformed, message, Remedy::Nothing)
 }
 
 /// Something came that is no stream of events.
-pub(super) fn not_events(parts: &Parts, body: &str) -> Failure {
+pub(super) fn unexpected_body(parts: &RemoteParts, body: &str) -> AttemptFailure {
     let vendor = &parts.about.provider;
     let what = if is_page(body) {
         "a web page".to_owned()
@@ -136,28 +138,28 @@ pub(super) fn not_events(parts: &Parts, body: &str) -> Failure {
         format!("`{}`", quote(&parts.access.without_secrets(body)))
     };
     let message = format!("`{vendor}` answered with {what} instead of a stream of events");
-    Failure::new(Trouble::Malformed, message, Remedy::Nothing).hint(ADDRESS)
+    AttemptFailure::new(ModelErrorKind::Malformed, message, Remedy::Nothing).with_hint(ADDRESS_HINT)
 }
 
 /// The request did not get through.
-pub(super) fn unsent(parts: &Parts, error: &reqwest::Error) -> Failure {
+pub(super) fn send_failure(parts: &RemoteParts, error: &reqwest::Error) -> AttemptFailure {
     let vendor = &parts.about.provider;
     let why = quote(&parts.access.without_secrets(&causes(error)));
     if error.is_connect() {
         let message = format!("`{vendor}` cannot be reached: {why}");
-        return Failure::new(Trouble::Unreachable, message, Remedy::Reconnect)
-            .hint(connection_hint(parts.provider));
+        return AttemptFailure::new(ModelErrorKind::Unreachable, message, Remedy::Reconnect)
+            .with_hint(connection_hint(parts.provider));
     }
     if error.is_builder() {
         let message = format!("the request to `{vendor}` cannot be made: {why}");
-        return Failure::new(Trouble::Profile, message, Remedy::Nothing);
+        return AttemptFailure::new(ModelErrorKind::Profile, message, Remedy::Nothing);
     }
-    cut(parts, &why)
+    truncated_answer(parts, &why)
 }
 
-const ADDRESS: &str = "check `baseUrl`: it may lack `/v1`, or belong to something else";
+const ADDRESS_HINT: &str = "check `baseUrl`: it may lack `/v1`, or belong to something else";
 
-fn said(parts: &Parts, refusal: &Refusal) -> String {
+fn refusal_text(parts: &RemoteParts, refusal: &VendorRefusal) -> String {
     let status = refusal.status.map(|status| format!(" (HTTP status {status})"));
     let status = status.unwrap_or_default();
     let message = parts.access.without_secrets(&refusal.message);
@@ -165,14 +167,14 @@ fn said(parts: &Parts, refusal: &Refusal) -> String {
     if words.is_empty() { status } else { format!("{status}: {words}") }
 }
 
-fn key_hint(parts: &Parts) -> String {
+fn key_hint(parts: &RemoteParts) -> String {
     match &parts.access.key_variable {
         Some(variable) => format!("check the key in the environment variable `{variable}`"),
         None => "name the environment variable of the key with `apiKeyEnv`".to_owned(),
     }
 }
 
-fn model_hint(parts: &Parts) -> String {
+fn model_hint(parts: &RemoteParts) -> String {
     match parts.provider {
         Provider::Ollama => format!("get it with `ollama pull {}`", parts.about.model),
         Provider::OpenAi

@@ -5,63 +5,64 @@ use std::time::Duration;
 use reqwest::{Response, Url};
 use serde_json::Value;
 use switchboard_config::Provider;
-use switchboard_prompting::{ModelError, Trouble};
-use switchboard_text::{nearest, shown_text};
+use switchboard_prompting::{ModelError, ModelErrorKind};
+use switchboard_text::{excerpt_text, nearest_names};
 use tokio::time::timeout;
 
 use super::attempt::{content_type, refusal};
 use super::failure;
-use super::failure::Failure;
-use super::remote::Parts;
-use crate::protocol::{Checks, Refusal};
+use super::failure::AttemptFailure;
+use super::remote::RemoteParts;
+use crate::protocol::{ModelChecks, VendorRefusal};
 
-const LIST_LIMIT_BYTES: usize = 16 << 20;
-const LIMIT: Duration = Duration::from_secs(20);
+const MAX_LIST_BYTES: usize = 16 << 20;
+const LIST_TIMEOUT: Duration = Duration::from_secs(20);
 /// How many names are offered instead of a wrong one.
-const NEAR: usize = 3;
+const MAX_NEAR_NAMES: usize = 3;
 /// Of so few models all are named.
-const FEW: usize = 8;
+const MAX_NAMED_MODELS: usize = 8;
 
 /// Whether the model can be asked, in a sentence for a person.
-pub(super) async fn check(parts: &Parts) -> Result<String, ModelError> {
-    match timeout(LIMIT, look(parts)).await {
+pub(super) async fn check(parts: &RemoteParts) -> Result<String, ModelError> {
+    match timeout(LIST_TIMEOUT, probe(parts)).await {
         Ok(found) => found.map_err(|failure| failure.error),
-        Err(_) => Err(failure::silent(parts, LIMIT).error),
+        Err(_) => Err(failure::silence_timeout(parts, LIST_TIMEOUT).error),
     }
 }
 
 /// The names nearest to the model's, in a sentence for a person.
-pub(super) async fn near(parts: &Parts) -> Option<String> {
+pub(super) async fn near_names(parts: &RemoteParts) -> Option<String> {
     let checks = parts.protocol.checks(&parts.access, &parts.about.model);
-    let listed = timeout(LIMIT / 4, fetch(parts, checks.list)).await.ok()?.ok()?;
-    let Fetched::Value(listed) = listed else { return None };
+    let listed = timeout(LIST_TIMEOUT / 4, fetch(parts, checks.list)).await.ok()?.ok()?;
+    let FetchedList::Value(listed) = listed else { return None };
     hint(&parts.about.model, &names(&listed))
 }
 
-async fn look(parts: &Parts) -> Result<String, Failure> {
-    let (vendor, model) = (&parts.about.provider, &parts.about.model);
-    let Checks { key, model: one, list } = parts.protocol.checks(&parts.access, model);
+async fn probe(parts: &RemoteParts) -> Result<String, AttemptFailure> {
+    let vendor = &parts.about.provider;
+    let model = &parts.about.model;
+    let ModelChecks { key, model: one, list } = parts.protocol.checks(&parts.access, model);
     if let Some(key) = key {
-        fetch(parts, key).await?.well(parts)?;
+        fetch(parts, key).await?.into_result(parts)?;
     }
     if let Some(one) = one {
-        return match fetch(parts, one).await?.well(parts) {
+        return match fetch(parts, one).await?.into_result(parts) {
             Ok(_) => Ok(format!("`{vendor}` has the model `{model}`")),
             Err(mut failure) => {
-                if failure.error.trouble == Trouble::UnknownModel {
-                    failure.error.hint = near(parts).await.or(failure.error.hint);
+                if failure.error.kind == ModelErrorKind::UnknownModel {
+                    failure.error.hint = near_names(parts).await.or(failure.error.hint);
                 }
                 Err(failure)
             }
         };
     }
     let listed = match fetch(parts, list).await? {
-        Fetched::Refused(Refusal { status: Some(404 | 405 | 501), .. }) => {
+        FetchedList::Refused(VendorRefusal { status: Some(404 | 405 | 501), .. }) => {
             return Ok(format!(
                 "`{vendor}` answers, but has no list of models to find `{model}` in"
             ));
         }
-        other => other.well(parts)?,
+        other => other.into_result(parts)?,
     };
     let names = names(&listed);
     if names.is_empty() || is_listed(parts.provider, model, &names) {
@@ -71,43 +72,43 @@ async fn look(parts: &Parts) -> Result<String, Failure> {
             _ => format!("`{vendor}` has the model `{model}`, among {count}"),
         });
     }
-    let unknown = Refusal { status: Some(404), ..Refusal::default() };
-    let mut failure = failure::refused(parts, &unknown);
+    let unknown = VendorRefusal { status: Some(404), ..VendorRefusal::default() };
+    let mut failure = failure::refusal_failure(parts, &unknown);
     failure.error = ModelError {
-        trouble: Trouble::UnknownModel,
+        kind: ModelErrorKind::UnknownModel,
         message: format!("`{vendor}` has no model `{model}`"),
         hint: hint(model, &names).or(failure.error.hint),
     };
     Err(failure)
 }
 
-enum Fetched {
+enum FetchedList {
     Value(Value),
-    Refused(Refusal),
+    Refused(VendorRefusal),
 }
 
-impl Fetched {
-    fn well(self, parts: &Parts) -> Result<Value, Failure> {
+impl FetchedList {
+    fn into_result(self, parts: &RemoteParts) -> Result<Value, AttemptFailure> {
         match self {
             Self::Value(value) => Ok(value),
-            Self::Refused(refusal) => Err(failure::refused(parts, &refusal)),
+            Self::Refused(refusal) => Err(failure::refusal_failure(parts, &refusal)),
         }
     }
 }
 
-async fn fetch(parts: &Parts, address: Url) -> Result<Fetched, Failure> {
+async fn fetch(parts: &RemoteParts, address: Url) -> Result<FetchedList, AttemptFailure> {
     let request = parts.client.get(address).headers(parts.access.headers.clone());
-    let response = request.send().await.map_err(|error| failure::unsent(parts, &error))?;
+    let response = request.send().await.map_err(|error| failure::send_failure(parts, &error))?;
     if !response.status().is_success() {
-        return Ok(Fetched::Refused(refusal(response).await));
+        return Ok(FetchedList::Refused(refusal(response).await));
     }
     let is_page = content_type(&response).contains("html");
     let body = body(parts, response).await?;
     match serde_json::from_slice(&body) {
-        Ok(value) if !is_page => Ok(Fetched::Value(value)),
+        Ok(value) if !is_page => Ok(FetchedList::Value(value)),
         _ => {
             let text: String = String::from_utf8_lossy(&body).chars().take(2_000).collect();
-            let mut failure = failure::not_events(parts, &text);
+            let mut failure = failure::unexpected_body(parts, &text);
             let vendor = &parts.about.provider;
             failure.error.message = format!("`{vendor}` answered with something else than JSON");
             Err(failure)
@@ -115,14 +116,14 @@ async fn fetch(parts: &Parts, address: Url) -> Result<Fetched, Failure> {
     }
 }
 
-async fn body(parts: &Parts, mut response: Response) -> Result<Vec<u8>, Failure> {
+async fn body(parts: &RemoteParts, mut response: Response) -> Result<Vec<u8>, AttemptFailure> {
     let mut body = Vec::new();
     while let Some(chunk) =
-        response.chunk().await.map_err(|error| failure::unsent(parts, &error))?
+        response.chunk().await.map_err(|error| failure::send_failure(parts, &error))?
     {
         body.extend_from_slice(&chunk);
-        if body.len() > LIST_LIMIT_BYTES {
-            return Err(failure::endless(parts, LIST_LIMIT_BYTES));
+        if body.len() > MAX_LIST_BYTES {
+            return Err(failure::oversized_answer(parts, MAX_LIST_BYTES));
         }
     }
     Ok(body)
@@ -157,17 +158,17 @@ fn is_listed(provider: Provider, model: &str, names: &[String]) -> bool {
 }
 
 fn hint(model: &str, names: &[String]) -> Option<String> {
-    let near = nearest(model, names.iter().map(String::as_str), NEAR);
+    let near = nearest_names(model, names.iter().map(String::as_str), MAX_NEAR_NAMES);
     let quoted = |names: &[&str]| {
         let names: Vec<String> =
-            names.iter().map(|name| format!("`{}`", shown_text(name, 80))).collect();
+            names.iter().map(|name| format!("`{}`", excerpt_text(name, 80))).collect();
         names.join(", ")
     };
     if !near.is_empty() {
         return Some(format!("did you mean {}?", quoted(&near)));
     }
     let all: Vec<&str> = names.iter().map(String::as_str).collect();
-    let few = !all.is_empty() && all.len() <= FEW;
+    let few = !all.is_empty() && all.len() <= MAX_NAMED_MODELS;
     few.then(|| format!("there is only {}", quoted(&all)))
 }
 

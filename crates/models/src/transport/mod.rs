@@ -3,11 +3,11 @@
 mod attempt;
 mod failure;
 mod listing;
-mod patience;
-mod plan;
 mod quote;
 mod remote;
 mod retry_after;
+mod retry_plan;
+mod retry_policy;
 
-pub use patience::Patience;
-pub(crate) use remote::{Parts, Remote};
+pub(crate) use remote::{RemoteModel, RemoteParts};
+pub use retry_policy::RetryPolicy;

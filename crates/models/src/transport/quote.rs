@@ -1,9 +1,9 @@
 //! What the other side said, short enough and safe to show.
 
-use switchboard_text::shown_text;
+use switchboard_text::excerpt_text;
 
 /// The most characters of a quotation.
-const LONGEST: usize = 300;
+const MAX_QUOTE_CHARS: usize = 300;
 
 /// The text in one line: runs of white space become one space, what is hidden is escaped.
 pub(super) fn quote(text: &str) -> String {
@@ -13,11 +13,11 @@ pub(super) fn quote(text: &str) -> String {
             line.push(' ');
         }
         line.push_str(word);
-        if line.len() > 8 * LONGEST {
+        if line.len() > 8 * MAX_QUOTE_CHARS {
             break;
         }
     }
-    shown_text(&line, LONGEST)
+    excerpt_text(&line, MAX_QUOTE_CHARS)
 }
 
 /// Whether a text is a page for a browser.

@@ -6,7 +6,8 @@ use bytes::Bytes;
 use serde_json::{Map, Value};
 use switchboard_config::Provider;
 use switchboard_prompting::{
-    About, Answering, Checking, Delta, Model, ModelError, Request, Said, Trouble,
+    Model, ModelAnswer, ModelAnswerFuture, ModelCheckFuture, ModelDelta, ModelError,
+    ModelErrorKind, ModelInfo, ModelRequest,
 };
 use switchboard_wire::http::HttpClient;
 use tokio::sync::mpsc;
@@ -14,65 +15,66 @@ use tokio::sync::mpsc;
 use super::attempt::attempt;
 use super::failure::Remedy;
 use super::listing;
-use super::patience::Patience;
-use super::plan::{Next, Plan};
-use crate::access::Access;
+use super::retry_plan::{NextAttempt, RetryPlan};
+use super::retry_policy::RetryPolicy;
+use crate::access::VendorAccess;
 use crate::history::merge;
-use crate::listener::Listener;
-use crate::protocol::{Form, Protocol};
+use crate::listener::DeltaListener;
+use crate::protocol::{RequestForm, VendorProtocol};
 
 /// What a model at a vendor is made of.
-pub(crate) struct Parts {
-    pub(crate) about: About,
+pub(crate) struct RemoteParts {
+    pub(crate) about: ModelInfo,
     pub(crate) provider: Provider,
-    pub(crate) access: Access,
-    pub(crate) protocol: Box<dyn Protocol>,
+    pub(crate) access: VendorAccess,
+    pub(crate) protocol: Box<dyn VendorProtocol>,
     pub(crate) extra: Map<String, Value>,
-    pub(crate) patience: Patience,
+    pub(crate) patience: RetryPolicy,
     pub(crate) client: HttpClient,
 }
 
 /// A model at a vendor.
-pub(crate) struct Remote {
-    parts: Parts,
+pub(crate) struct RemoteModel {
+    parts: RemoteParts,
     /// Whether the server turned out to know only the plain form of a request.
     is_plain: AtomicBool,
 }
 
-impl Remote {
-    pub(crate) fn new(parts: Parts) -> Self {
+impl RemoteModel {
+    pub(crate) fn new(parts: RemoteParts) -> Self {
         Self { parts, is_plain: AtomicBool::new(false) }
     }
 
     async fn ask(
         &self,
-        request: &Request,
-        heard: &mpsc::Sender<Delta>,
-    ) -> Result<Said, ModelError> {
-        let mut listener = Listener::new(heard);
+        request: &ModelRequest,
+        heard: &mpsc::Sender<ModelDelta>,
+    ) -> Result<ModelAnswer, ModelError> {
+        let mut listener = DeltaListener::new(heard);
         let is_plain = self.is_plain.load(Ordering::Relaxed);
-        let form = if is_plain { Form::Plain } else { self.parts.protocol.fullest() };
-        let mut plan = Plan::new(&self.parts.patience, form);
+        let form = if is_plain { RequestForm::Plain } else { self.parts.protocol.default_form() };
+        let mut plan = RetryPlan::new(&self.parts.patience, form);
         loop {
             let form = plan.form();
             let failure = match attempt(&self.parts, self.body(request, form), &mut listener).await
             {
                 Ok(said) => {
-                    self.is_plain.store(form == Form::Plain, Ordering::Relaxed);
+                    self.is_plain.store(form == RequestForm::Plain, Ordering::Relaxed);
                     return Ok(said);
                 }
                 Err(failure) => failure,
             };
-            let (why, remedy) = (failure.error.message.clone(), failure.remedy);
+            let why = failure.error.message.clone();
+            let remedy = failure.remedy;
             match plan.after(failure) {
-                Next::GiveUp(error) => return Err(self.with_near_names(error).await),
-                Next::Ask { wait } => {
+                NextAttempt::GiveUp(error) => return Err(self.with_near_names(error).await),
+                NextAttempt::Ask { wait } => {
                     let broke_off = matches!(remedy, Remedy::AskAgain | Remedy::ReadAgain);
-                    if broke_off || listener.has_heard() {
-                        listener.tell(Delta::Again { why: why.clone() }).await;
+                    if broke_off || listener.has_partial_answer() {
+                        listener.send(ModelDelta::Restarted { why: why.clone() }).await;
                     }
                     if let Some(delay) = wait {
-                        listener.tell(Delta::Waiting { delay, why }).await;
+                        listener.send(ModelDelta::Waiting { delay, why }).await;
                         tokio::time::sleep(delay).await;
                     }
                 }
@@ -80,7 +82,7 @@ impl Remote {
         }
     }
 
-    fn body(&self, request: &Request, form: Form) -> Bytes {
+    fn body(&self, request: &ModelRequest, form: RequestForm) -> Bytes {
         let mut body = self.parts.protocol.body(request, &self.parts.about, form);
         merge(&mut body, &self.parts.extra);
         body.to_string().into()
@@ -88,26 +90,30 @@ impl Remote {
 
     /// Says which models there are, where the one that was asked for is not.
     async fn with_near_names(&self, error: ModelError) -> ModelError {
-        if error.trouble != Trouble::UnknownModel {
+        if error.kind != ModelErrorKind::UnknownModel {
             return error;
         }
-        match listing::near(&self.parts).await {
+        match listing::near_names(&self.parts).await {
             Some(hint) => error.with_hint(hint),
             None => error,
         }
     }
 }
 
-impl Model for Remote {
-    fn about(&self) -> &About {
+impl Model for RemoteModel {
+    fn info(&self) -> &ModelInfo {
         &self.parts.about
     }
 
-    fn answer<'a>(&'a self, request: &'a Request, heard: &'a mpsc::Sender<Delta>) -> Answering<'a> {
+    fn answer<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        heard: &'a mpsc::Sender<ModelDelta>,
+    ) -> ModelAnswerFuture<'a> {
         Box::pin(self.ask(request, heard))
     }
 
-    fn check(&self) -> Checking<'_> {
+    fn check(&self) -> ModelCheckFuture<'_> {
         Box::pin(listing::check(&self.parts))
     }
 }

@@ -30,7 +30,9 @@ fn date(text: &str) -> Option<u64> {
     let month = MONTHS.iter().position(|month| *month == name)? as u64 + 1;
     let year: u64 = words.next()?.parse().ok()?;
     let mut clock = words.next()?.split(':').map(|part| part.parse::<u64>().ok());
-    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
+    let hour = clock.next()??;
+    let minute = clock.next()??;
+    let second = clock.next()??;
     let in_range = (1..=31).contains(&day)
         && (1970..=9999).contains(&year)
         && hour < 24

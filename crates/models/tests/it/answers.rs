@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 use switchboard_config::{ModelProfile, Provider};
-use switchboard_prompting::{Said, Stop, Usage};
+use switchboard_prompting::{ModelAnswer, StopReason, TokenUsage};
 
 use crate::server::{
     KEY, Reply, Server, ask, hello, json as answer, model, openai, outline, profile,
 };
 
-fn greeting() -> Said {
-    Said {
+fn greeting() -> ModelAnswer {
+    ModelAnswer {
         text: "Hello".to_owned(),
         calls: Vec::new(),
-        stop: Stop::End,
-        usage: Usage::default(),
-        kept: None,
+        stop: StopReason::End,
+        usage: TokenUsage::default(),
+        vendor_message: None,
     }
 }
 
@@ -26,7 +26,7 @@ async fn an_answer_is_told_as_it_comes_and_given_whole() {
     let (deltas, answer) = ask(&*openai(&server)).await;
     assert_eq!(outline(&deltas), ["Hel", "lo"]);
     assert_eq!(answer, Ok(greeting()));
-    let received = server.received();
+    let received = server.received_requests();
     assert!(received[0].head.starts_with("post /chat/completions http/1.1"));
     assert!(received[0].head.contains(&format!("authorization: bearer {KEY}")));
 }
@@ -40,7 +40,7 @@ async fn a_profile_adds_headers_and_members() {
         ..profile(Provider::Ollama, &server.url)
     };
     ask(&*model(&profile)).await.1.unwrap();
-    let received = server.received();
+    let received = server.received_requests();
     assert!(received[0].head.contains("x-team: blue"));
     assert!(!received[0].head.contains("authorization"));
     assert_eq!(
@@ -60,7 +60,7 @@ async fn a_server_that_does_not_know_stream_options_is_asked_without_and_remembe
         assert_eq!((outline(&deltas), said), (vec!["Hel".into(), "lo".into()], Ok(greeting())));
     }
     let asked: Vec<bool> = server
-        .received()
+        .received_requests()
         .iter()
         .map(|received| received.body.get("stream_options").is_some())
         .collect();

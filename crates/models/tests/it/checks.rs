@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 
 use switchboard_config::Provider;
-use switchboard_prompting::Trouble;
+use switchboard_prompting::ModelErrorKind;
 
 use crate::server::{Reply, Server, json, model, profile, response};
 
@@ -14,14 +14,14 @@ async fn check(
     provider: Provider,
     name: &str,
     replies: Vec<Reply>,
-) -> (Result<String, (Trouble, Option<String>)>, Vec<String>) {
+) -> (Result<String, (ModelErrorKind, Option<String>)>, Vec<String>) {
     let server = Server::start(replies).await;
     let mut profile = profile(provider, &server.url);
     name.clone_into(&mut profile.model);
     let outcome = model(&profile).check().await;
-    let received = server.received();
+    let received = server.received_requests();
     let lines = received.iter().map(|it| it.head.lines().next().unwrap().to_owned());
-    (outcome.map_err(|error| (error.trouble, error.hint)), lines.collect())
+    (outcome.map_err(|error| (error.kind, error.hint)), lines.collect())
 }
 
 #[tokio::test]
@@ -66,7 +66,7 @@ async fn a_model_that_is_not_listed_is_answered_with_near_names() {
         (Provider::Gemini, vec![missing, json("200 OK", LIST)]),
     ] {
         let (outcome, _) = check(provider, "othermodle", replies).await;
-        assert_eq!(outcome, Err((Trouble::UnknownModel, hint.clone())), "{provider:?}");
+        assert_eq!(outcome, Err((ModelErrorKind::UnknownModel, hint.clone())), "{provider:?}");
     }
 }
 
@@ -80,14 +80,14 @@ async fn a_server_without_a_list_answers_all_the_same() {
 async fn what_is_wrong_is_told_at_once() {
     let page = response("200 OK", "content-type: text/html\r\n", "<html></html>");
     for (reply, trouble) in [
-        (response("401 Unauthorized", "", ""), Trouble::BadKey),
-        (response("503 Busy", "", ""), Trouble::Busy),
-        (page, Trouble::Malformed),
+        (response("401 Unauthorized", "", ""), ModelErrorKind::BadKey),
+        (response("503 Busy", "", ""), ModelErrorKind::Busy),
+        (page, ModelErrorKind::Malformed),
     ] {
         let (outcome, asked) = check(Provider::OpenAi, "m", vec![reply]).await;
         assert_eq!((outcome.unwrap_err().0, asked.len()), (trouble, 1));
     }
     let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let ollama = model(&profile(Provider::Ollama, &format!("http://{unused}")));
-    assert_eq!(ollama.check().await.unwrap_err().trouble, Trouble::Unreachable);
+    assert_eq!(ollama.check().await.unwrap_err().kind, ModelErrorKind::Unreachable);
 }

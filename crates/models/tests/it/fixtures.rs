@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_config::{ModelProfile, Provider};
-use switchboard_models::{Patience, open_with};
+use switchboard_models::{RetryPolicy, open_with};
 use switchboard_prompting::{
-    AskedCall, CallResult, Delta, Image, Kept, Message, Model, ModelError, Request, Said, Stop,
-    Trouble, Usage,
+    CallResult, ChatMessage, Image, Model, ModelAnswer, ModelDelta, ModelError, ModelErrorKind,
+    ModelRequest, RequestedCall, StopReason, TokenUsage, VendorMessage,
 };
 use switchboard_testkit::{ModelFixture, ModelVendor};
 use tokio::sync::mpsc;
@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use crate::server::{KEY, environment};
 
 /// Long waits for a process that shares the machine with other tests, short ones between questions.
-const PATIENCE: Patience = Patience {
+const TEST_RETRY_POLICY: RetryPolicy = RetryPolicy {
     beginning: Duration::from_secs(30),
     silence: Duration::from_secs(30),
     back_off: Duration::from_millis(4),
@@ -28,7 +28,7 @@ fn provider(vendor: ModelVendor) -> Provider {
 }
 
 fn start(vendor: ModelVendor, turns: &Value) -> (ModelFixture, Arc<dyn Model>) {
-    start_with(vendor, turns, &json!({}), PATIENCE)
+    start_with(vendor, turns, &json!({}), TEST_RETRY_POLICY)
 }
 
 /// The same with members that every request carries, and other limits on waiting.
@@ -36,7 +36,7 @@ fn start_with(
     vendor: ModelVendor,
     turns: &Value,
     extra: &Value,
-    patience: Patience,
+    patience: RetryPolicy,
 ) -> (ModelFixture, Arc<dyn Model>) {
     let fixture = ModelFixture::build(vendor).key(KEY).start(&json!({ "turns": turns }));
     let profile = ModelProfile {
@@ -50,8 +50,8 @@ fn start_with(
 
 /// What a vendor wants to be told of one tool.
 fn tools(vendor: ModelVendor) -> Value {
-    let (name, schema) =
-        ("weather", json!({"type": "object", "properties": {"city": {"type": "string"}}}));
+    let name = "weather";
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
     match vendor {
         ModelVendor::OpenAi => {
             json!([{"type": "function", "function": {"name": name, "parameters": schema}}])
@@ -63,20 +63,20 @@ fn tools(vendor: ModelVendor) -> Value {
     }
 }
 
-fn user(text: &str) -> Message {
-    Message::User { text: text.to_owned(), images: Vec::new() }
+fn user(text: &str) -> ChatMessage {
+    ChatMessage::User { text: text.to_owned(), images: Vec::new() }
 }
 
 async fn ask(
     model: &dyn Model,
     vendor: ModelVendor,
-    messages: &[Message],
-) -> (Vec<Delta>, Result<Said, ModelError>) {
-    let request = Request {
+    messages: &[ChatMessage],
+) -> (Vec<ModelDelta>, Result<ModelAnswer, ModelError>) {
+    let request = ModelRequest {
         system: "Be brief.".to_owned(),
         messages: messages.to_vec(),
         tools: tools(vendor),
-        ..Request::default()
+        ..ModelRequest::default()
     };
     let (heard, mut told) = mpsc::channel(1_000);
     let answer = model.answer(&request, &heard).await;
@@ -88,38 +88,38 @@ async fn ask(
 }
 
 /// The words, the thoughts and the names of calls that were told on the way.
-fn heard(deltas: &[Delta]) -> [String; 3] {
+fn delta_texts(deltas: &[ModelDelta]) -> [String; 3] {
     let mut all = [const { String::new() }; 3];
     for delta in deltas {
         match delta {
-            Delta::Text(text) => all[0].push_str(text),
-            Delta::Thinking(text) => all[1].push_str(text),
-            Delta::Call { name } => all[2].push_str(name),
-            Delta::Again { .. } => all = [const { String::new() }; 3],
-            Delta::Waiting { .. } => {}
+            ModelDelta::Text(text) => all[0].push_str(text),
+            ModelDelta::Thinking(text) => all[1].push_str(text),
+            ModelDelta::Call { name } => all[2].push_str(name),
+            ModelDelta::Restarted { .. } => all = [const { String::new() }; 3],
+            ModelDelta::Waiting { .. } => {}
         }
     }
     all
 }
 
 /// What the model said as a message of the conversation, as a conversation keeps it.
-fn kept(vendor: ModelVendor, said: &Said) -> Message {
-    let calls = said.calls.iter().enumerate().map(|(place, call)| AskedCall {
+fn kept_message(vendor: ModelVendor, said: &ModelAnswer) -> ChatMessage {
+    let calls = said.calls.iter().enumerate().map(|(place, call)| RequestedCall {
         id: call.id.clone().unwrap_or_else(|| format!("call_{place}")),
         name: call.name.clone(),
         arguments: call.arguments.as_ref().unwrap().text.clone(),
     });
-    let kept = said.kept.clone();
-    Message::Assistant {
+    let kept = said.vendor_message.clone();
+    ChatMessage::Assistant {
         text: said.text.clone(),
         calls: calls.collect(),
-        kept: kept.map(|content| Kept { provider: vendor.name().to_owned(), content }),
+        kept: kept.map(|content| VendorMessage { provider: vendor.name().to_owned(), content }),
     }
 }
 
 /// A result for every call of a message.
-fn results(message: &Message, images: &[Image]) -> Message {
-    let Message::Assistant { calls, .. } = message else { return user("") };
+fn results(message: &ChatMessage, images: &[Image]) -> ChatMessage {
+    let ChatMessage::Assistant { calls, .. } = message else { return user("") };
     let results = calls.iter().map(|call| CallResult {
         id: call.id.clone(),
         name: call.name.clone(),
@@ -127,7 +127,7 @@ fn results(message: &Message, images: &[Image]) -> Message {
         images: images.to_vec(),
         failed: false,
     });
-    Message::Results { results: results.collect() }
+    ChatMessage::Results { results: results.collect() }
 }
 
 #[tokio::test]
@@ -138,10 +138,14 @@ async fn text_of_any_language_comes_in_pieces_and_whole() {
         let (fixture, model) = start(vendor, &json!([{"text": text, "chunk": 3, "usage": usage}]));
         let (deltas, said) = ask(&*model, vendor, &[user("hi")]).await;
         let said = said.unwrap();
-        assert_eq!(heard(&deltas), [text, "", ""], "{vendor:?}");
+        assert_eq!(delta_texts(&deltas), [text, "", ""], "{vendor:?}");
         assert!(deltas.len() > 5, "{vendor:?}: {deltas:?}");
-        let usage = Usage { input: 120, output: 9, cached: 100 };
-        assert_eq!((&*said.text, said.stop, said.usage), (text, Stop::End, usage), "{vendor:?}");
+        let usage = TokenUsage { input: 120, output: 9, cached: 100 };
+        assert_eq!(
+            (&*said.text, said.stop, said.usage),
+            (text, StopReason::End, usage),
+            "{vendor:?}"
+        );
         assert_eq!(fixture.requests().len(), 1, "{vendor:?}");
     }
 }
@@ -162,15 +166,15 @@ async fn several_calls_come_in_order_and_their_results_are_taken() {
         let question = user("How is it?");
         let (deltas, said) = ask(&*model, vendor, std::slice::from_ref(&question)).await;
         let said = said.unwrap();
-        assert_eq!(heard(&deltas), ["I look.", "", "weatherweatherweather"], "{vendor:?}");
-        assert_eq!(said.stop, Stop::Calls, "{vendor:?}");
+        assert_eq!(delta_texts(&deltas), ["I look.", "", "weatherweatherweather"], "{vendor:?}");
+        assert_eq!(said.stop, StopReason::Calls, "{vendor:?}");
         let got: Vec<Value> = said
             .calls
             .iter()
             .map(|call| serde_json::from_str(&call.arguments.as_ref().unwrap().text).unwrap())
             .collect();
         assert_eq!(got, arguments, "{vendor:?}");
-        let answered = kept(vendor, &said);
+        let answered = kept_message(vendor, &said);
         let back = results(&answered, &[]);
         let (_, said) = ask(&*model, vendor, &[question, answered, back]).await;
         assert_eq!(said.unwrap().text, "Sun everywhere.", "{vendor:?}");
@@ -194,17 +198,17 @@ async fn thoughts_are_told_apart_and_given_back_with_their_signatures() {
             {"thinking": "Enough.", "text": "Both are sunny."},
             {"expect": ["And tomorrow?"], "text": "Also."},
         ]);
-        let (fixture, model) = start_with(vendor, &turns, &extra, PATIENCE);
+        let (fixture, model) = start_with(vendor, &turns, &extra, TEST_RETRY_POLICY);
         let mut messages = vec![user("How is it in Oslo and Rome?")];
         let mut thoughts = Vec::new();
         for _ in 0..3 {
             let (deltas, said) = ask(&*model, vendor, &messages).await;
             // The fixture refuses a thought without its signature, or with a changed one.
             let said = said.unwrap_or_else(|error| panic!("{vendor:?}: {error:?}"));
-            let [text, thinking, _] = heard(&deltas);
+            let [text, thinking, _] = delta_texts(&deltas);
             assert_eq!(text, said.text, "{vendor:?}");
             thoughts.push(thinking);
-            let answered = kept(vendor, &said);
+            let answered = kept_message(vendor, &said);
             let back = results(&answered, &[]);
             messages.push(answered);
             if !said.calls.is_empty() {
@@ -237,7 +241,7 @@ async fn what_one_vendor_said_is_understood_by_the_others() {
         let (_fixture, model) = start(before, &first);
         let question = user("How is it?");
         let (_, said) = ask(&*model, before, std::slice::from_ref(&question)).await;
-        let answered = kept(before, &said.unwrap());
+        let answered = kept_message(before, &said.unwrap());
         let image = Image { mime: "image/png".to_owned(), data: "iVBORw0KGgo=".to_owned() };
         let messages = [question, answered.clone(), results(&answered, &[image])];
         for after in ModelVendor::ALL {
@@ -251,30 +255,34 @@ async fn what_one_vendor_said_is_understood_by_the_others() {
 }
 
 /// The trouble that a fault means when it does not go away. When it strikes once, it is got over.
-async fn trouble(vendor: ModelVendor, fault: &Value, patience: Patience) -> Trouble {
+async fn trouble(vendor: ModelVendor, fault: &Value, patience: RetryPolicy) -> ModelErrorKind {
     let turn = |fault: &Value| json!([{"text": "One two three.", "chunk": 2, "fault": fault}]);
     let mut once = fault.clone();
     once["times"] = json!(1);
     let (_fixture, model) = start_with(vendor, &turn(&once), &json!({}), patience);
     let (deltas, said) = ask(&*model, vendor, &[user("hi")]).await;
     assert_eq!(said.unwrap().text, "One two three.", "{vendor:?} {fault}");
-    assert_eq!(heard(&deltas)[0], "One two three.", "{vendor:?} {fault}");
+    assert_eq!(delta_texts(&deltas)[0], "One two three.", "{vendor:?} {fault}");
     let (_fixture, model) = start_with(vendor, &turn(fault), &json!({}), patience);
     let (_, said) = ask(&*model, vendor, &[user("hi")]).await;
-    said.unwrap_err().trouble
+    said.unwrap_err().kind
 }
 
 #[tokio::test]
 async fn faults_are_got_over_or_told() {
     for vendor in ModelVendor::ALL {
         for (fault, expected) in [
-            (json!({"kind": "status", "status": 429}), Trouble::Busy),
-            (json!({"kind": "status", "status": 503}), Trouble::Busy),
-            (json!({"kind": "cut", "after": 3}), Trouble::CutOff),
-            (json!({"kind": "malformed", "after": 3}), Trouble::Malformed),
-            (json!({"kind": "error", "after": 3}), Trouble::Busy),
+            (json!({"kind": "status", "status": 429}), ModelErrorKind::Busy),
+            (json!({"kind": "status", "status": 503}), ModelErrorKind::Busy),
+            (json!({"kind": "cut", "after": 3}), ModelErrorKind::CutOff),
+            (json!({"kind": "malformed", "after": 3}), ModelErrorKind::Malformed),
+            (json!({"kind": "error", "after": 3}), ModelErrorKind::Busy),
         ] {
-            assert_eq!(trouble(vendor, &fault, PATIENCE).await, expected, "{vendor:?} {fault}");
+            assert_eq!(
+                trouble(vendor, &fault, TEST_RETRY_POLICY).await,
+                expected,
+                "{vendor:?} {fault}"
+            );
         }
     }
 }
@@ -282,8 +290,8 @@ async fn faults_are_got_over_or_told() {
 #[tokio::test]
 async fn a_vendor_that_falls_silent_is_not_waited_for_without_end() {
     for vendor in ModelVendor::ALL {
-        let patience = Patience { silence: Duration::from_millis(300), ..PATIENCE };
+        let patience = RetryPolicy { silence: Duration::from_millis(300), ..TEST_RETRY_POLICY };
         let fault = json!({"kind": "silent", "after": 3});
-        assert_eq!(trouble(vendor, &fault, patience).await, Trouble::CutOff, "{vendor:?}");
+        assert_eq!(trouble(vendor, &fault, patience).await, ModelErrorKind::CutOff, "{vendor:?}");
     }
 }

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use switchboard_prompting::{Delta, ModelError, Trouble};
+use switchboard_prompting::{ModelDelta, ModelError, ModelErrorKind};
 
 use crate::server::{KEY, Reply, Server, ask, hello, json, openai, outline, response};
 
-async fn refused(replies: Vec<Reply>) -> (usize, ModelError) {
+async fn ask_refusing_server(replies: Vec<Reply>) -> (usize, ModelError) {
     let server = Server::start(replies).await;
     let error = ask(&*openai(&server)).await.1.unwrap_err();
-    (server.received().len(), error)
+    (server.received_requests().len(), error)
 }
 
 #[tokio::test]
@@ -25,7 +25,7 @@ async fn a_busy_vendor_says_how_long_to_wait() {
         let (deltas, answer) = ask(&*openai(&server)).await;
         assert_eq!(outline(&deltas), ["waiting", "Hel", "lo"]);
         assert_eq!(answer.unwrap().text, "Hello");
-        let Delta::Waiting { delay, why } = &deltas[0] else { panic!() };
+        let ModelDelta::Waiting { delay, why } = &deltas[0] else { panic!() };
         assert!(wait.is_none_or(|wait| Duration::from_millis(wait) == *delay), "{delay:?}");
         assert_eq!(why, "`openai` cannot answer at the moment (HTTP status 429): slow down");
     }
@@ -34,23 +34,23 @@ async fn a_busy_vendor_says_how_long_to_wait() {
 #[tokio::test]
 async fn a_vendor_that_stays_busy_is_asked_four_times() {
     for status in ["429 Too Many Requests", "500 Oops", "529 Overloaded"] {
-        let (requests, error) = refused(vec![response(status, "", "")]).await;
-        assert_eq!((requests, error.trouble), (4, Trouble::Busy), "{status}");
+        let (requests, error) = ask_refusing_server(vec![response(status, "", "")]).await;
+        assert_eq!((requests, error.kind), (4, ModelErrorKind::Busy), "{status}");
     }
 }
 
 #[tokio::test]
 async fn a_wait_that_is_too_long_is_not_begun() {
     let far = response("429 Too Many Requests", "retry-after: 3600\r\n", "");
-    let (requests, error) = refused(vec![far]).await;
-    assert_eq!((requests, error.trouble), (1, Trouble::Busy));
+    let (requests, error) = ask_refusing_server(vec![far]).await;
+    assert_eq!((requests, error.kind), (1, ModelErrorKind::Busy));
 }
 
 #[tokio::test]
 async fn a_quota_that_is_used_up_is_not_waited_for() {
     let body = r#"{"error":{"message":"quota","code":"insufficient_quota"}}"#;
-    let (requests, error) = refused(vec![json("429 Too Many Requests", body)]).await;
-    assert_eq!((requests, error.trouble), (1, Trouble::Busy));
+    let (requests, error) = ask_refusing_server(vec![json("429 Too Many Requests", body)]).await;
+    assert_eq!((requests, error.kind), (1, ModelErrorKind::Busy));
     assert!(error.hint.unwrap().contains("billing"));
 }
 
@@ -58,9 +58,9 @@ async fn a_quota_that_is_used_up_is_not_waited_for() {
 async fn a_wrong_key_is_told_without_repeating_it() {
     for (number, status) in [(401, "401 Unauthorized"), (403, "403 Forbidden")] {
         let body = format!(r#"{{"error":{{"message":"Incorrect key {KEY}\u001b[31m"}}}}"#);
-        let (requests, error) = refused(vec![json(status, &body)]).await;
+        let (requests, error) = ask_refusing_server(vec![json(status, &body)]).await;
         let expected = ModelError::new(
-            Trouble::BadKey,
+            ModelErrorKind::BadKey,
             format!(
                 "`openai` does not accept the key (HTTP status {number}): \
  Incorrect key ***\\u{{1b}}[31m"
@@ -75,10 +75,10 @@ async fn a_wrong_key_is_told_without_repeating_it() {
 async fn a_model_that_is_not_there_is_answered_with_near_names() {
     let missing = json("404 Not Found", r#"{"error":{"message":"no such model"}}"#);
     let list = json("200 OK", r#"{"data":[{"id":"m-10"},{"id":"unlike"}]}"#);
-    let (requests, error) = refused(vec![missing.clone(), list]).await;
-    assert_eq!((requests, error.trouble), (2, Trouble::UnknownModel));
+    let (requests, error) = ask_refusing_server(vec![missing.clone(), list]).await;
+    assert_eq!((requests, error.kind), (2, ModelErrorKind::UnknownModel));
     assert_eq!(error.hint.unwrap(), "there is only `m-10`, `unlike`");
-    let (_, error) = refused(vec![missing]).await;
+    let (_, error) = ask_refusing_server(vec![missing]).await;
     assert_eq!(error.hint.unwrap(), "look at the vendor's list of models, and check `baseUrl`");
 }
 
@@ -86,20 +86,21 @@ async fn a_model_that_is_not_there_is_answered_with_near_names() {
 async fn other_refusals_are_told_once() {
     let long = r#"{"error":{"message":"too long","code":"context_length_exceeded"}}"#;
     for (status, body, requests, trouble) in [
-        ("400 Bad Request", long, 1, Trouble::TooLong),
-        ("413 Content Too Large", "", 1, Trouble::TooLong),
+        ("400 Bad Request", long, 1, ModelErrorKind::TooLong),
+        ("413 Content Too Large", "", 1, ModelErrorKind::TooLong),
         // Once more without what the server may not know.
-        ("400 Bad Request", r#"{"error":{"message":"bad"}}"#, 2, Trouble::BadRequest),
-        ("302 Found", "", 1, Trouble::Profile),
+        ("400 Bad Request", r#"{"error":{"message":"bad"}}"#, 2, ModelErrorKind::BadRequest),
+        ("302 Found", "", 1, ModelErrorKind::Profile),
     ] {
         let headers = "location: http://127.0.0.1:1/elsewhere\r\n";
-        let (count, error) = refused(vec![response(status, headers, body)]).await;
-        assert_eq!((count, error.trouble), (requests, trouble), "{status}: {error:?}");
+        let (count, error) = ask_refusing_server(vec![response(status, headers, body)]).await;
+        assert_eq!((count, error.kind), (requests, trouble), "{status}: {error:?}");
     }
 }
 
 #[tokio::test]
 async fn a_long_refusal_is_quoted_short() {
-    let (_, error) = refused(vec![response("400 Bad", "", &"word ".repeat(100_000))]).await;
+    let (_, error) =
+        ask_refusing_server(vec![response("400 Bad", "", &"word ".repeat(100_000))]).await;
     assert!(error.message.chars().count() < 400, "{}", error.message.len());
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use switchboard_config::{CallStyle, ModelProfile, Provider};
 use switchboard_core::{
-    ChosenModel, ModelWishes, SampleMessage, SamplePart, SampleRequest, SampleRole, SampleStop,
-    SampleTool, SampleToolChoice, Sampled, Sampler, ToolUse,
+    ChosenModel, ModelPreferences, SampleMessage, SamplePart, SampleRequest, SampleResult,
+    SampleRole, SampleStop, SampleTool, SampleToolChoice, Sampler, ToolUse,
 };
 use switchboard_models::ModelSampler;
 
@@ -43,8 +43,8 @@ fn text(text: &str) -> SamplePart {
     SamplePart::Text(text.to_owned())
 }
 
-fn said(text: &str, tokens: usize) -> Sampled {
-    Sampled {
+fn said(text: &str, tokens: usize) -> SampleResult {
+    SampleResult {
         model: "fake".to_owned(),
         text: text.to_owned(),
         calls: Vec::new(),
@@ -57,7 +57,7 @@ fn said(text: &str, tokens: usize) -> Sampled {
 async fn the_only_model_there_is_answers_and_its_cost_is_told() {
     let turns = json!([{"expect": ["Hi"], "text": "Hello.", "usage": {"input": 7, "output": 2}}]);
     let (sampler, _folder) = sampler(&turns, None);
-    let chosen = sampler.choose(&ModelWishes::default());
+    let chosen = sampler.choose(&ModelPreferences::default());
     let expected =
         ChosenModel { profile: "fake".to_owned(), model: String::new(), tools: ToolUse::Native };
     assert_eq!(chosen, Some(expected));
@@ -70,7 +70,7 @@ async fn a_text_that_ends_the_answer_ends_it_whoever_notices() {
     let (sampler, _folder) = sampler(&turns, None);
     let request =
         SampleRequest { stop_sequences: vec!["\n".to_owned()], ..request(vec![text("Hi")]) };
-    let expected = Sampled { stop: SampleStop::Sequence, ..said("one", 1) };
+    let expected = SampleResult { stop: SampleStop::Sequence, ..said("one", 1) };
     assert_eq!(sampler.sample(&request).await, Ok(expected));
 }
 
@@ -88,7 +88,7 @@ async fn calls_and_their_results_go_both_ways() {
     };
     let first = SampleRequest { tools: vec![tool], ..request(vec![text("What is it?")]) };
     let call = ("call_1_1".to_owned(), "see".to_owned(), json!({"at": 1}));
-    let expected = Sampled { calls: vec![call], stop: SampleStop::Calls, ..said("", 1) };
+    let expected = SampleResult { calls: vec![call], stop: SampleStop::Calls, ..said("", 1) };
     assert_eq!(sampler.sample(&first).await, Ok(expected));
     let mut second = first;
     let id = "call_1_1".to_owned();
@@ -104,7 +104,7 @@ async fn calls_and_their_results_go_both_ways() {
 async fn a_model_that_calls_in_text_takes_no_tools_and_a_refusal_is_an_error() {
     let turns = json!([{"text": "no", "stop": "refused"}]);
     let (sampler, _folder) = sampler(&turns, Some(CallStyle::Text));
-    let chosen = sampler.choose(&ModelWishes::default()).unwrap();
+    let chosen = sampler.choose(&ModelPreferences::default()).unwrap();
     assert_eq!(chosen.tools, ToolUse::None);
     let refused = sampler.sample(&request(vec![text("Hi")])).await;
     assert_eq!(refused, Err("the vendor does not want to answer".to_owned()));

@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use switchboard_config::{CallStyle, ModelProfile, Provider};
 use switchboard_models::open;
 use switchboard_prompting::{
-    AskedCall, CallForm, CallResult, Calls, Message, Model, ModelError, Request, Stop, Trouble,
-    Usage, Vendor,
+    CallForm, CallMode, CallResult, ChatMessage, Model, ModelError, ModelErrorKind, ModelRequest,
+    RequestedCall, StopReason, TokenUsage, Vendor,
 };
 use tokio::sync::mpsc;
 
 use crate::server::{environment, outline};
 
-fn opened(script: &Value, calls: Option<CallStyle>) -> Result<Arc<dyn Model>, ModelError> {
+fn open_script(script: &Value, calls: Option<CallStyle>) -> Result<Arc<dyn Model>, ModelError> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("script.json"), script.to_string()).unwrap();
     let mut environment = environment();
@@ -26,17 +26,17 @@ fn opened(script: &Value, calls: Option<CallStyle>) -> Result<Arc<dyn Model>, Mo
     open(&profile, &environment)
 }
 
-fn user(text: &str) -> Message {
-    Message::User { text: text.to_owned(), images: Vec::new() }
+fn user(text: &str) -> ChatMessage {
+    ChatMessage::User { text: text.to_owned(), images: Vec::new() }
 }
 
-fn said(text: &str) -> Message {
-    Message::Assistant { text: text.to_owned(), calls: Vec::new(), kept: None }
+fn user_message(text: &str) -> ChatMessage {
+    ChatMessage::Assistant { text: text.to_owned(), calls: Vec::new(), kept: None }
 }
 
-async fn text(model: &dyn Model, messages: &[Message]) -> Result<String, String> {
+async fn text(model: &dyn Model, messages: &[ChatMessage]) -> Result<String, String> {
     let (heard, _told) = mpsc::channel(100);
-    let request = Request { messages: messages.to_vec(), ..Request::default() };
+    let request = ModelRequest { messages: messages.to_vec(), ..ModelRequest::default() };
     let answer = model.answer(&request, &heard).await;
     answer.map(|said| said.text).map_err(|error| error.message)
 }
@@ -56,30 +56,30 @@ fn forecast() -> Value {
 
 #[tokio::test]
 async fn a_script_thinks_calls_and_speaks() {
-    let model = opened(&forecast(), None).unwrap();
-    assert_eq!(model.about().calls, Calls::Native(Vendor::OpenAi));
+    let model = open_script(&forecast(), None).unwrap();
+    assert_eq!(model.info().calls, CallMode::Native(Vendor::OpenAi));
     let mut messages = vec![user("How is the weather?")];
     let (heard, mut told) = mpsc::channel(100);
-    let request = Request { messages: messages.clone(), ..Request::default() };
+    let request = ModelRequest { messages: messages.clone(), ..ModelRequest::default() };
     let answer = model.answer(&request, &heard).await.unwrap();
     assert_eq!(
         (answer.stop, answer.usage),
-        (Stop::Calls, Usage { input: 10, output: 5, cached: 2 })
+        (StopReason::Calls, TokenUsage { input: 10, output: 5, cached: 2 })
     );
     let call = &answer.calls[0];
-    let call = AskedCall {
+    let call = RequestedCall {
         id: call.id.clone().unwrap(),
         name: call.name.clone(),
         arguments: call.arguments.clone().unwrap().text,
     };
     let expected = ("call_1_1", "weather__get", "{\"city\":\"Oslo\"}");
     assert_eq!((&*call.id, &*call.name, &*call.arguments), expected);
-    messages.push(Message::Assistant {
+    messages.push(ChatMessage::Assistant {
         text: String::new(),
         calls: vec![call.clone()],
         kept: None,
     });
-    messages.push(Message::Results {
+    messages.push(ChatMessage::Results {
         results: vec![CallResult {
             id: call.id,
             name: call.name,
@@ -88,22 +88,22 @@ async fn a_script_thinks_calls_and_speaks() {
             failed: false,
         }],
     });
-    let request = Request { messages: messages.clone(), ..Request::default() };
+    let request = ModelRequest { messages: messages.clone(), ..ModelRequest::default() };
     let answer = model.answer(&request, &heard).await.unwrap();
-    assert_eq!((answer.text.as_str(), answer.stop), ("It is -3.", Stop::End));
+    assert_eq!((answer.text.as_str(), answer.stop), ("It is -3.", StopReason::End));
     let deltas: Vec<_> = std::iter::from_fn(|| told.try_recv().ok()).collect();
     assert_eq!(outline(&deltas), ["(a tool knows)", "call weather__get", "It i", "s -3", "."]);
-    messages.extend([said("It is -3."), user("What did you say?")]);
+    messages.extend([user_message("It is -3."), user("What did you say?")]);
     assert_eq!(text(&*model, &messages).await.unwrap(), "I said -3.");
 }
 
 #[tokio::test]
 async fn a_script_follows_the_history_unless_it_is_a_sequence() {
     let turns = json!([{"text": "one"}, {"text": "two"}]);
-    let by_history = opened(&json!({"turns": turns}), None).unwrap();
-    let in_sequence = opened(&json!({"order": "sequence", "turns": turns}), None).unwrap();
+    let by_history = open_script(&json!({"turns": turns}), None).unwrap();
+    let in_sequence = open_script(&json!({"order": "sequence", "turns": turns}), None).unwrap();
     let first = [user("a")];
-    let second = [user("a"), said("one"), user("b")];
+    let second = [user("a"), user_message("one"), user("b")];
     for (messages, history, sequence) in [(&first[..], "one", "one"), (&first, "one", "two")] {
         assert_eq!(text(&*by_history, messages).await.unwrap(), history);
         assert_eq!(text(&*in_sequence, messages).await.unwrap(), sequence);
@@ -115,28 +115,28 @@ async fn a_script_follows_the_history_unless_it_is_a_sequence() {
 
 #[tokio::test]
 async fn what_a_script_did_not_expect_is_quoted() {
-    let model = opened(&forecast(), None).unwrap();
+    let model = open_script(&forecast(), None).unwrap();
     let error = text(&*model, &[user("good morning")]).await.unwrap_err();
     assert!(error.ends_with("turn 1 expects `weather`, but was told `good morning`"), "{error}");
 }
 
 #[tokio::test]
 async fn a_model_that_calls_in_text_has_no_native_calls() {
-    let model = opened(&forecast(), Some(CallStyle::Text)).unwrap();
-    assert_eq!(model.about().calls, Calls::Text(CallForm::Wrapper));
+    let model = open_script(&forecast(), Some(CallStyle::Text)).unwrap();
+    assert_eq!(model.info().calls, CallMode::Text(CallForm::Wrapper));
     let error = text(&*model, &[user("weather")]).await.unwrap_err();
     assert!(error.ends_with("turn 1 has native calls"), "{error}");
 }
 
 #[tokio::test]
 async fn a_script_is_checked_when_it_is_opened() {
-    let check = opened(&forecast(), None).unwrap().check().await.unwrap();
+    let check = open_script(&forecast(), None).unwrap().check().await.unwrap();
     assert!(check.ends_with("script.json` has 3 turns"), "{check}");
-    let error = opened(&json!({"turns": [{"calls": 7}]}), None).err().unwrap();
-    assert_eq!(error.trouble, Trouble::Profile);
+    let error = open_script(&json!({"turns": [{"calls": 7}]}), None).err().unwrap();
+    assert_eq!(error.kind, ModelErrorKind::Profile);
     let nowhere = ModelProfile {
         file: Some("nowhere.json".into()),
         ..ModelProfile::new("fake", Provider::Scripted, "")
     };
-    assert_eq!(open(&nowhere, &environment()).err().unwrap().trouble, Trouble::Profile);
+    assert_eq!(open(&nowhere, &environment()).err().unwrap().kind, ModelErrorKind::Profile);
 }

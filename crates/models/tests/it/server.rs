@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 use switchboard_config::{Environment, ModelProfile, Provider};
-use switchboard_models::{Patience, open_with};
-use switchboard_prompting::{Delta, Message, Model, ModelError, Request, Said};
+use switchboard_models::{RetryPolicy, open_with};
+use switchboard_prompting::{
+    ChatMessage, Model, ModelAnswer, ModelDelta, ModelError, ModelRequest,
+};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
@@ -28,7 +30,7 @@ pub(crate) enum Reply {
 
 /// What came in.
 #[derive(Clone, Debug)]
-pub(crate) struct Received {
+pub(crate) struct ReceivedRequest {
     /// Method, path and headers, as they came.
     pub(crate) head: String,
     /// The body; null where there is none.
@@ -37,7 +39,7 @@ pub(crate) struct Received {
 
 pub(crate) struct Server {
     pub(crate) url: String,
-    received: Arc<Mutex<Vec<Received>>>,
+    received: Arc<Mutex<Vec<ReceivedRequest>>>,
     task: JoinHandle<()>,
 }
 
@@ -46,7 +48,7 @@ impl Server {
     pub(crate) async fn start(replies: Vec<Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let received: Arc<Mutex<Vec<Received>>> = Arc::default();
+        let received: Arc<Mutex<Vec<ReceivedRequest>>> = Arc::default();
         let journal = Arc::clone(&received);
         let task = tokio::spawn(async move {
             let mut replies = replies.into_iter().peekable();
@@ -60,7 +62,7 @@ impl Server {
         Self { url, received, task }
     }
 
-    pub(crate) fn received(&self) -> Vec<Received> {
+    pub(crate) fn received_requests(&self) -> Vec<ReceivedRequest> {
         self.received.lock().unwrap().clone()
     }
 }
@@ -71,7 +73,7 @@ impl Drop for Server {
     }
 }
 
-async fn serve(mut stream: TcpStream, reply: Reply, journal: Arc<Mutex<Vec<Received>>>) {
+async fn serve(mut stream: TcpStream, reply: Reply, journal: Arc<Mutex<Vec<ReceivedRequest>>>) {
     let Some(received) = read(&mut stream).await else { return };
     journal.lock().unwrap().push(received);
     let (Reply::Close(text) | Reply::Hold(text)) = &reply;
@@ -89,7 +91,7 @@ async fn serve(mut stream: TcpStream, reply: Reply, journal: Arc<Mutex<Vec<Recei
     }
 }
 
-async fn read(stream: &mut TcpStream) -> Option<Received> {
+async fn read(stream: &mut TcpStream) -> Option<ReceivedRequest> {
     let mut bytes = Vec::new();
     loop {
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -99,7 +101,7 @@ async fn read(stream: &mut TcpStream) -> Option<Received> {
             let length: usize = length.map_or(0, |length| length.parse().unwrap());
             if body.len() >= length {
                 let body = serde_json::from_str(body).unwrap_or_default();
-                return Some(Received { head, body });
+                return Some(ReceivedRequest { head, body });
             }
         }
         let mut buffer = [0; 4_096];
@@ -153,7 +155,7 @@ pub(crate) fn environment() -> Environment {
 }
 
 /// Waits that are short enough for a test.
-pub(crate) const QUICK: Patience = Patience {
+pub(crate) const QUICK: RetryPolicy = RetryPolicy {
     beginning: Duration::from_millis(300),
     silence: Duration::from_millis(300),
     back_off: Duration::from_millis(4),
@@ -169,13 +171,13 @@ pub(crate) fn openai(server: &Server) -> Arc<dyn Model> {
     model(&profile(Provider::OpenAi, &server.url))
 }
 
-pub(crate) fn question() -> Request {
-    let hi = Message::User { text: "hi".to_owned(), images: Vec::new() };
-    Request { messages: vec![hi], ..Request::default() }
+pub(crate) fn question() -> ModelRequest {
+    let hi = ChatMessage::User { text: "hi".to_owned(), images: Vec::new() };
+    ModelRequest { messages: vec![hi], ..ModelRequest::default() }
 }
 
 /// Asks and gives back what was told on the way and what came out.
-pub(crate) async fn ask(model: &dyn Model) -> (Vec<Delta>, Result<Said, ModelError>) {
+pub(crate) async fn ask(model: &dyn Model) -> (Vec<ModelDelta>, Result<ModelAnswer, ModelError>) {
     let (heard, mut told) = mpsc::channel(1_000);
     let answer = model.answer(&question(), &heard).await;
     let mut deltas = Vec::new();
@@ -186,13 +188,13 @@ pub(crate) async fn ask(model: &dyn Model) -> (Vec<Delta>, Result<Said, ModelErr
 }
 
 /// What was told, in words that can be compared: reasons and lengths of waits are left out.
-pub(crate) fn outline(deltas: &[Delta]) -> Vec<String> {
-    let word = |delta: &Delta| match delta {
-        Delta::Text(text) => text.clone(),
-        Delta::Thinking(text) => format!("({text})"),
-        Delta::Call { name } => format!("call {name}"),
-        Delta::Again { .. } => "again".to_owned(),
-        Delta::Waiting { .. } => "waiting".to_owned(),
+pub(crate) fn outline(deltas: &[ModelDelta]) -> Vec<String> {
+    let word = |delta: &ModelDelta| match delta {
+        ModelDelta::Text(text) => text.clone(),
+        ModelDelta::Thinking(text) => format!("({text})"),
+        ModelDelta::Call { name } => format!("call {name}"),
+        ModelDelta::Restarted { .. } => "again".to_owned(),
+        ModelDelta::Waiting { .. } => "waiting".to_owned(),
     };
     deltas.iter().map(word).collect()
 }

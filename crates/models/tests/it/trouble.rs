@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 
 use switchboard_config::Provider;
-use switchboard_prompting::Trouble;
+use switchboard_prompting::ModelErrorKind;
 
 use crate::server::{
     END, Reply, Server, ask, hello, json, model, openai, outline, piece, profile, response, stream,
@@ -16,13 +16,18 @@ fn cut() -> Reply {
 }
 
 /// Whether an answer is found after these replies, how often was asked, and what was told.
-async fn check(replies: Vec<Reply>, requests: usize, told: &[&str], trouble: Option<Trouble>) {
+async fn check(
+    replies: Vec<Reply>,
+    requests: usize,
+    told: &[&str],
+    trouble: Option<ModelErrorKind>,
+) {
     let server = Server::start(replies).await;
     let (deltas, answer) = ask(&*openai(&server)).await;
     assert_eq!(outline(&deltas), told);
-    assert_eq!(server.received().len(), requests);
+    assert_eq!(server.received_requests().len(), requests);
     let error = answer.err();
-    assert_eq!(error.as_ref().map(|error| error.trouble), trouble, "{error:?}");
+    assert_eq!(error.as_ref().map(|error| error.kind), trouble, "{error:?}");
 }
 
 #[tokio::test]
@@ -33,7 +38,7 @@ async fn an_answer_that_was_cut_is_asked_for_again() {
 #[tokio::test]
 async fn an_answer_that_is_cut_every_time_is_given_up_after_three() {
     let told = ["Hal", "again", "Hal", "again", "Hal"];
-    check(vec![cut()], 3, &told, Some(Trouble::CutOff)).await;
+    check(vec![cut()], 3, &told, Some(ModelErrorKind::CutOff)).await;
 }
 
 #[tokio::test]
@@ -49,7 +54,7 @@ async fn a_server_that_falls_silent_is_asked_again() {
     let server = Server::start(vec![silent.clone()]).await;
     let error = ask(&*openai(&server)).await.1.unwrap_err();
     let message = "the answer of `openai` broke off: nothing came for 0.3 s";
-    assert_eq!((error.trouble, error.message.as_str()), (Trouble::CutOff, message));
+    assert_eq!((error.kind, error.message.as_str()), (ModelErrorKind::CutOff, message));
     check(vec![silent, hello()], 2, &["Hal", "again", "Hel", "lo"], None).await;
     let mute = Reply::Hold(String::new());
     check(vec![mute, hello()], 2, &["again", "Hel", "lo"], None).await;
@@ -66,7 +71,7 @@ async fn events_that_are_not_json_are_tried_once_more() {
     let malformed = Reply::Close(stream(&[&piece("Hal"), "{\"choices\": ["]));
     let told = ["Hal", "again", "Hel", "lo"];
     check(vec![malformed.clone(), hello()], 2, &told, None).await;
-    check(vec![malformed], 2, &["Hal", "again", "Hal"], Some(Trouble::Malformed)).await;
+    check(vec![malformed], 2, &["Hal", "again", "Hal"], Some(ModelErrorKind::Malformed)).await;
 }
 
 #[tokio::test]
@@ -74,23 +79,23 @@ async fn a_web_page_is_no_answer() {
     for headers in ["content-type: text/html\r\n", ""] {
         let server = Server::start(vec![response("200 OK", headers, PAGE)]).await;
         let error = ask(&*openai(&server)).await.1.unwrap_err();
-        assert_eq!(error.trouble, Trouble::Malformed, "{error:?}");
+        assert_eq!(error.kind, ModelErrorKind::Malformed, "{error:?}");
         assert!(error.hint.unwrap().contains("`baseUrl`"));
-        assert_eq!(server.received().len(), 1);
+        assert_eq!(server.received_requests().len(), 1);
     }
 }
 
 #[tokio::test]
 async fn an_error_with_a_good_status_is_an_error() {
     let used_up = r#"{"error":{"message":"no credit","code":"insufficient_quota"}}"#;
-    check(vec![json("200 OK", used_up)], 1, &[], Some(Trouble::Busy)).await;
+    check(vec![json("200 OK", used_up)], 1, &[], Some(ModelErrorKind::Busy)).await;
 }
 
 #[tokio::test]
 async fn an_answer_that_came_whole_is_an_answer_and_other_json_is_none() {
     let whole = r#"{"choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}]}"#;
     check(vec![json("200 OK", whole)], 1, &["Hello"], None).await;
-    check(vec![json("200 OK", "{\"hello\": 1}")], 1, &[], Some(Trouble::Malformed)).await;
+    check(vec![json("200 OK", "{\"hello\": 1}")], 1, &[], Some(ModelErrorKind::Malformed)).await;
 }
 
 #[tokio::test]
@@ -117,6 +122,6 @@ async fn a_server_that_is_not_there_is_tried_twice() {
         let (deltas, answer) = ask(&*model(&profile(provider, &format!("http://{unused}")))).await;
         assert_eq!(outline(&deltas), ["waiting"]);
         let error = answer.unwrap_err();
-        assert_eq!((error.trouble, error.hint.as_deref()), (Trouble::Unreachable, Some(hint)));
+        assert_eq!((error.kind, error.hint.as_deref()), (ModelErrorKind::Unreachable, Some(hint)));
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use switchboard_config::Provider;
-use switchboard_prompting::Stop;
+use switchboard_prompting::StopReason;
 
 use crate::server::{KEY, Reply, Server, ask, model, outline, profile, stream};
 
@@ -34,8 +34,8 @@ async fn anthropic_is_asked_with_its_headers_and_again_when_it_is_overloaded() {
     let server = Server::start(vec![reply(&failed), reply(&whole)]).await;
     let (deltas, answer) = ask(&*model(&profile(Provider::Anthropic, &server.url))).await;
     assert_eq!(outline(&deltas), ["Hal", "again", "waiting", "Hello"]);
-    assert_eq!(answer.unwrap().stop, Stop::End);
-    let received = server.received();
+    assert_eq!(answer.unwrap().stop, StopReason::End);
+    let received = server.received_requests();
     for line in ["post /v1/messages http/1.1", "anthropic-version: 2023-06-01"] {
         assert!(received[0].head.contains(line), "{}", received[0].head);
     }
@@ -51,7 +51,7 @@ async fn gemini_is_asked_with_the_key_in_a_header() {
     let (deltas, answer) = ask(&*model(&profile(Provider::Gemini, &server.url))).await;
     assert_eq!(outline(&deltas), ["Hello"]);
     assert_eq!(answer.unwrap().text, "Hello");
-    let head = &server.received()[0].head;
+    let head = &server.received_requests()[0].head;
     let (line, headers) = head.split_once("\r\n").unwrap();
     assert_eq!(line, "post /models/m-1:streamgeneratecontent?alt=sse http/1.1");
     assert!(headers.contains(&format!("x-goog-api-key: {KEY}")));

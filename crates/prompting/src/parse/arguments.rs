@@ -2,54 +2,54 @@
 
 use crate::parse::decode::decode;
 use crate::parse::errors::{JsonProblem, ParseError};
-use crate::parse::json_type::{Checked, check};
+use crate::parse::json_type::{JsonType, check_json};
 use crate::parse::repair;
 
 /// Arguments that can be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arguments {
+pub struct ParsedArguments {
     /// The text of a JSON object: as it was written, unless it had to be repaired.
     pub text: String,
     /// What had to be repaired.
     pub repaired: Option<String>,
 }
 
-impl Arguments {
-    pub(crate) fn none() -> Self {
+impl ParsedArguments {
+    pub(crate) fn empty() -> Self {
         Self { text: "{}".to_owned(), repaired: None }
     }
 }
 
 /// Reads arguments that should be a JSON object. Nothing at all is an object without members.
-pub fn read_arguments(text: &str) -> Result<Arguments, ParseError> {
+pub fn read_arguments(text: &str) -> Result<ParsedArguments, ParseError> {
     let text = text.trim();
     if text.is_empty() {
-        return Ok(Arguments::none());
+        return Ok(ParsedArguments::empty());
     }
-    match check(text) {
-        Ok(Checked::Object) => Ok(Arguments { text: text.to_owned(), repaired: None }),
-        Ok(Checked::Null) => {
-            Ok(Arguments { text: "{}".to_owned(), repaired: Some("null".to_owned()) })
+    match check_json(text) {
+        Ok(JsonType::Object) => Ok(ParsedArguments { text: text.to_owned(), repaired: None }),
+        Ok(JsonType::Null) => {
+            Ok(ParsedArguments { text: "{}".to_owned(), repaired: Some("null".to_owned()) })
         }
-        Ok(Checked::String) => inside_a_string(text),
+        Ok(JsonType::String) => read_quoted(text),
         Ok(other) => Err(not_an_object(other)),
-        Err(error) => repaired(text, &error),
+        Err(error) => repair_arguments(text, &error),
     }
 }
 
 /// Some models write the object as the text of a string.
-fn inside_a_string(text: &str) -> Result<Arguments, ParseError> {
+fn read_quoted(text: &str) -> Result<ParsedArguments, ParseError> {
     let inner: String = serde_json::from_str(text).unwrap_or_default();
-    match check(&inner) {
-        Ok(Checked::Object) => Ok(Arguments {
+    match check_json(&inner) {
+        Ok(JsonType::Object) => Ok(ParsedArguments {
             text: inner.trim().to_owned(),
             repaired: Some("the object was inside of a string".to_owned()),
         }),
-        _ => Err(not_an_object(Checked::String)),
+        _ => Err(not_an_object(JsonType::String)),
     }
 }
 
-fn repaired(text: &str, error: &serde_json::Error) -> Result<Arguments, ParseError> {
+fn repair_arguments(text: &str, error: &serde_json::Error) -> Result<ParsedArguments, ParseError> {
     let mut notes = Vec::new();
     let mut source = std::borrow::Cow::Borrowed(text);
     if let Some(inside) = without_fence(text) {
@@ -61,15 +61,15 @@ fn repaired(text: &str, error: &serde_json::Error) -> Result<Arguments, ParseErr
         notes.push("quotes written as entities");
     }
     let repaired = repair::repair(&source).map_err(ParseError::Json)?;
-    match check(&repaired.text) {
-        Ok(Checked::Object) => {}
+    match check_json(&repaired.text) {
+        Ok(JsonType::Object) => {}
         Ok(other) => return Err(not_an_object(other)),
         // Well formed, but not a value: a number out of range or half a character.
         Err(_) => return Err(ParseError::Json(strict_problem(text, error))),
     }
     notes.extend(repaired.notes);
     let repaired_what = (!notes.is_empty()).then(|| notes.join(", "));
-    Ok(Arguments { text: repaired.text, repaired: repaired_what })
+    Ok(ParsedArguments { text: repaired.text, repaired: repaired_what })
 }
 
 fn strict_problem(text: &str, error: &serde_json::Error) -> JsonProblem {
@@ -90,21 +90,21 @@ fn without_fence(text: &str) -> Option<&str> {
     inside.get(info..).map(str::trim)
 }
 
-const fn not_an_object(value: Checked) -> ParseError {
+const fn not_an_object(value: JsonType) -> ParseError {
     ParseError::NotAnObject { found: value.name() }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Arguments, read_arguments};
+    use super::{ParsedArguments, read_arguments};
 
     #[test]
     fn good_json_stays_as_it_was_written() {
         for text in ["{}", r#"{"b": 1e2, "a":18446744073709551616, "b":"\u00e9"}"#] {
-            let expected = Arguments { text: text.to_owned(), repaired: None };
+            let expected = ParsedArguments { text: text.to_owned(), repaired: None };
             assert_eq!(read_arguments(&format!("\n {text} ")), Ok(expected));
         }
-        assert_eq!(read_arguments(" \n"), Ok(Arguments::none()));
+        assert_eq!(read_arguments(" \n"), Ok(ParsedArguments::empty()));
     }
 
     #[test]
@@ -116,7 +116,8 @@ mod tests {
             ("null", "{}", "null"),
         ];
         for (written, text, repaired) in cases {
-            let expected = Arguments { text: text.to_owned(), repaired: Some(repaired.to_owned()) };
+            let expected =
+                ParsedArguments { text: text.to_owned(), repaired: Some(repaired.to_owned()) };
             assert_eq!(read_arguments(written), Ok(expected), "{written}");
         }
     }

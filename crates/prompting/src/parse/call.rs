@@ -2,13 +2,13 @@
 
 use memchr::memchr;
 
-use crate::parse::arguments::{Arguments, read_arguments};
-use crate::parse::dialect::{Dialect, WRAPPERS};
+use crate::parse::arguments::{ParsedArguments, read_arguments};
+use crate::parse::dialect::{CallDialect, WRAPPERS};
 use crate::parse::errors::ParseError;
-use crate::parse::piece::{Form, Piece};
+use crate::parse::piece::{MessagePiece, WrittenForm};
 use crate::parse::strings::{part, rest};
-use crate::parse::tag::{Coming, Name, Read, Tag};
-use crate::parse::value::{Kind, ValueEnd, ValueScan};
+use crate::parse::tag::{MoreInput, Tag, TagName, TagRead};
+use crate::parse::value::{ValueEnd, ValueKind, ValueScan};
 use crate::parse::{build, nested, tag};
 
 /// The parameters of the two wrappers.
@@ -16,14 +16,14 @@ pub(super) const PARAMETERS: [&str; 4] = ["server_name", "tool_name", "arguments
 
 /// An open call. All offsets count from its first `<`.
 #[derive(Debug)]
-pub(super) struct OpenCall {
-    form: Form,
+pub(super) struct CallScan {
+    form: WrittenForm,
     element: String,
     /// Where the text after the opening tag begins.
     head: usize,
     cursor: usize,
     value: Option<ValueScan>,
-    fields: Vec<Field>,
+    fields: Vec<CallField>,
     /// Whether anything was seen that only a call has.
     certain: bool,
     started: bool,
@@ -32,24 +32,24 @@ pub(super) struct OpenCall {
 
 /// A parameter with its value.
 #[derive(Debug)]
-pub(super) struct Field {
+pub(super) struct CallField {
     pub(super) name: String,
     /// The value as it was written; empty if it was read already.
     pub(super) text: String,
     /// The value, if it was read as JSON already.
-    pub(super) parsed: Option<Result<Arguments, ParseError>>,
+    pub(super) parsed: Option<Result<ParsedArguments, ParseError>>,
     /// Whether its closing tag was missing or wrong.
     pub(super) badly_closed: bool,
     /// Whether it was given before.
-    pub(super) again: bool,
+    pub(super) is_repeated: bool,
 }
 
 /// What became of the call.
-pub(super) enum Step {
+pub(super) enum CallStep {
     /// More input is needed.
     Wait,
     /// Its names are known.
-    Started(Piece),
+    Started(MessagePiece),
     /// It is complete and ends here.
     Closed { end: usize },
     /// It is no call; up to here it is text.
@@ -58,9 +58,9 @@ pub(super) enum Step {
     Unclosed { end: usize, missing: String },
 }
 
-impl OpenCall {
+impl CallScan {
     /// The call that `tag` at the offset `at` opens.
-    pub(super) fn new(form: Form, tag: &Tag<'_>, at: usize) -> Self {
+    pub(super) fn new(form: WrittenForm, tag: &Tag<'_>, at: usize) -> Self {
         let head = tag.end - at;
         Self {
             form,
@@ -75,7 +75,7 @@ impl OpenCall {
         }
     }
 
-    pub(super) const fn form(&self) -> Form {
+    pub(super) const fn form(&self) -> WrittenForm {
         self.form
     }
 
@@ -84,7 +84,7 @@ impl OpenCall {
     }
 
     /// Takes the parameters out.
-    pub(super) fn take_fields(&mut self) -> Vec<Field> {
+    pub(super) fn take_fields(&mut self) -> Vec<CallField> {
         std::mem::take(&mut self.fields)
     }
 
@@ -92,116 +92,132 @@ impl OpenCall {
     pub(super) fn advance(
         &mut self,
         written: &str,
-        coming: Coming,
-        dialect: &Dialect,
+        coming: MoreInput,
+        dialect: &CallDialect,
         cuts: &mut u8,
-    ) -> Step {
+    ) -> CallStep {
         if self.empty {
-            return Step::Closed { end: self.head };
+            return CallStep::Closed { end: self.head };
         }
         loop {
             if let Some(value) = &mut self.value {
                 let end = value.advance(written, coming, &self.element);
-                if end.is_none() && coming == Coming::More {
-                    return Step::Wait;
+                if end.is_none() && coming == MoreInput::Possible {
+                    return CallStep::Wait;
                 }
                 if let Some(step) = self.end_value(end, written, cuts) {
                     return step;
                 }
             }
-            if let Some(step) = self.start() {
+            if let Some(step) = self.announce() {
                 return step;
             }
-            if let Some(step) = self.between(written, coming, dialect) {
+            if let Some(step) = self.next_parameter(written, coming, dialect) {
                 return step;
             }
         }
     }
 
     /// Looks for the next parameter or the end of the call.
-    fn between(&mut self, written: &str, coming: Coming, dialect: &Dialect) -> Option<Step> {
+    fn next_parameter(
+        &mut self,
+        written: &str,
+        coming: MoreInput,
+        dialect: &CallDialect,
+    ) -> Option<CallStep> {
         let ahead = rest(written, self.cursor);
         let next = memchr(b'<', ahead.as_bytes());
         if !self.certain {
             let junk = next.map_or(ahead, |offset| part(ahead, 0, offset)).trim_start();
             // Words right after the opening tag: someone writes about the element.
             if !junk.is_empty() && !junk.starts_with('{') {
-                return Some(Step::Text { end: self.head });
+                return Some(CallStep::Text { end: self.head });
             }
             self.certain = !junk.is_empty();
         }
         let Some(offset) = next else {
             self.cursor = written.len();
-            return Some(if coming == Coming::Nothing {
-                self.unclosed(written, None)
+            return Some(if coming == MoreInput::Never {
+                self.unclosed_step(written, None)
             } else {
-                Step::Wait
+                CallStep::Wait
             });
         };
         let place = self.cursor + offset;
         self.cursor = place;
-        match tag::read(written, place, coming, |name| self.wants(name, dialect)) {
-            Read::Wait => return Some(Step::Wait),
-            Read::Other => {
+        match tag::read_tag(written, place, coming, |name| self.wants(name, dialect)) {
+            TagRead::Wait => return Some(CallStep::Wait),
+            TagRead::Other => {
                 self.certain = true;
                 self.cursor = place + 1;
             }
-            Read::Tag(tag) if tag.closing => return Some(Step::Closed { end: tag.end }),
-            Read::Tag(tag) if !self.is_parameter(tag.name) => {
+            TagRead::Tag(tag) if tag.closing => return Some(CallStep::Closed { end: tag.end }),
+            TagRead::Tag(tag) if !self.is_parameter(tag.name) => {
                 // Another call begins inside of this one, so this one was never finished.
                 let end = place;
-                return Some(match self.unclosed(written, None) {
-                    Step::Unclosed { missing, .. } if !self.fields.is_empty() => {
-                        Step::Unclosed { end, missing }
+                return Some(match self.unclosed_step(written, None) {
+                    CallStep::Unclosed { missing, .. } if !self.fields.is_empty() => {
+                        CallStep::Unclosed { end, missing }
                     }
-                    _ => Step::Text { end },
+                    _ => CallStep::Text { end },
                 });
             }
-            Read::Tag(tag) => self.open_parameter(&tag, dialect),
+            TagRead::Tag(tag) => self.open_parameter(&tag, dialect),
         }
         None
     }
 
-    fn open_parameter(&mut self, tag: &Tag<'_>, dialect: &Dialect) {
+    fn open_parameter(&mut self, tag: &Tag<'_>, dialect: &CallDialect) {
         self.certain = true;
         self.cursor = tag.end;
         let name = tag.name.to_owned();
         if tag.empty {
             let text = String::new();
-            self.keep(Field { name, text, parsed: None, badly_closed: false, again: false });
+            self.keep(CallField {
+                name,
+                text,
+                parsed: None,
+                badly_closed: false,
+                is_repeated: false,
+            });
             return;
         }
         let kind = match (self.form, tag.name) {
-            (Form::Named, name) if nested::is_json(dialect.schema(&self.element), name) => {
-                Kind::Json
+            (WrittenForm::Named, name) if nested::is_json(dialect.schema(&self.element), name) => {
+                ValueKind::Json
             }
-            (Form::Named, _) => Kind::Raw,
-            (_, "arguments") => Kind::Json,
-            _ => Kind::Word,
+            (WrittenForm::Named, _) => ValueKind::Raw,
+            (_, "arguments") => ValueKind::Json,
+            _ => ValueKind::Word,
         };
         self.value = Some(ValueScan::new(name, kind, tag.end));
     }
 
-    fn wants(&self, name: Name<'_>, dialect: &Dialect) -> bool {
+    fn wants(&self, name: TagName<'_>, dialect: &CallDialect) -> bool {
         if name.closing {
             return name.fits(&self.element);
         }
         match self.form {
-            Form::Named => true,
-            _ => PARAMETERS.iter().any(|known| name.fits(known)) || dialect.knows(name),
+            WrittenForm::Named => true,
+            _ => PARAMETERS.iter().any(|known| name.fits(known)) || dialect.may_be_element(name),
         }
     }
 
     fn is_parameter(&self, name: &str) -> bool {
         match self.form {
-            Form::Named => !WRAPPERS.contains(&name),
+            WrittenForm::Named => !WRAPPERS.contains(&name),
             _ => PARAMETERS.contains(&name),
         }
     }
 
     /// Keeps the value, cut short if only that makes sense of it. Without an `end` the message ends
     /// inside of it.
-    fn end_value(&mut self, end: Option<ValueEnd>, written: &str, cuts: &mut u8) -> Option<Step> {
+    fn end_value(
+        &mut self,
+        end: Option<ValueEnd>,
+        written: &str,
+        cuts: &mut u8,
+    ) -> Option<CallStep> {
         let value = self.value.take()?;
         let mut field = end.as_ref().map(|end| self.field(&value, end, written));
         let failed = field.as_ref().is_none_or(|field| matches!(field.parsed, Some(Err(_))));
@@ -217,73 +233,73 @@ impl OpenCall {
             after = Some(earlier.after);
         }
         let (Some(field), Some(after)) = (field, after) else {
-            return Some(self.unclosed(written, Some(&value.name)));
+            return Some(self.unclosed_step(written, Some(&value.name)));
         };
         self.cursor = after;
-        self.keep(Field { name: value.name, ..field });
+        self.keep(CallField { name: value.name, ..field });
         None
     }
 
     /// The value without its name.
-    fn field(&self, value: &ValueScan, end: &ValueEnd, written: &str) -> Field {
+    fn field(&self, value: &ValueScan, end: &ValueEnd, written: &str) -> CallField {
         let text = part(written, value.start, end.value_end);
-        let is_wrapped = self.form != Form::Named && value.name == "arguments";
+        let is_wrapped = self.form != WrittenForm::Named && value.name == "arguments";
         let parsed = (is_wrapped && value.is_json()).then(|| read_arguments(text));
         let text = if parsed.is_some() { String::new() } else { text.to_owned() };
         let badly_closed = end.badly_closed;
-        Field { name: String::new(), text, parsed, badly_closed, again: false }
+        CallField { name: String::new(), text, parsed, badly_closed, is_repeated: false }
     }
 
     /// The wrappers have each parameter once and the last one counts; a tool may have lists.
-    fn keep(&mut self, mut field: Field) {
-        let same = |known: &Field| known.name == field.name;
-        if self.form != Form::Named
+    fn keep(&mut self, mut field: CallField) {
+        let same = |known: &CallField| known.name == field.name;
+        if self.form != WrittenForm::Named
             && let Some(known) = self.fields.iter().position(same)
         {
             let before = self.fields.remove(known);
             field.badly_closed |= before.badly_closed;
-            field.again = true;
+            field.is_repeated = true;
         }
         self.fields.push(field);
     }
 
     /// The piece that announces the call, once.
-    fn start(&mut self) -> Option<Step> {
+    fn announce(&mut self) -> Option<CallStep> {
         if self.started {
             return None;
         }
         let has = |name: &str| self.fields.iter().any(|field| field.name == name);
         let opens = |name: &str| self.value.as_ref().is_some_and(|value| value.name == name);
         let ready = match self.form {
-            Form::Named => self.value.is_some(),
-            Form::UseMcpTool => {
+            WrittenForm::Named => self.value.is_some(),
+            WrittenForm::UseMcpTool => {
                 has("server_name") && has("tool_name")
                     || opens("arguments") && (has("server_name") || has("tool_name"))
             }
-            Form::AccessMcpResource => has("server_name") && (has("uri") || opens("uri")),
+            WrittenForm::AccessMcpResource => has("server_name") && (has("uri") || opens("uri")),
         };
         if !ready {
             return None;
         }
         self.started = true;
         let [server, tool] = ["server_name", "tool_name"].map(|name| match self.form {
-            Form::Named => None,
-            _ => build::word(&self.fields, name),
+            WrittenForm::Named => None,
+            _ => build::field_word(&self.fields, name),
         });
-        let tool = if self.form == Form::Named { Some(self.element.clone()) } else { tool };
-        Some(Step::Started(Piece::Started { form: self.form, server, tool }))
+        let tool = if self.form == WrittenForm::Named { Some(self.element.clone()) } else { tool };
+        Some(CallStep::Started(MessagePiece::Started { form: self.form, server, tool }))
     }
 
-    fn unclosed(&self, written: &str, value: Option<&str>) -> Step {
+    fn unclosed_step(&self, written: &str, value: Option<&str>) -> CallStep {
         // The name of a tool may well be an ordinary word in brackets.
-        if self.form == Form::Named && self.fields.is_empty() && value.is_none() {
-            return Step::Text { end: written.len() };
+        if self.form == WrittenForm::Named && self.fields.is_empty() && value.is_none() {
+            return CallStep::Text { end: written.len() };
         }
         let close = format!("`</{}>`", self.element);
         let missing = match value {
             Some(name) => format!("`</{name}>` and then {close}"),
             None => close,
         };
-        Step::Unclosed { end: written.len(), missing }
+        CallStep::Unclosed { end: written.len(), missing }
     }
 }

@@ -36,7 +36,7 @@ const PARAMETERS: [&str; 21] = [
 /// A part of a message as Cline divides it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Block {
+pub enum ClineBlock {
     /// Words.
     Text {
         /// The words, without white space around them.
@@ -58,19 +58,19 @@ pub enum Block {
 /// Divides a message, or the beginning of one. Only exact tags count, a value goes to the first
 /// closing tag, and code is not told from calls.
 #[must_use]
-pub fn blocks(message: &str) -> Vec<Block> {
+pub fn blocks(message: &str) -> Vec<ClineBlock> {
     let mut blocks = Vec::new();
     let mut at = 0;
     while let Some((name, open)) = next_open(message, at, &WRAPPERS) {
-        let text = content(part(message, at, open));
-        blocks.extend(text.map(|content| Block::Text { content, partial: false }));
+        let text = trimmed_content(part(message, at, open));
+        blocks.extend(text.map(|content| ClineBlock::Text { content, partial: false }));
         let (params, end) = tool(message, name, after_open(open, name));
-        blocks.push(Block::ToolUse { name, params, partial: end.is_none() });
+        blocks.push(ClineBlock::ToolUse { name, params, partial: end.is_none() });
         let Some(end) = end else { return blocks };
         at = end;
     }
-    let text = content(rest(message, at));
-    blocks.extend(text.map(|content| Block::Text { content, partial: true }));
+    let text = trimmed_content(rest(message, at));
+    blocks.extend(text.map(|content| ClineBlock::Text { content, partial: true }));
     blocks
 }
 
@@ -114,7 +114,7 @@ const fn after_open(open: usize, name: &str) -> usize {
 }
 
 /// A text without the space around it; none if nothing else is there.
-fn content(text: &str) -> Option<String> {
+fn trimmed_content(text: &str) -> Option<String> {
     Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 

@@ -6,8 +6,8 @@ use memchr::memchr2;
 
 use crate::parse::strings::{find, part, rest};
 
-const OPEN: &str = "<![CDATA[";
-const CLOSE: &str = "]]>";
+const CDATA_OPEN: &str = "<![CDATA[";
+const CDATA_CLOSE: &str = "]]>";
 
 /// The text with its CDATA sections opened and the entities around them read. What is no entity
 /// stays as it is.
@@ -17,26 +17,27 @@ pub(super) fn decode(text: &str) -> Cow<'_, str> {
     }
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
-    while let Some(open) = find(text, at, OPEN) {
-        let Some(close) = find(text, open, CLOSE) else { break };
-        entities(part(text, at, open), &mut out);
-        out.push_str(part(text, open + OPEN.len(), close));
-        at = close + CLOSE.len();
+    while let Some(open) = find(text, at, CDATA_OPEN) {
+        let Some(close) = find(text, open, CDATA_CLOSE) else { break };
+        decode_entities(part(text, at, open), &mut out);
+        out.push_str(part(text, open + CDATA_OPEN.len(), close));
+        at = close + CDATA_CLOSE.len();
     }
-    entities(rest(text, at), &mut out);
+    decode_entities(rest(text, at), &mut out);
     Cow::Owned(out)
 }
 
 /// The CDATA section around the whole text, taken off.
 pub(super) fn without_cdata(text: &str) -> Option<&str> {
-    text.trim().strip_prefix(OPEN)?.strip_suffix(CLOSE)
+    text.trim().strip_prefix(CDATA_OPEN)?.strip_suffix(CDATA_CLOSE)
 }
 
-fn entities(text: &str, out: &mut String) {
+fn decode_entities(text: &str, out: &mut String) {
     let mut pieces = text.split('&');
     out.push_str(pieces.next().unwrap_or_default());
     for piece in pieces {
-        let read = piece.split_once(';').and_then(|(name, after)| Some((entity(name)?, after)));
+        let read =
+            piece.split_once(';').and_then(|(name, after)| Some((decode_entity(name)?, after)));
         if let Some((character, after)) = read {
             out.push(character);
             out.push_str(after);
@@ -47,7 +48,7 @@ fn entities(text: &str, out: &mut String) {
     }
 }
 
-fn entity(name: &str) -> Option<char> {
+fn decode_entity(name: &str) -> Option<char> {
     match name {
         "lt" => return Some('<'),
         "gt" => return Some('>'),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::parse::piece::Form;
-use crate::parse::tag::Name;
+use crate::parse::piece::WrittenForm;
+use crate::parse::tag::TagName;
 
 pub(super) const USE_TOOL: &str = "use_mcp_tool";
 pub(super) const ACCESS_RESOURCE: &str = "access_mcp_resource";
@@ -14,8 +14,8 @@ pub(super) const WRAPPERS: [&str; 2] = [USE_TOOL, ACCESS_RESOURCE];
 
 /// The elements that a parser takes for calls.
 #[derive(Clone, Debug)]
-pub struct Dialect {
-    elements: BTreeMap<String, Element>,
+pub struct CallDialect {
+    elements: BTreeMap<String, CallElement>,
 }
 
 /// A tool that may be called by an element of its own name.
@@ -28,19 +28,19 @@ pub struct ToolShape {
 }
 
 #[derive(Clone, Debug)]
-struct Element {
-    form: Form,
+struct CallElement {
+    form: WrittenForm,
     schema: Option<Value>,
 }
 
-impl Dialect {
+impl CallDialect {
     /// Only `<use_mcp_tool>` and `<access_mcp_resource>`.
     #[must_use]
     pub fn new() -> Self {
-        let element = |form| Element { form, schema: None };
+        let element = |form| CallElement { form, schema: None };
         let elements = BTreeMap::from([
-            (USE_TOOL.to_owned(), element(Form::UseMcpTool)),
-            (ACCESS_RESOURCE.to_owned(), element(Form::AccessMcpResource)),
+            (USE_TOOL.to_owned(), element(WrittenForm::UseMcpTool)),
+            (ACCESS_RESOURCE.to_owned(), element(WrittenForm::AccessMcpResource)),
         ]);
         Self { elements }
     }
@@ -49,14 +49,14 @@ impl Dialect {
     #[must_use]
     pub fn with_tools(mut self, tools: impl IntoIterator<Item = ToolShape>) -> Self {
         for ToolShape { name, schema } in tools {
-            let element = Element { form: Form::Named, schema };
+            let element = CallElement { form: WrittenForm::Named, schema };
             self.elements.entry(name).or_insert(element);
         }
         self
     }
 
     /// The form of the call that the element begins, if it begins one.
-    pub fn form(&self, name: &str) -> Option<Form> {
+    pub fn form(&self, name: &str) -> Option<WrittenForm> {
         self.elements.get(name).map(|element| element.form)
     }
 
@@ -66,7 +66,7 @@ impl Dialect {
     }
 
     /// Whether the name is, or may become, that of an element.
-    pub(super) fn knows(&self, name: Name<'_>) -> bool {
+    pub(super) fn may_be_element(&self, name: TagName<'_>) -> bool {
         if !name.open {
             return self.elements.contains_key(name.text);
         }
@@ -76,7 +76,7 @@ impl Dialect {
     }
 }
 
-impl Default for Dialect {
+impl Default for CallDialect {
     fn default() -> Self {
         Self::new()
     }
@@ -85,7 +85,7 @@ impl Default for Dialect {
 impl ToolShape {
     /// A tool without a schema.
     #[must_use]
-    pub fn named(name: &str) -> Self {
+    pub fn without_schema(name: &str) -> Self {
         Self { name: name.to_owned(), schema: None }
     }
 }

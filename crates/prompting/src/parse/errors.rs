@@ -80,12 +80,12 @@ impl ParseError {
 impl JsonProblem {
     /// The problem `what` at the byte `offset` of `text`.
     pub fn at(what: impl Into<String>, text: &str, offset: usize) -> Self {
-        const AROUND: usize = 16;
+        const CONTEXT_CHARS: usize = 16;
         let before = text.get(..offset).unwrap_or(text);
         let after = text.get(offset..).unwrap_or_default();
         let last_line = before.rsplit('\n').next().unwrap_or_default();
-        let tail: Vec<char> = before.chars().rev().take(AROUND).collect();
-        let shown = tail.into_iter().rev().chain(after.chars().take(AROUND));
+        let tail: Vec<char> = before.chars().rev().take(CONTEXT_CHARS).collect();
+        let shown = tail.into_iter().rev().chain(after.chars().take(CONTEXT_CHARS));
         Self {
             what: what.into(),
             line: memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1,

@@ -4,23 +4,23 @@ use serde_json::Value;
 
 /// Counts calls in a row that could not be made.
 #[derive(Clone, Debug)]
-pub struct Mistakes {
+pub struct MistakeCounter {
     in_a_row: u32,
     limit: u32,
 }
 
 /// What a mistake means for the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Streak {
+pub enum MistakeAction {
     /// The model may try again.
-    GoOn,
+    Continue,
     /// A person should be asked how to go on.
     AskPerson,
 }
 
 /// Notices the same call again and again.
 #[derive(Clone, Debug)]
-pub struct Repeats {
+pub struct RepeatDetector {
     last: Option<(String, Value)>,
     times: u32,
     warn_at: u32,
@@ -38,7 +38,7 @@ pub enum Repetition {
     Stop(u32),
 }
 
-impl Mistakes {
+impl MistakeCounter {
     /// Asks after three mistakes in a row.
     #[must_use]
     pub const fn new() -> Self {
@@ -52,28 +52,28 @@ impl Mistakes {
     }
 
     /// One more mistake. When a person is to be asked, the count begins again.
-    pub const fn made(&mut self) -> Streak {
+    pub const fn record(&mut self) -> MistakeAction {
         self.in_a_row += 1;
         if self.in_a_row < self.limit {
-            return Streak::GoOn;
+            return MistakeAction::Continue;
         }
         self.in_a_row = 0;
-        Streak::AskPerson
+        MistakeAction::AskPerson
     }
 
     /// A call that could be made ends the row.
-    pub const fn none(&mut self) {
+    pub const fn reset(&mut self) {
         self.in_a_row = 0;
     }
 }
 
-impl Default for Mistakes {
+impl Default for MistakeCounter {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Repeats {
+impl RepeatDetector {
     /// Warns at the third time and stops at the fifth.
     #[must_use]
     pub const fn new() -> Self {
@@ -88,7 +88,7 @@ impl Repeats {
 
     /// The call of `target` with the JSON text `arguments` is about to run. How the text is laid
     /// out makes no difference.
-    pub fn seen(&mut self, target: &str, arguments: &str) -> Repetition {
+    pub fn record(&mut self, target: &str, arguments: &str) -> Repetition {
         let value =
             serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.to_owned()));
         let call = (target.to_owned(), value);
@@ -106,7 +106,7 @@ impl Repeats {
     }
 }
 
-impl Default for Repeats {
+impl Default for RepeatDetector {
     fn default() -> Self {
         Self::new()
     }
@@ -114,25 +114,28 @@ impl Default for Repeats {
 
 #[cfg(test)]
 mod tests {
-    use super::{Mistakes, Repeats, Repetition, Streak};
+    use super::{MistakeAction, MistakeCounter, RepeatDetector, Repetition};
 
     #[test]
     fn three_mistakes_in_a_row_ask_a_person_and_a_good_call_begins_the_row_again() {
-        let mut mistakes = Mistakes::new();
-        let two = [mistakes.made(), mistakes.made()];
-        mistakes.none();
-        let three = [mistakes.made(), mistakes.made(), mistakes.made()];
-        assert_eq!(two, [Streak::GoOn; 2]);
-        assert_eq!(three, [Streak::GoOn, Streak::GoOn, Streak::AskPerson]);
-        assert_eq!(mistakes.made(), Streak::GoOn);
+        let mut mistakes = MistakeCounter::new();
+        let two = [mistakes.record(), mistakes.record()];
+        mistakes.reset();
+        let three = [mistakes.record(), mistakes.record(), mistakes.record()];
+        assert_eq!(two, [MistakeAction::Continue; 2]);
+        assert_eq!(
+            three,
+            [MistakeAction::Continue, MistakeAction::Continue, MistakeAction::AskPerson]
+        );
+        assert_eq!(mistakes.record(), MistakeAction::Continue);
     }
 
     #[test]
     fn the_same_call_warns_the_third_time_and_stops_the_fifth() {
-        let mut repeats = Repeats::new();
+        let mut repeats = RepeatDetector::new();
         let texts = ["{\"a\":1,\"b\":2}", "{ \"b\": 2, \"a\": 1 }", "{\"a\":1,\"b\":2}"];
         let seen: Vec<_> =
-            texts.iter().cycle().take(6).map(|text| repeats.seen("s/t", text)).collect();
+            texts.iter().cycle().take(6).map(|text| repeats.record("s/t", text)).collect();
         let expected = [
             Repetition::Fine,
             Repetition::Fine,
@@ -146,10 +149,10 @@ mod tests {
 
     #[test]
     fn another_target_or_other_arguments_begin_the_count_again() {
-        let mut repeats = Repeats::new();
+        let mut repeats = RepeatDetector::new();
         for (target, arguments) in [("a", "{}"), ("a", "{}"), ("b", "{}"), ("b", "{}"), ("b", "[]")]
         {
-            assert_eq!(repeats.seen(target, arguments), Repetition::Fine);
+            assert_eq!(repeats.record(target, arguments), Repetition::Fine);
         }
     }
 }

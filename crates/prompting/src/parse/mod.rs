@@ -31,10 +31,10 @@ mod strings;
 mod tag;
 mod value;
 
-pub use arguments::{Arguments, read_arguments};
-pub use dialect::{Dialect, ToolShape};
+pub use arguments::{ParsedArguments, read_arguments};
+pub use dialect::{CallDialect, ToolShape};
 pub use errors::{JsonProblem, ParseError};
-pub use mistakes::{Mistakes, Repeats, Repetition, Streak};
+pub use mistakes::{MistakeAction, MistakeCounter, RepeatDetector, Repetition};
 pub use native::{Assembler, NativeCall};
-pub use parser::Parser;
-pub use piece::{Form, Piece, WrittenCall, WrittenTarget};
+pub use parser::MessageParser;
+pub use piece::{MessagePiece, WrittenCall, WrittenForm, WrittenTarget};

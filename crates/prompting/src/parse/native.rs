@@ -1,12 +1,12 @@
 //! Puts together calls that a vendor sends in fragments, outside of the text.
 
-use crate::parse::arguments::{Arguments, read_arguments};
+use crate::parse::arguments::{ParsedArguments, read_arguments};
 use crate::parse::errors::ParseError;
 
 /// Collects the fragments of the native calls of one message.
 #[derive(Debug, Default)]
 pub struct Assembler {
-    calls: Vec<Parts>,
+    calls: Vec<CallFragments>,
 }
 
 /// A call that the vendor delivered apart from the text.
@@ -17,11 +17,11 @@ pub struct NativeCall {
     /// The name of the tool, as it was offered.
     pub name: String,
     /// The arguments, or why there can be no call.
-    pub arguments: Result<Arguments, ParseError>,
+    pub arguments: Result<ParsedArguments, ParseError>,
 }
 
 #[derive(Debug)]
-struct Parts {
+struct CallFragments {
     index: usize,
     id: Option<String>,
     name: String,
@@ -48,8 +48,9 @@ impl Assembler {
         });
         let name = name.unwrap_or_default();
         let Some(parts) = same else {
-            let (id, name) = (id.map(str::to_owned), name.to_owned());
-            self.calls.push(Parts { index, id, name, arguments: fragment.to_owned() });
+            let id = id.map(str::to_owned);
+            let name = name.to_owned();
+            self.calls.push(CallFragments { index, id, name, arguments: fragment.to_owned() });
             return;
         };
         if parts.id.is_none() {
@@ -64,7 +65,7 @@ impl Assembler {
     /// The calls in the order in which they began.
     #[must_use]
     pub fn finish(self) -> Vec<NativeCall> {
-        let call = |parts: Parts| {
+        let call = |parts: CallFragments| {
             let arguments = if parts.name.trim().is_empty() {
                 Err(ParseError::NoName)
             } else {
@@ -79,12 +80,12 @@ impl Assembler {
 #[cfg(test)]
 mod tests {
     use super::{Assembler, NativeCall};
-    use crate::parse::arguments::Arguments;
+    use crate::parse::arguments::ParsedArguments;
     use crate::parse::errors::ParseError;
 
     type Delta<'a> = (usize, Option<&'a str>, Option<&'a str>, &'a str);
 
-    fn assembled(deltas: &[Delta<'_>]) -> Vec<NativeCall> {
+    fn assemble(deltas: &[Delta<'_>]) -> Vec<NativeCall> {
         let mut assembler = Assembler::new();
         for (index, id, name, fragment) in deltas {
             assembler.delta(*index, *id, *name, fragment);
@@ -93,7 +94,7 @@ mod tests {
     }
 
     fn call(id: Option<&str>, name: &str, text: &str) -> NativeCall {
-        let arguments = Ok(Arguments { text: text.to_owned(), repaired: None });
+        let arguments = Ok(ParsedArguments { text: text.to_owned(), repaired: None });
         NativeCall { id: id.map(str::to_owned), name: name.to_owned(), arguments }
     }
 
@@ -132,13 +133,13 @@ mod tests {
             (&[], vec![]),
         ];
         for (deltas, expected) in cases {
-            assert_eq!(assembled(deltas), expected, "{deltas:?}");
+            assert_eq!(assemble(deltas), expected, "{deltas:?}");
         }
     }
 
     #[test]
     fn a_call_that_cannot_be_made_keeps_its_place_and_says_why() {
-        let calls = assembled(&[(0, Some("x"), None, "{}"), (1, Some("y"), Some("get"), "{\"a")]);
+        let calls = assemble(&[(0, Some("x"), None, "{}"), (1, Some("y"), Some("get"), "{\"a")]);
         assert_eq!(calls[0].arguments, Err(ParseError::NoName));
         assert_eq!(
             calls[1].arguments.as_ref().unwrap_err().to_string(),

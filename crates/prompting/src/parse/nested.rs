@@ -5,19 +5,19 @@ use serde_json::{Number, Value};
 
 use crate::parse::decode::decode;
 use crate::parse::errors::JsonProblem;
-use crate::parse::json_type::check;
+use crate::parse::json_type::check_json;
 use crate::parse::repair::repair;
 use crate::parse::repair_strings::write_string;
 use crate::parse::strings::{find, part, skip_space};
 use crate::parse::tag;
-use crate::parse::tag::{Coming, Read};
+use crate::parse::tag::{MoreInput, TagRead};
 
 /// Elements deeper than this are text.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// Reads elements and writes JSON.
 #[derive(Debug, Default)]
-pub(super) struct Elements {
+pub(super) struct ElementWriter {
     /// What was written so far.
     pub(super) text: String,
     /// What had to be repaired in the JSON between the elements.
@@ -26,7 +26,7 @@ pub(super) struct Elements {
 
 /// Whether the schema wants the property to be an object or an array.
 pub(super) fn is_json(schema: Option<&Value>, property: &str) -> bool {
-    matches!(type_of(property_schema(schema, property)), Some("object" | "array"))
+    matches!(single_type(property_schema(schema, property)), Some("object" | "array"))
 }
 
 /// The elements that the text consists of, with what is inside of them. Nothing if there is
@@ -42,18 +42,19 @@ pub(super) fn children(text: &str) -> Option<Vec<(&str, &str)>> {
         if text.as_bytes().get(begin) != Some(&b'<') {
             return None;
         }
-        let Read::Tag(open) = tag::read(text, begin, Coming::Nothing, |name| !name.closing) else {
+        let TagRead::Tag(open) = tag::read_tag(text, begin, MoreInput::Never, |name| !name.closing)
+        else {
             return None;
         };
         let (inside_end, after) =
-            if open.empty { (open.end, open.end) } else { close(text, open.name, open.end)? };
+            if open.empty { (open.end, open.end) } else { find_close(text, open.name, open.end)? };
         found.push((open.name, part(text, open.end, inside_end)));
         at = after;
     }
 }
 
 /// Where the element's inside ends, and what follows it begins.
-fn close(text: &str, element: &str, from: usize) -> Option<(usize, usize)> {
+fn find_close(text: &str, element: &str, from: usize) -> Option<(usize, usize)> {
     let mut at = from;
     let mut depth = 0_usize;
     loop {
@@ -67,7 +68,8 @@ fn close(text: &str, element: &str, from: usize) -> Option<(usize, usize)> {
         if !inside.strip_prefix('/').unwrap_or(inside).starts_with(element) {
             continue;
         }
-        let Read::Tag(tag) = tag::read(text, place, Coming::Nothing, |name| name.text == element)
+        let TagRead::Tag(tag) =
+            tag::read_tag(text, place, MoreInput::Never, |name| name.text == element)
         else {
             continue;
         };
@@ -81,7 +83,7 @@ fn close(text: &str, element: &str, from: usize) -> Option<(usize, usize)> {
     }
 }
 
-impl Elements {
+impl ElementWriter {
     /// Writes an object of the members, in the types of the schema's properties. A name that comes
     /// again makes an array.
     pub(super) fn object(
@@ -140,11 +142,11 @@ impl Elements {
         schema: Option<&Value>,
         depth: usize,
     ) -> Result<(), JsonProblem> {
-        let kind = type_of(schema);
+        let kind = single_type(schema);
         let is_scalar = matches!(kind, Some("string" | "integer" | "number" | "boolean" | "null"));
         let is_array = kind == Some("array");
         if !is_scalar
-            && depth < DEEPEST
+            && depth < MAX_DEPTH
             && let Some(members) = children(text)
         {
             return if is_array || members.iter().all(|(name, _)| *name == "item") {
@@ -184,13 +186,13 @@ impl Elements {
     }
 
     fn json(&mut self, text: &str) -> Result<(), JsonProblem> {
-        if check(text).is_ok() {
+        if check_json(text).is_ok() {
             self.text.push_str(text);
             return Ok(());
         }
         let repaired = repair(text)?;
         self.notes.extend(repaired.notes);
-        if check(&repaired.text).is_err() {
+        if check_json(&repaired.text).is_err() {
             return Err(JsonProblem::at("a number or a character cannot be read", text, 0));
         }
         self.text.push_str(&repaired.text);
@@ -209,7 +211,7 @@ fn property_schema<'a>(schema: Option<&'a Value>, property: &str) -> Option<&'a 
 }
 
 /// The one type that the schema allows besides null.
-fn type_of(schema: Option<&Value>) -> Option<&str> {
+fn single_type(schema: Option<&Value>) -> Option<&str> {
     match schema?.get("type")? {
         Value::String(name) => Some(name),
         Value::Array(names) => {
@@ -224,7 +226,7 @@ fn type_of(schema: Option<&Value>) -> Option<&str> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Elements, children};
+    use super::{ElementWriter, children};
 
     #[test]
     fn elements_become_members_in_the_types_of_the_schema() {
@@ -261,7 +263,7 @@ mod tests {
         ];
         for (text, schema, expected) in cases {
             let members = children(text).unwrap();
-            let mut elements = Elements::default();
+            let mut elements = ElementWriter::default();
             elements.object(members, schema).unwrap();
             assert_eq!(serde_json::from_str::<Value>(&elements.text).unwrap(), expected, "{text}");
         }

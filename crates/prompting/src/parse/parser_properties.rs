@@ -4,32 +4,32 @@ use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 use proptest::{prop_assert_eq, prop_assert_ne};
 
 use crate::parse::cline;
-use crate::parse::dialect::{Dialect, ToolShape};
-use crate::parse::parser::Parser;
-use crate::parse::piece::{Piece, WrittenCall, WrittenTarget};
+use crate::parse::dialect::{CallDialect, ToolShape};
+use crate::parse::parser::MessageParser;
+use crate::parse::piece::{MessagePiece, WrittenCall, WrittenTarget};
 
 /// The pieces of the chunks, with adjacent text put together.
-pub(super) fn pieces_of(chunks: &[&str], dialect: Dialect) -> Vec<Piece> {
-    let mut parser = Parser::new(dialect);
+pub(super) fn parse_chunks(chunks: &[&str], dialect: CallDialect) -> Vec<MessagePiece> {
+    let mut parser = MessageParser::new(dialect);
     let mut all = Vec::new();
     for chunk in chunks {
         all.extend(parser.push(chunk));
     }
     all.extend(parser.finish());
-    let mut merged: Vec<Piece> = Vec::new();
+    let mut merged: Vec<MessagePiece> = Vec::new();
     for piece in all {
         match (merged.last_mut(), piece) {
-            (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
+            (Some(MessagePiece::Text(before)), MessagePiece::Text(text)) => before.push_str(&text),
             (_, piece) => merged.push(piece),
         }
     }
     merged
 }
 
-fn dialect() -> Dialect {
+fn dialect() -> CallDialect {
     let schema = serde_json::json!({"properties": {"list": {"type": "array"}}});
     let shape = ToolShape { name: "echo".to_owned(), schema: Some(schema) };
-    Dialect::new().with_tools([shape])
+    CallDialect::new().with_tools([shape])
 }
 
 /// Parts that messages with calls, half calls and code are made of.
@@ -141,16 +141,16 @@ const WHOLE: [(&str, Option<(&str, &str)>); 12] = [
     ("\n", None),
 ];
 
-fn called(pieces: &[Piece]) -> Vec<(String, String)> {
-    let call = |piece: &Piece| match piece {
-        Piece::Call(WrittenCall { target, arguments, .. }) => {
+fn written_calls(pieces: &[MessagePiece]) -> Vec<(String, String)> {
+    let call = |piece: &MessagePiece| match piece {
+        MessagePiece::Call(WrittenCall { target, arguments, .. }) => {
             let name = match target {
                 WrittenTarget::Tool { tool, .. } | WrittenTarget::Named { tool } => tool,
                 WrittenTarget::Resource { uri, .. } => uri,
             };
             Some((name.clone(), arguments.clone()))
         }
-        Piece::Text(_) | Piece::Started { .. } | Piece::Refused { .. } => None,
+        MessagePiece::Text(_) | MessagePiece::Started { .. } | MessagePiece::Refused { .. } => None,
     };
     pieces.iter().filter_map(call).collect()
 }
@@ -167,11 +167,11 @@ proptest! {
             .iter()
             .filter_map(|(_, call)| call.map(|(name, json)| (name.to_owned(), json.to_owned())))
             .collect();
-        let whole = pieces_of(&[&message], dialect());
-        prop_assert_eq!(called(&whole), expected);
-        let refused = whole.iter().any(|piece| matches!(piece, Piece::Refused { .. }));
+        let whole = parse_chunks(&[&message], dialect());
+        prop_assert_eq!(written_calls(&whole), expected);
+        let refused = whole.iter().any(|piece| matches!(piece, MessagePiece::Refused { .. }));
         prop_assert_eq!(refused, false);
-        prop_assert_eq!(&pieces_of(&cut(&message, &places), dialect()), &whole);
+        prop_assert_eq!(&parse_chunks(&cut(&message, &places), dialect()), &whole);
     }
 
     #[test]
@@ -179,22 +179,22 @@ proptest! {
         message in message(),
         places in proptest::collection::vec(0_usize..12, 0..40),
     ) {
-        let whole = pieces_of(&[&message], dialect());
+        let whole = parse_chunks(&[&message], dialect());
         let letters: Vec<&str> = message.split_inclusive(|_: char| true).collect();
-        prop_assert_eq!(&pieces_of(&cut(&message, &places), dialect()), &whole);
-        prop_assert_eq!(&pieces_of(&letters, dialect()), &whole);
+        prop_assert_eq!(&parse_chunks(&cut(&message, &places), dialect()), &whole);
+        prop_assert_eq!(&parse_chunks(&letters, dialect()), &whole);
     }
 
     #[test]
     fn a_message_without_calls_is_its_text(message in "[^<]{0,80}|[a-z<>/`~\n ]{0,80}") {
-        let expected = if message.is_empty() { vec![] } else { vec![Piece::Text(message.clone())] };
-        prop_assert_eq!(pieces_of(&[&message], Dialect::new()), expected);
+        let expected = if message.is_empty() { vec![] } else { vec![MessagePiece::Text(message.clone())] };
+        prop_assert_eq!(parse_chunks(&[&message], CallDialect::new()), expected);
     }
 
     #[test]
     fn arguments_are_always_the_text_of_an_object(message in message()) {
-        for piece in pieces_of(&[&message], dialect()) {
-            if let Piece::Call(call) = piece {
+        for piece in parse_chunks(&[&message], dialect()) {
+            if let MessagePiece::Call(call) = piece {
                 let value: serde_json::Value = serde_json::from_str(&call.arguments).unwrap();
                 prop_assert_eq!(value.is_object(), true);
             }
@@ -203,8 +203,8 @@ proptest! {
 
     #[test]
     fn text_never_comes_in_empty_pieces_and_nothing_panics(message in any::<String>()) {
-        for piece in pieces_of(&[&message], dialect()) {
-            prop_assert_ne!(piece, Piece::Text(String::new()));
+        for piece in parse_chunks(&[&message], dialect()) {
+            prop_assert_ne!(piece, MessagePiece::Text(String::new()));
         }
         let _ = cline::blocks(&message);
         let _ = crate::parse::arguments::read_arguments(&message);
@@ -217,8 +217,8 @@ proptest! {
             "<use_mcp_tool><server_name>s</server_name><tool_name>t</tool_name>\
              <arguments>{arguments}</arguments></use_mcp_tool>"
         );
-        let pieces = pieces_of(&[&message], Dialect::new());
-        let Some(Piece::Call(call)) = pieces.last() else { panic!("no call in {pieces:?}") };
+        let pieces = parse_chunks(&[&message], CallDialect::new());
+        let Some(MessagePiece::Call(call)) = pieces.last() else { panic!("no call in {pieces:?}") };
         prop_assert_eq!(&call.arguments, &arguments);
     }
 }

@@ -2,24 +2,24 @@
 
 use serde_json::json;
 
-use crate::parse::Parser;
-use crate::parse::dialect::{Dialect, ToolShape};
-use crate::parse::parser_properties::pieces_of;
-use crate::parse::piece::{Form, Piece, WrittenCall, WrittenTarget};
+use crate::parse::MessageParser;
+use crate::parse::dialect::{CallDialect, ToolShape};
+use crate::parse::parser_properties::parse_chunks;
+use crate::parse::piece::{MessagePiece, WrittenCall, WrittenForm, WrittenTarget};
 
-fn dialect() -> Dialect {
+fn dialect() -> CallDialect {
     let schema = json!({"properties": {
         "days": {"type": "integer"}, "page": {"type": "string"}, "where": {"type": "object"},
     }});
     let typed = ToolShape { name: "forecast".to_owned(), schema: Some(schema) };
-    Dialect::new().with_tools([typed, ToolShape::named("echo")])
+    CallDialect::new().with_tools([typed, ToolShape::without_schema("echo")])
 }
 
 /// The pieces of the message, pushed letter by letter; the whole message must give the same.
-fn pieces(message: &str) -> Vec<Piece> {
+fn pieces(message: &str) -> Vec<MessagePiece> {
     let chunks: Vec<&str> = message.split_inclusive(|_: char| true).collect();
-    let by_letters = pieces_of(&chunks, dialect());
-    let whole = pieces_of(&[message], dialect());
+    let by_letters = parse_chunks(&chunks, dialect());
+    let whole = parse_chunks(&[message], dialect());
     assert_eq!(by_letters, whole, "{message}");
     whole
 }
@@ -27,9 +27,9 @@ fn pieces(message: &str) -> Vec<Piece> {
 /// The pieces in one line each, without those that only announce.
 fn summary(message: &str) -> Vec<String> {
     let line = |piece| match piece {
-        Piece::Text(text) => Some(format!("text {text}")),
-        Piece::Started { .. } => None,
-        Piece::Call(WrittenCall { target, arguments, repaired }) => {
+        MessagePiece::Text(text) => Some(format!("text {text}")),
+        MessagePiece::Started { .. } => None,
+        MessagePiece::Call(WrittenCall { target, arguments, repaired }) => {
             let target = match target {
                 WrittenTarget::Tool { server, tool } => format!("{server}/{tool}"),
                 WrittenTarget::Resource { server, uri } => format!("{server} at {uri}"),
@@ -38,7 +38,7 @@ fn summary(message: &str) -> Vec<String> {
             let repaired = repaired.map(|what| format!(" ({what})")).unwrap_or_default();
             Some(format!("call {target} {arguments}{repaired}"))
         }
-        Piece::Refused { reason, .. } => Some(format!("refused {reason}")),
+        MessagePiece::Refused { reason, .. } => Some(format!("refused {reason}")),
     };
     pieces(message).into_iter().filter_map(line).collect()
 }
@@ -59,18 +59,18 @@ fn tool(inside: &str) -> String {
 fn a_call_is_announced_and_then_complete() {
     let message = format!("Now:\n{}done", tool("<arguments>{\"a\": 1}</arguments>"));
     let expected = vec![
-        Piece::Text("Now:\n".to_owned()),
-        Piece::Started {
-            form: Form::UseMcpTool,
+        MessagePiece::Text("Now:\n".to_owned()),
+        MessagePiece::Started {
+            form: WrittenForm::UseMcpTool,
             server: Some("s".to_owned()),
             tool: Some("t".to_owned()),
         },
-        Piece::Call(WrittenCall {
+        MessagePiece::Call(WrittenCall {
             target: WrittenTarget::Tool { server: "s".to_owned(), tool: "t".to_owned() },
             arguments: "{\"a\": 1}".to_owned(),
             repaired: None,
         }),
-        Piece::Text("done".to_owned()),
+        MessagePiece::Text("done".to_owned()),
     ];
     assert_eq!(pieces(&message), expected);
 }
@@ -281,13 +281,13 @@ fn a_name_whose_closing_tag_is_missing_or_wrong_is_still_read() {
 
 #[test]
 fn half_a_tag_waits_and_is_text_only_if_the_message_ends() {
-    let mut parser = Parser::new(Dialect::new());
-    let first: Vec<Piece> = parser.push("text <use_mcp_to").collect();
-    assert_eq!(first, [Piece::Text("text ".to_owned())]);
-    assert_eq!(parser.finish(), [Piece::Text("<use_mcp_to".to_owned())]);
-    let mut parser = Parser::new(Dialect::new());
-    let first: Vec<Piece> = parser.push("text <use_mcp_total> ").collect();
-    assert_eq!(first, [Piece::Text("text <use_mcp_total> ".to_owned())]);
+    let mut parser = MessageParser::new(CallDialect::new());
+    let first: Vec<MessagePiece> = parser.push("text <use_mcp_to").collect();
+    assert_eq!(first, [MessagePiece::Text("text ".to_owned())]);
+    assert_eq!(parser.finish(), [MessagePiece::Text("<use_mcp_to".to_owned())]);
+    let mut parser = MessageParser::new(CallDialect::new());
+    let first: Vec<MessagePiece> = parser.push("text <use_mcp_total> ").collect();
+    assert_eq!(first, [MessagePiece::Text("text <use_mcp_total> ".to_owned())]);
 }
 
 #[test]
@@ -295,11 +295,11 @@ fn every_beginning_of_a_tag_waits_wherever_the_chunk_ends() {
     for tag in ["<use_mcp_tool>", "<access_mcp_resource >", "<forecast>", "<echo/>"] {
         for length in 1..tag.len() {
             let (half, rest) = tag.split_at(length);
-            let mut parser = Parser::new(dialect());
-            let first: Vec<Piece> = parser.push(&format!("a {half}")).collect();
-            assert_eq!(first, [Piece::Text("a ".to_owned())], "{half}");
-            let second: Vec<Piece> = parser.push(rest).collect();
-            assert!(!second.iter().any(|piece| matches!(piece, Piece::Text(_))), "{tag}");
+            let mut parser = MessageParser::new(dialect());
+            let first: Vec<MessagePiece> = parser.push(&format!("a {half}")).collect();
+            assert_eq!(first, [MessagePiece::Text("a ".to_owned())], "{half}");
+            let second: Vec<MessagePiece> = parser.push(rest).collect();
+            assert!(!second.iter().any(|piece| matches!(piece, MessagePiece::Text(_))), "{tag}");
         }
     }
 }

@@ -4,14 +4,14 @@ use crate::parse::errors::ParseError;
 
 /// A part of a message, in the order in which it was written.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Piece {
+pub enum MessagePiece {
     /// Words for the person.
     Text(String),
     /// The beginning of a call whose names are known while its arguments still come. For display:
     /// a [`Piece::Call`] or a [`Piece::Refused`] follows.
     Started {
         /// How the call is written.
-        form: Form,
+        form: WrittenForm,
         /// The server, where it is known.
         server: Option<String>,
         /// The tool, where it is known.
@@ -31,7 +31,7 @@ pub enum Piece {
 
 /// How a call is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum WrittenForm {
     /// `<use_mcp_tool>`.
     UseMcpTool,
     /// `<access_mcp_resource>`.
@@ -75,9 +75,9 @@ pub enum WrittenTarget {
     },
 }
 
-impl Piece {
+impl MessagePiece {
     /// A refusal that quotes the beginning of `written`.
-    pub fn refused(reason: ParseError, written: &str) -> Self {
+    pub fn refusal(reason: ParseError, written: &str) -> Self {
         const LIMIT: usize = 200;
         let mut excerpt: String = written.chars().take(LIMIT).collect();
         if excerpt.len() < written.len() {

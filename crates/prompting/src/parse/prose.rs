@@ -2,36 +2,36 @@
 
 use memchr::{memchr, memchr2, memchr3};
 
-use crate::parse::dialect::Dialect;
+use crate::parse::dialect::CallDialect;
 use crate::parse::tag;
-use crate::parse::tag::{Coming, Read, Tag};
+use crate::parse::tag::{MoreInput, Tag, TagRead};
 
 /// How far ahead the end of a code span, or of the line that opens a fence, is looked for.
-const LOOK_AHEAD: usize = 1024;
+const MAX_LOOK_AHEAD: usize = 1024;
 /// Longer runs of backticks inside of a line are no code spans.
-const LONGEST_SPAN_MARK: usize = 8;
+const MAX_SPAN_MARK: usize = 8;
 
 /// Where in a text without calls the parser is.
 #[derive(Debug)]
 pub(super) struct Prose {
     /// Whether the line so far has only what may stand before a fence.
     line_blank: bool,
-    fence: Option<Fence>,
+    fence: Option<OpenFence>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Fence {
+struct OpenFence {
     mark: u8,
     length: usize,
 }
 
 /// How far the text is certain, and the call that begins there.
-pub(super) struct Next<'a> {
+pub(super) struct NextCall<'a> {
     pub(super) upto: usize,
     pub(super) call: Option<Tag<'a>>,
 }
 
-enum Step<'a> {
+enum ProseStep<'a> {
     /// Text up to here.
     Go(usize),
     /// Text up to here, and more input is needed.
@@ -50,30 +50,30 @@ impl Prose {
         &mut self,
         source: &'a str,
         at: usize,
-        coming: Coming,
-        dialect: &Dialect,
-    ) -> Next<'a> {
+        coming: MoreInput,
+        dialect: &CallDialect,
+    ) -> NextCall<'a> {
         let mut scan = at;
         loop {
             let step = match self.fence {
                 Some(fence) => self.in_fence(fence, source, (at, scan), coming),
-                None => self.outside(source, (at, scan), coming, dialect),
+                None => self.outside_fence(source, (at, scan), coming, dialect),
             };
             let next = match step {
-                Step::Go(next) => {
+                ProseStep::Go(next) => {
                     scan = next;
                     continue;
                 }
-                Step::Stop(upto) => Next { upto, call: None },
-                Step::Call(upto, tag) => Next { upto, call: Some(tag) },
+                ProseStep::Stop(upto) => NextCall { upto, call: None },
+                ProseStep::Call(upto, tag) => NextCall { upto, call: Some(tag) },
             };
-            self.pass(source, at, next.upto);
+            self.advance_past(source, at, next.upto);
             return next;
         }
     }
 
     /// Takes note that the text from `at` to `upto` is behind.
-    pub(super) fn pass(&mut self, source: &str, at: usize, upto: usize) {
+    pub(super) fn advance_past(&mut self, source: &str, at: usize, upto: usize) {
         self.line_blank = self.is_blank(source, at, upto);
     }
 
@@ -89,44 +89,44 @@ impl Prose {
         }
     }
 
-    fn outside<'a>(
+    fn outside_fence<'a>(
         &mut self,
         source: &'a str,
         (at, scan): (usize, usize),
-        coming: Coming,
-        dialect: &Dialect,
-    ) -> Step<'a> {
+        coming: MoreInput,
+        dialect: &CallDialect,
+    ) -> ProseStep<'a> {
         let bytes = source.as_bytes();
         let rest = bytes.get(scan..).unwrap_or_default();
         let Some(place) = memchr3(b'<', b'`', b'~', rest).map(|offset| scan + offset) else {
-            return Step::Stop(bytes.len());
+            return ProseStep::Stop(bytes.len());
         };
         match bytes.get(place) {
             Some(b'<') => {
-                let wanted = |name: tag::Name<'_>| !name.closing && dialect.knows(name);
-                match tag::read(source, place, coming, wanted) {
-                    Read::Tag(tag) => Step::Call(place, tag),
-                    Read::Wait => Step::Stop(place),
-                    Read::Other => Step::Go(place + 1),
+                let wanted = |name: tag::TagName<'_>| !name.closing && dialect.may_be_element(name);
+                match tag::read_tag(source, place, coming, wanted) {
+                    TagRead::Tag(tag) => ProseStep::Call(place, tag),
+                    TagRead::Wait => ProseStep::Stop(place),
+                    TagRead::Other => ProseStep::Go(place + 1),
                 }
             }
             Some(&mark) => {
-                let length = run(bytes, place, mark);
+                let length = run_length(bytes, place, mark);
                 let end = place + length;
-                if end == bytes.len() && coming == Coming::More {
-                    return Step::Stop(place);
+                if end == bytes.len() && coming == MoreInput::Possible {
+                    return ProseStep::Stop(place);
                 }
                 let fence = length >= 3 && self.is_blank(source, at, place);
                 match mark {
                     b'~' if fence => {
-                        self.fence = Some(Fence { mark, length });
-                        Step::Go(end)
+                        self.fence = Some(OpenFence { mark, length });
+                        ProseStep::Go(end)
                     }
-                    b'~' => Step::Go(end),
+                    b'~' => ProseStep::Go(end),
                     _ => self.backticks(bytes, (place, length), coming, fence),
                 }
             }
-            None => Step::Stop(bytes.len()),
+            None => ProseStep::Stop(bytes.len()),
         }
     }
 
@@ -135,35 +135,35 @@ impl Prose {
         &mut self,
         bytes: &[u8],
         (place, length): (usize, usize),
-        coming: Coming,
+        coming: MoreInput,
         may_be_fence: bool,
-    ) -> Step<'a> {
+    ) -> ProseStep<'a> {
         let end = place + length;
         let ahead = bytes.get(end..).unwrap_or_default();
-        let window = ahead.get(..LOOK_AHEAD).unwrap_or(ahead);
-        let certain = coming == Coming::Nothing || window.len() == LOOK_AHEAD;
-        let unknown = if certain { Step::Go(end) } else { Step::Stop(place) };
+        let window = ahead.get(..MAX_LOOK_AHEAD).unwrap_or(ahead);
+        let certain = coming == MoreInput::Never || window.len() == MAX_LOOK_AHEAD;
+        let unknown = if certain { ProseStep::Go(end) } else { ProseStep::Stop(place) };
         let mut from = 0;
         while let Some(found) = memchr2(b'`', b'\n', window.get(from..).unwrap_or_default()) {
             let found = from + found;
             if window.get(found) == Some(&b'\n') {
                 // Backticks may not stand in the line that opens a fence, so this is the first.
                 if may_be_fence && from == 0 {
-                    self.fence = Some(Fence { mark: b'`', length });
-                    return Step::Go(end + found);
+                    self.fence = Some(OpenFence { mark: b'`', length });
+                    return ProseStep::Go(end + found);
                 }
-                return Step::Go(end);
+                return ProseStep::Go(end);
             }
-            let closing = run(window, found, b'`');
+            let closing = run_length(window, found, b'`');
             from = found + closing;
             if from == window.len() && !certain {
-                return Step::Stop(place);
+                return ProseStep::Stop(place);
             }
-            if length > LONGEST_SPAN_MARK {
-                return Step::Go(end);
+            if length > MAX_SPAN_MARK {
+                return ProseStep::Go(end);
             }
             if closing == length {
-                return Step::Go(end + from);
+                return ProseStep::Go(end + from);
             }
         }
         unknown
@@ -171,38 +171,40 @@ impl Prose {
 
     fn in_fence<'a>(
         &mut self,
-        fence: Fence,
+        fence: OpenFence,
         source: &str,
         (at, scan): (usize, usize),
-        coming: Coming,
-    ) -> Step<'a> {
+        coming: MoreInput,
+    ) -> ProseStep<'a> {
         let bytes = source.as_bytes();
         let rest = bytes.get(scan..).unwrap_or_default();
         let Some(place) = memchr(fence.mark, rest).map(|offset| scan + offset) else {
-            return Step::Stop(bytes.len());
+            return ProseStep::Stop(bytes.len());
         };
-        let length = run(bytes, place, fence.mark);
+        let length = run_length(bytes, place, fence.mark);
         let end = place + length;
-        if end == bytes.len() && coming == Coming::More {
-            return Step::Stop(place);
+        if end == bytes.len() && coming == MoreInput::Possible {
+            return ProseStep::Stop(place);
         }
         if length < fence.length || !self.is_blank(source, at, place) {
-            return Step::Go(end);
+            return ProseStep::Go(end);
         }
         let ahead = bytes.get(end..).unwrap_or_default();
-        let window = ahead.get(..LOOK_AHEAD).unwrap_or(ahead);
+        let window = ahead.get(..MAX_LOOK_AHEAD).unwrap_or(ahead);
         match window.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r')) {
             Some(b'\n') => {
                 self.fence = None;
-                Step::Go(end)
+                ProseStep::Go(end)
             }
-            None if coming == Coming::More && window.len() < LOOK_AHEAD => Step::Stop(place),
-            _ => Step::Go(end),
+            None if coming == MoreInput::Possible && window.len() < MAX_LOOK_AHEAD => {
+                ProseStep::Stop(place)
+            }
+            _ => ProseStep::Go(end),
         }
     }
 }
 
-fn run(bytes: &[u8], from: usize, mark: u8) -> usize {
+fn run_length(bytes: &[u8], from: usize, mark: u8) -> usize {
     bytes.get(from..).unwrap_or_default().iter().take_while(|byte| **byte == mark).count()
 }
 

@@ -1,17 +1,17 @@
 //! Which calls are code and which are calls.
 
-use crate::parse::dialect::{Dialect, ToolShape};
-use crate::parse::parser_properties::pieces_of;
-use crate::parse::piece::{Piece, WrittenCall, WrittenTarget};
+use crate::parse::dialect::{CallDialect, ToolShape};
+use crate::parse::parser_properties::parse_chunks;
+use crate::parse::piece::{MessagePiece, WrittenCall, WrittenTarget};
 
 const CALL: &str = "<t></t>";
 
 /// The pieces of the message, pushed letter by letter; the whole message must give the same.
-fn pieces(message: &str) -> Vec<Piece> {
-    let dialect = Dialect::new().with_tools([ToolShape::named("t")]);
+fn pieces(message: &str) -> Vec<MessagePiece> {
+    let dialect = CallDialect::new().with_tools([ToolShape::without_schema("t")]);
     let letters: Vec<&str> = message.split_inclusive(|_: char| true).collect();
-    let whole = pieces_of(&[message], dialect.clone());
-    assert_eq!(pieces_of(&letters, dialect), whole, "{message}");
+    let whole = parse_chunks(&[message], dialect.clone());
+    assert_eq!(parse_chunks(&letters, dialect), whole, "{message}");
     whole
 }
 
@@ -29,7 +29,7 @@ fn code_is_not_a_call() {
         ("```", "``` so."),
     ] {
         let message = format!("{before}{call}{after}");
-        assert_eq!(pieces(&message), [Piece::Text(message.clone())], "{message}");
+        assert_eq!(pieces(&message), [MessagePiece::Text(message.clone())], "{message}");
     }
 }
 
@@ -51,9 +51,9 @@ fn a_call_after_code_or_beside_a_lone_backtick_is_a_call() {
         let target = WrittenTarget::Named { tool: "t".to_owned() };
         let arguments = "{}".to_owned();
         let expected = [
-            Piece::Text(before.to_owned()),
-            Piece::Call(WrittenCall { target, arguments, repaired: None }),
-            Piece::Text("\n".to_owned()),
+            MessagePiece::Text(before.to_owned()),
+            MessagePiece::Call(WrittenCall { target, arguments, repaired: None }),
+            MessagePiece::Text("\n".to_owned()),
         ];
         assert_eq!(pieces(&message), expected, "{message}");
     }

@@ -3,32 +3,32 @@
 use serde_json::Number;
 
 use crate::parse::errors::JsonProblem;
-use crate::parse::repair_strings::Role;
+use crate::parse::repair_strings::StringRole;
 use crate::parse::strings::{find, part, rest, skip_space};
 
 /// Deeper values are refused, as whoever reads the arguments later would.
-const DEEPEST: usize = 120;
+const MAX_DEPTH: usize = 120;
 
 /// JSON, and what had to be done for it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Repaired {
+pub(super) struct RepairedJson {
     pub(super) text: String,
     pub(super) notes: Vec<&'static str>,
 }
 
 /// The text as JSON, without white space between its parts.
-pub(super) fn repair(text: &str) -> Result<Repaired, JsonProblem> {
-    let mut reader = Reader { text, at: 0, depth: 0, out: String::new(), notes: Vec::new() };
+pub(super) fn repair(text: &str) -> Result<RepairedJson, JsonProblem> {
+    let mut reader = JsonRepairer { text, at: 0, depth: 0, out: String::new(), notes: Vec::new() };
     reader.value()?;
-    reader.skip()?;
+    reader.skip_trivia()?;
     if reader.at < text.len() {
         return Err(reader.problem("something follows after the end of the value"));
     }
-    Ok(Repaired { text: reader.out, notes: reader.notes })
+    Ok(RepairedJson { text: reader.out, notes: reader.notes })
 }
 
 /// Reads `text` from `at` on and writes to `out`.
-pub(super) struct Reader<'a> {
+pub(super) struct JsonRepairer<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
     depth: usize,
@@ -36,7 +36,7 @@ pub(super) struct Reader<'a> {
     notes: Vec<&'static str>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> JsonRepairer<'a> {
     pub(super) fn problem(&self, what: &str) -> JsonProblem {
         JsonProblem::at(what, self.text, self.at)
     }
@@ -52,7 +52,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Goes over white space and comments.
-    fn skip(&mut self) -> Result<(), JsonProblem> {
+    fn skip_trivia(&mut self) -> Result<(), JsonProblem> {
         loop {
             self.at = skip_space(self.text, self.at);
             let ahead = rest(self.text, self.at);
@@ -70,11 +70,11 @@ impl<'a> Reader<'a> {
     }
 
     fn value(&mut self) -> Result<(), JsonProblem> {
-        self.skip()?;
+        self.skip_trivia()?;
         match self.peek() {
-            Some(b'{') => self.within(b'}'),
-            Some(b'[') => self.within(b']'),
-            Some(quote @ (b'"' | b'\'')) => self.string(quote, Role::Value),
+            Some(b'{') => self.container(b'}'),
+            Some(b'[') => self.container(b']'),
+            Some(quote @ (b'"' | b'\'')) => self.string(quote, StringRole::Value),
             Some(b'-' | b'0'..=b'9') => self.number(),
             Some(_) => self.word(),
             None => Err(self.problem("a value is missing")),
@@ -82,8 +82,8 @@ impl<'a> Reader<'a> {
     }
 
     /// An object or an array.
-    fn within(&mut self, close: u8) -> Result<(), JsonProblem> {
-        if self.depth == DEEPEST {
+    fn container(&mut self, close: u8) -> Result<(), JsonProblem> {
+        if self.depth == MAX_DEPTH {
             return Err(self.problem("the value is nested too deeply"));
         }
         self.depth += 1;
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         let mut first = true;
         let mut comma = true;
         loop {
-            self.skip()?;
+            self.skip_trivia()?;
             match self.peek() {
                 Some(byte) if byte == close => {
                     self.at += 1;
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
                 self.key()?;
             }
             self.value()?;
-            self.skip()?;
+            self.skip_trivia()?;
             comma = self.peek() == Some(b',');
             self.at += usize::from(comma);
         }
@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
     /// A member's name and its colon.
     fn key(&mut self) -> Result<(), JsonProblem> {
         match self.peek() {
-            Some(quote @ (b'"' | b'\'')) => self.string(quote, Role::Key)?,
+            Some(quote @ (b'"' | b'\'')) => self.string(quote, StringRole::Key)?,
             Some(byte) if byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$') => {
                 let word = self.take_word();
                 self.out.push('"');
@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
             }
             _ => return Err(self.problem("a key is missing")),
         }
-        self.skip()?;
+        self.skip_trivia()?;
         if self.peek() != Some(b':') {
             return Err(self.problem("a colon is missing"));
         }

@@ -1,20 +1,20 @@
 //! The strings in what is nearly JSON.
 
 use crate::parse::errors::JsonProblem;
-use crate::parse::repair::Reader;
+use crate::parse::repair::JsonRepairer;
 use crate::parse::strings;
 use crate::parse::strings::{part, rest, skip_space};
 
 /// What a string is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum StringRole {
     Key,
     Value,
 }
 
-impl Reader<'_> {
+impl JsonRepairer<'_> {
     /// A string or a key, from its first quote on.
-    pub(super) fn string(&mut self, quote: u8, role: Role) -> Result<(), JsonProblem> {
+    pub(super) fn string(&mut self, quote: u8, role: StringRole) -> Result<(), JsonProblem> {
         let begin = self.at;
         if quote == b'\'' {
             self.note("single quotes");
@@ -34,7 +34,7 @@ impl Reader<'_> {
             match byte {
                 b'\\' => self.escape(),
                 _ if byte == quote
-                    && (role == Role::Key || ends_string(self.text, self.at + 1)) =>
+                    && (role == StringRole::Key || ends_string(self.text, self.at + 1)) =>
                 {
                     self.at += 1;
                     self.out.push('"');

@@ -4,7 +4,7 @@ use crate::parse::strings::part;
 
 /// What stands at a `<`.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Read<'a> {
+pub(super) enum TagRead<'a> {
     /// A wanted tag.
     Tag(Tag<'a>),
     /// Something else.
@@ -28,7 +28,7 @@ pub(super) struct Tag<'a> {
 
 /// A name as far as it is known.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Name<'a> {
+pub(super) struct TagName<'a> {
     /// The letters so far.
     pub(super) text: &'a str,
     /// Whether more letters may come.
@@ -37,7 +37,7 @@ pub(super) struct Name<'a> {
     pub(super) closing: bool,
 }
 
-impl Name<'_> {
+impl TagName<'_> {
     /// Whether this is, or may become, `name`.
     pub(super) fn fits(&self, name: &str) -> bool {
         if self.open { name.starts_with(self.text) } else { name == self.text }
@@ -45,35 +45,35 @@ impl Name<'_> {
 }
 
 /// No name is longer, and no tag has longer attributes: what is longer is text.
-const LIMIT: usize = 256;
+const MAX_TAG_LEN: usize = 256;
 
 /// Whether there may be more of a text than what is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Coming {
-    More,
-    Nothing,
+pub(super) enum MoreInput {
+    Possible,
+    Never,
 }
 
 /// Reads the tag at the `<` at `at`, if `wanted` says so of its name.
-pub(super) fn read<'a>(
+pub(super) fn read_tag<'a>(
     source: &'a str,
     at: usize,
-    coming: Coming,
-    wanted: impl Fn(Name<'_>) -> bool,
-) -> Read<'a> {
+    coming: MoreInput,
+    wanted: impl Fn(TagName<'_>) -> bool,
+) -> TagRead<'a> {
     let bytes = source.as_bytes();
-    let wait = if coming == Coming::Nothing { Read::Other } else { Read::Wait };
+    let wait = if coming == MoreInput::Never { TagRead::Other } else { TagRead::Wait };
     if at + 1 == bytes.len() {
         return wait;
     }
     let closing = bytes.get(at + 1) == Some(&b'/');
     let begin = at + 1 + usize::from(closing);
     let rest = bytes.get(begin..).unwrap_or_default();
-    let length = rest.iter().take(LIMIT).take_while(|byte| is_name_byte(**byte)).count();
+    let length = rest.iter().take(MAX_TAG_LEN).take_while(|byte| is_name_byte(**byte)).count();
     let name_end = begin + length;
-    let name = Name { text: part(source, begin, name_end), open: length == rest.len(), closing };
-    if length == LIMIT || (length == 0 && !rest.is_empty()) || !wanted(name) {
-        return Read::Other;
+    let name = TagName { text: part(source, begin, name_end), open: length == rest.len(), closing };
+    if length == MAX_TAG_LEN || (length == 0 && !rest.is_empty()) || !wanted(name) {
+        return TagRead::Other;
     }
     if name.open {
         return wait;
@@ -81,18 +81,18 @@ pub(super) fn read<'a>(
     let mut quote = None;
     let mut before = 0;
     let attributes = bytes.get(name_end..).unwrap_or_default();
-    for (index, &byte) in attributes.iter().take(LIMIT).enumerate() {
+    for (index, &byte) in attributes.iter().take(MAX_TAG_LEN).enumerate() {
         if index == 0 && !(byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/')) {
-            return Read::Other;
+            return TagRead::Other;
         }
         match (quote, byte) {
             (Some(open), _) if byte == open => quote = None,
             (Some(_), _) => {}
             (None, b'"' | b'\'') => quote = Some(byte),
-            (None, b'<') => return Read::Other,
+            (None, b'<') => return TagRead::Other,
             (None, b'>') => {
                 let empty = before == b'/' && !closing;
-                return Read::Tag(Tag {
+                return TagRead::Tag(Tag {
                     name: name.text,
                     closing,
                     empty,
@@ -103,16 +103,25 @@ pub(super) fn read<'a>(
         }
         before = byte;
     }
-    if attributes.len() < LIMIT { wait } else { Read::Other }
+    if attributes.len() < MAX_TAG_LEN { wait } else { TagRead::Other }
 }
 
 /// Whether `source` has `literal` at `at`; `None` if it may still become it.
-pub(super) fn literal_at(source: &str, at: usize, coming: Coming, literal: &str) -> Option<bool> {
+pub(super) fn literal_at(
+    source: &str,
+    at: usize,
+    coming: MoreInput,
+    literal: &str,
+) -> Option<bool> {
     let rest = source.as_bytes().get(at..).unwrap_or_default();
     if rest.starts_with(literal.as_bytes()) {
         return Some(true);
     }
-    if coming == Coming::More && literal.as_bytes().starts_with(rest) { None } else { Some(false) }
+    if coming == MoreInput::Possible && literal.as_bytes().starts_with(rest) {
+        None
+    } else {
+        Some(false)
+    }
 }
 
 const fn is_name_byte(byte: u8) -> bool {
@@ -121,29 +130,33 @@ const fn is_name_byte(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Coming, Read, Tag, read};
+    use super::{MoreInput, Tag, TagRead, read_tag};
 
     #[test]
     fn a_tag_is_read_with_spaces_and_attributes_and_waits_while_it_is_half_there() {
-        let tag = |closing, empty, end| Read::Tag(Tag { name: "ab", closing, empty, end });
+        let tag = |closing, empty, end| TagRead::Tag(Tag { name: "ab", closing, empty, end });
         let cases = [
             ("<ab>", tag(false, false, 4)),
             ("<ab >x", tag(false, false, 5)),
             ("<ab c='>' d>", tag(false, false, 12)),
             ("<ab/>", tag(false, true, 5)),
             ("</ab\n>", tag(true, false, 6)),
-            ("<", Read::Wait),
-            ("<a", Read::Wait),
-            ("</a", Read::Wait),
-            ("<ab c='>'", Read::Wait),
-            ("<b", Read::Other),
-            ("<abc>", Read::Other),
-            ("<ab <c>", Read::Other),
-            ("< ab>", Read::Other),
+            ("<", TagRead::Wait),
+            ("<a", TagRead::Wait),
+            ("</a", TagRead::Wait),
+            ("<ab c='>'", TagRead::Wait),
+            ("<b", TagRead::Other),
+            ("<abc>", TagRead::Other),
+            ("<ab <c>", TagRead::Other),
+            ("< ab>", TagRead::Other),
         ];
         for (source, expected) in cases {
-            assert_eq!(read(source, 0, Coming::More, |name| name.fits("ab")), expected, "{source}");
+            assert_eq!(
+                read_tag(source, 0, MoreInput::Possible, |name| name.fits("ab")),
+                expected,
+                "{source}"
+            );
         }
-        assert_eq!(read("<a", 0, Coming::Nothing, |name| name.fits("ab")), Read::Other);
+        assert_eq!(read_tag("<a", 0, MoreInput::Never, |name| name.fits("ab")), TagRead::Other);
     }
 }

@@ -6,13 +6,13 @@ use crate::parse::call::PARAMETERS;
 use crate::parse::dialect::WRAPPERS;
 use crate::parse::strings::{find, skip_space};
 use crate::parse::tag;
-use crate::parse::tag::{Coming, Read, literal_at};
+use crate::parse::tag::{MoreInput, TagRead, literal_at};
 
 const CDATA: &str = "<![CDATA[";
 
 /// What a value should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     /// A name or an address: no tag can be a part of it.
     Word,
     /// JSON, or elements.
@@ -26,9 +26,9 @@ pub(super) enum Kind {
 pub(super) struct ValueScan {
     pub(super) name: String,
     pub(super) start: usize,
-    kind: Kind,
+    kind: ValueKind,
     cursor: usize,
-    mode: Mode,
+    mode: ScanMode,
 }
 
 /// Where a value ends.
@@ -41,16 +41,16 @@ pub(super) struct ValueEnd {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Mode {
+enum ScanMode {
     Start,
     Raw,
     Cdata,
-    Json(Json),
+    Json(JsonState),
 }
 
 /// Where in a JSON text the cursor is. Strings are tracked so that a tag inside of one is data.
 #[derive(Clone, Copy, Debug)]
-enum Json {
+enum JsonState {
     Outside,
     LineComment,
     BlockComment,
@@ -61,46 +61,46 @@ enum Json {
     Quote(u8),
 }
 
-enum Move {
-    To(Mode, usize),
+enum ScanMove {
+    To(ScanMode, usize),
     Wait,
     End(ValueEnd),
 }
 
 impl ValueScan {
-    pub(super) const fn new(name: String, kind: Kind, start: usize) -> Self {
-        Self { name, start, kind, cursor: start, mode: Mode::Start }
+    pub(super) const fn new(name: String, kind: ValueKind, start: usize) -> Self {
+        Self { name, start, kind, cursor: start, mode: ScanMode::Start }
     }
 
     /// Whether the value was read as JSON.
     pub(super) const fn is_json(&self) -> bool {
-        matches!(self.mode, Mode::Json(_))
+        matches!(self.mode, ScanMode::Json(_))
     }
 
     /// Reads on, and says where the value ends if that is known.
     pub(super) fn advance(
         &mut self,
         text: &str,
-        coming: Coming,
+        coming: MoreInput,
         element: &str,
     ) -> Option<ValueEnd> {
         loop {
             let step = match self.mode {
-                Mode::Start => self.begin(text),
-                Mode::Raw => self.raw(text, coming, element),
-                Mode::Cdata => match find(text, self.cursor, "]]>") {
-                    Some(place) => Move::To(Mode::Raw, place + 3),
+                ScanMode::Start => self.begin(text),
+                ScanMode::Raw => self.raw(text, coming, element),
+                ScanMode::Cdata => match find(text, self.cursor, "]]>") {
+                    Some(place) => ScanMove::To(ScanMode::Raw, place + 3),
                     None => {
                         self.cursor = self.cursor.max(text.len().saturating_sub(2));
-                        Move::Wait
+                        ScanMove::Wait
                     }
                 },
-                Mode::Json(state) => self.json(state, text, coming, element),
+                ScanMode::Json(state) => self.json(state, text, coming, element),
             };
             match step {
-                Move::To(mode, cursor) => (self.mode, self.cursor) = (mode, cursor),
-                Move::Wait => return None,
-                Move::End(end) => return Some(end),
+                ScanMove::To(mode, cursor) => (self.mode, self.cursor) = (mode, cursor),
+                ScanMove::Wait => return None,
+                ScanMove::End(end) => return Some(end),
             }
         }
     }
@@ -110,8 +110,8 @@ impl ValueScan {
         let opening = format!("</{}", self.name);
         let mut from = self.start;
         while let Some(place) = find(text, from, &opening) {
-            if let Read::Tag(tag) =
-                tag::read(text, place, Coming::Nothing, |name| name.fits(&self.name))
+            if let TagRead::Tag(tag) =
+                tag::read_tag(text, place, MoreInput::Never, |name| name.fits(&self.name))
             {
                 let badly_closed = false;
                 return Some(ValueEnd { value_end: place, after: tag.end, badly_closed });
@@ -121,124 +121,124 @@ impl ValueScan {
         None
     }
 
-    fn begin(&mut self, text: &str) -> Move {
+    fn begin(&mut self, text: &str) -> ScanMove {
         let first = skip_space(text, self.cursor);
         self.cursor = first;
         match (self.kind, text.as_bytes().get(first)) {
-            (_, None) => Move::Wait,
-            (Kind::Json, Some(b'{' | b'[' | b'"' | b'`')) => {
-                Move::To(Mode::Json(Json::Outside), first)
+            (_, None) => ScanMove::Wait,
+            (ValueKind::Json, Some(b'{' | b'[' | b'"' | b'`')) => {
+                ScanMove::To(ScanMode::Json(JsonState::Outside), first)
             }
-            _ => Move::To(Mode::Raw, first),
+            _ => ScanMove::To(ScanMode::Raw, first),
         }
     }
 
-    fn raw(&mut self, text: &str, coming: Coming, element: &str) -> Move {
+    fn raw(&mut self, text: &str, coming: MoreInput, element: &str) -> ScanMove {
         let ahead = text.as_bytes().get(self.cursor..).unwrap_or_default();
         let Some(offset) = memchr(b'<', ahead) else {
             self.cursor = text.len();
-            return Move::Wait;
+            return ScanMove::Wait;
         };
         let place = self.cursor + offset;
         self.cursor = place;
         match literal_at(text, place, coming, CDATA) {
-            Some(true) => return Move::To(Mode::Cdata, place + CDATA.len()),
-            None => return Move::Wait,
+            Some(true) => return ScanMove::To(ScanMode::Cdata, place + CDATA.len()),
+            None => return ScanMove::Wait,
             Some(false) => {}
         }
-        let is_word = self.kind == Kind::Word;
-        let wanted = |name: tag::Name<'_>| {
+        let is_word = self.kind == ValueKind::Word;
+        let wanted = |name: tag::TagName<'_>| {
             if name.closing {
                 is_word || name.fits(&self.name)
             } else {
                 is_word && PARAMETERS.iter().chain(&WRAPPERS).any(|known| name.fits(known))
             }
         };
-        match tag::read(text, place, coming, wanted) {
-            Read::Wait => Move::Wait,
-            Read::Other => Move::To(Mode::Raw, place + 1),
-            Read::Tag(tag) => {
+        match tag::read_tag(text, place, coming, wanted) {
+            TagRead::Wait => ScanMove::Wait,
+            TagRead::Other => ScanMove::To(ScanMode::Raw, place + 1),
+            TagRead::Tag(tag) => {
                 let own = tag.closing && tag.name == self.name;
                 let belongs_to_call = !tag.closing || tag.name == element;
                 let after = if own || !belongs_to_call { tag.end } else { place };
-                Move::End(ValueEnd { value_end: place, after, badly_closed: !own })
+                ScanMove::End(ValueEnd { value_end: place, after, badly_closed: !own })
             }
         }
     }
 
-    fn json(&mut self, state: Json, text: &str, coming: Coming, element: &str) -> Move {
+    fn json(&mut self, state: JsonState, text: &str, coming: MoreInput, element: &str) -> ScanMove {
         let at = self.cursor;
         let ahead = text.as_bytes().get(at..).unwrap_or_default();
-        let Some(&byte) = ahead.first() else { return Move::Wait };
-        let to = |state, cursor| Move::To(Mode::Json(state), cursor);
+        let Some(&byte) = ahead.first() else { return ScanMove::Wait };
+        let to = |state, cursor| ScanMove::To(ScanMode::Json(state), cursor);
         match state {
-            Json::Outside => {
+            JsonState::Outside => {
                 let place = ahead.iter().position(|b| matches!(b, b'"' | b'\'' | b'/' | b'<'));
                 let Some(place) = place.map(|offset| at + offset) else {
                     return to(state, text.len());
                 };
                 self.cursor = place;
                 match text.as_bytes().get(place) {
-                    Some(b'<') => self.close_or(Json::Outside, text, coming, element),
+                    Some(b'<') => self.close_or(JsonState::Outside, text, coming, element),
                     Some(b'/') => match text.as_bytes().get(place + 1) {
-                        None if coming == Coming::More => Move::Wait,
-                        Some(b'/') => to(Json::LineComment, place + 2),
-                        Some(b'*') => to(Json::BlockComment, place + 2),
-                        _ => to(Json::Outside, place + 1),
+                        None if coming == MoreInput::Possible => ScanMove::Wait,
+                        Some(b'/') => to(JsonState::LineComment, place + 2),
+                        Some(b'*') => to(JsonState::BlockComment, place + 2),
+                        _ => to(JsonState::Outside, place + 1),
                     },
-                    Some(&quote) => to(Json::String(quote), place + 1),
-                    None => Move::Wait,
+                    Some(&quote) => to(JsonState::String(quote), place + 1),
+                    None => ScanMove::Wait,
                 }
             }
-            Json::LineComment => match memchr2(b'\n', b'<', ahead) {
+            JsonState::LineComment => match memchr2(b'\n', b'<', ahead) {
                 Some(offset) if ahead.get(offset) == Some(&b'<') => {
                     self.cursor = at + offset;
                     self.close_or(state, text, coming, &self.name)
                 }
-                Some(offset) => to(Json::Outside, at + offset),
+                Some(offset) => to(JsonState::Outside, at + offset),
                 None => to(state, text.len()),
             },
-            Json::BlockComment => match find(text, at, "*/") {
-                Some(place) => to(Json::Outside, place + 2),
+            JsonState::BlockComment => match find(text, at, "*/") {
+                Some(place) => to(JsonState::Outside, place + 2),
                 None => {
                     self.cursor = at.max(text.len().saturating_sub(1));
-                    Move::Wait
+                    ScanMove::Wait
                 }
             },
-            Json::String(quote) => match memchr2(quote, b'\\', ahead) {
+            JsonState::String(quote) => match memchr2(quote, b'\\', ahead) {
                 Some(offset) if ahead.get(offset) == Some(&b'\\') => {
-                    to(Json::Escape(quote), at + offset + 1)
+                    to(JsonState::Escape(quote), at + offset + 1)
                 }
-                Some(offset) => to(Json::Quote(quote), at + offset + 1),
+                Some(offset) => to(JsonState::Quote(quote), at + offset + 1),
                 None => to(state, text.len()),
             },
             // Whatever is escaped, its first byte is neither a quote nor a backslash to look at.
-            Json::Escape(quote) => to(Json::String(quote), at + 1),
-            Json::Quote(quote) => match (byte, ahead.get(1)) {
+            JsonState::Escape(quote) => to(JsonState::String(quote), at + 1),
+            JsonState::Quote(quote) => match (byte, ahead.get(1)) {
                 (b' ' | b'\t' | b'\r' | b'\n', _) => to(state, skip_space(text, at)),
-                (b',' | b':' | b'}' | b']', _) => to(Json::Outside, at),
-                (b'/', None) if coming == Coming::More => Move::Wait,
-                (b'/', Some(b'/' | b'*')) => to(Json::Outside, at),
-                (b'<', _) => self.close_or(Json::String(quote), text, coming, &self.name),
+                (b',' | b':' | b'}' | b']', _) => to(JsonState::Outside, at),
+                (b'/', None) if coming == MoreInput::Possible => ScanMove::Wait,
+                (b'/', Some(b'/' | b'*')) => to(JsonState::Outside, at),
+                (b'<', _) => self.close_or(JsonState::String(quote), text, coming, &self.name),
                 (other, _) if other == quote => to(state, at + 1),
-                _ => to(Json::String(quote), at),
+                _ => to(JsonState::String(quote), at),
             },
         }
     }
 
     /// The end, if the value's closing tag stands at the cursor, or that of `element` around it;
     /// else one further in `state`.
-    fn close_or(&self, state: Json, text: &str, coming: Coming, element: &str) -> Move {
+    fn close_or(&self, state: JsonState, text: &str, coming: MoreInput, element: &str) -> ScanMove {
         let place = self.cursor;
         let wanted =
-            |name: tag::Name<'_>| name.closing && (name.fits(&self.name) || name.fits(element));
-        match tag::read(text, place, coming, wanted) {
-            Read::Wait => Move::Wait,
-            Read::Other => Move::To(Mode::Json(state), place + 1),
-            Read::Tag(tag) => {
+            |name: tag::TagName<'_>| name.closing && (name.fits(&self.name) || name.fits(element));
+        match tag::read_tag(text, place, coming, wanted) {
+            TagRead::Wait => ScanMove::Wait,
+            TagRead::Other => ScanMove::To(ScanMode::Json(state), place + 1),
+            TagRead::Tag(tag) => {
                 let badly_closed = tag.name != self.name;
                 let after = if badly_closed { place } else { tag.end };
-                Move::End(ValueEnd { value_end: place, after, badly_closed })
+                ScanMove::End(ValueEnd { value_end: place, after, badly_closed })
             }
         }
     }

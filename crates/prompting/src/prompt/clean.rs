@@ -1,6 +1,6 @@
 //! Text that servers wrote, made fit for a prompt: nothing hidden, not too long, no imitation of ours.
 
-use switchboard_text::characters::{is_hidden, is_selector};
+use switchboard_text::characters::{is_hidden, is_variation_selector};
 
 /// The elements that mean something to us; a description cannot open or close one.
 const OWN_TAGS: [&str; 13] = [
@@ -21,39 +21,39 @@ const OWN_TAGS: [&str; 13] = [
 
 /// Cleans text of several lines and cuts it to a number of characters.
 pub(crate) fn clean(text: &str, longest: usize) -> String {
-    let visible = visible(text);
-    let cut = cut(visible.trim(), longest);
+    let visible = remove_hidden(text);
+    let cut = truncate_with_note(visible.trim(), longest);
     without_own_tags(&cut)
 }
 
 /// Cleans text for one line: as [`clean`], and every run of white space becomes one space.
 pub(crate) fn clean_line(text: &str, longest: usize) -> String {
-    let visible = visible(text);
+    let visible = remove_hidden(text);
     let words: Vec<&str> = visible.split_whitespace().collect();
-    without_own_tags(&cut(&words.join(" "), longest))
+    without_own_tags(&truncate_with_note(&words.join(" "), longest))
 }
 
 /// A name in a code span of one line, safe from back-ticks inside it.
-pub(crate) fn code(name: &str) -> String {
+pub(crate) fn code_span(name: &str) -> String {
     let line = clean_line(name, 500);
     if line.contains('`') { format!("`` {line} ``") } else { format!("`{line}`") }
 }
 
 /// A name as the content of one of our elements.
 pub(crate) fn element_text(name: &str) -> String {
-    let visible = visible(name);
+    let visible = remove_hidden(name);
     let words: Vec<&str> = visible.split_whitespace().collect();
     words.join(" ").replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// The text between two fences that it cannot close.
-pub(crate) fn fenced(text: &str) -> String {
+pub(crate) fn wrap_in_fence(text: &str) -> String {
     let fence = "`".repeat(longest_run(text, '`').max(2) + 1);
     format!("{fence}text\n{text}\n{fence}\n")
 }
 
 /// Every line of the text with the same indentation, so that none of them starts a section.
-pub(crate) fn indented(text: &str, by: &str) -> String {
+pub(crate) fn indent_lines(text: &str, by: &str) -> String {
     let mut out = String::with_capacity(text.len() + 64);
     for line in text.lines() {
         let line = line.trim_end();
@@ -68,7 +68,7 @@ pub(crate) fn indented(text: &str, by: &str) -> String {
 
 /// The first sentence of a description, in one line.
 pub(crate) fn first_sentence(text: &str, longest: usize) -> String {
-    let visible = visible(text);
+    let visible = remove_hidden(text);
     let paragraph = visible.trim().split("\n\n").next().unwrap_or_default();
     let mut line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut before = ' ';
@@ -95,12 +95,12 @@ pub(crate) fn first_sentence(text: &str, longest: usize) -> String {
     if let Some(end) = end {
         line.truncate(end);
     }
-    let short = shorten(&line, longest);
+    let short = truncate_at_word(&line, longest);
     without_own_tags(&short)
 }
 
 /// The text without characters that cannot be seen or that reorder others.
-pub(crate) fn visible(text: &str) -> String {
+pub(crate) fn remove_hidden(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -108,14 +108,14 @@ pub(crate) fn visible(text: &str) -> String {
             '\r' if chars.peek() == Some(&'\n') => {}
             '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => out.push('\n'),
             '\n' | '\t' => out.push(c),
-            _ if c.is_control() || is_hidden(c) || is_selector(c) => {}
+            _ if c.is_control() || is_hidden(c) || is_variation_selector(c) => {}
             _ => out.push(c),
         }
     }
     out
 }
 
-fn cut(text: &str, longest: usize) -> String {
+fn truncate_with_note(text: &str, longest: usize) -> String {
     let total = text.chars().count();
     if total <= longest {
         return text.to_owned();
@@ -124,7 +124,7 @@ fn cut(text: &str, longest: usize) -> String {
     format!("{} [cut: {longest} of {total} characters]", kept.trim_end())
 }
 
-fn shorten(text: &str, longest: usize) -> String {
+fn truncate_at_word(text: &str, longest: usize) -> String {
     if text.chars().count() <= longest {
         return text.to_owned();
     }
@@ -170,7 +170,7 @@ fn longest_run(text: &str, of: char) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{clean, clean_line, code, fenced, first_sentence, indented};
+    use super::{clean, clean_line, code_span, first_sentence, indent_lines, wrap_in_fence};
 
     #[test]
     fn hidden_and_control_characters_are_removed() {
@@ -208,18 +208,18 @@ mod tests {
 
     #[test]
     fn a_fence_is_longer_than_every_run_of_back_ticks_inside() {
-        assert_eq!(fenced("a ```` b"), "`````text\na ```` b\n`````\n");
-        assert_eq!(fenced("plain"), "```text\nplain\n```\n");
+        assert_eq!(wrap_in_fence("a ```` b"), "`````text\na ```` b\n`````\n");
+        assert_eq!(wrap_in_fence("plain"), "```text\nplain\n```\n");
     }
 
     #[test]
     fn no_line_of_an_indented_text_starts_a_section() {
-        assert_eq!(indented("# one\n\n## two", "    "), "    # one\n\n    ## two\n");
+        assert_eq!(indent_lines("# one\n\n## two", "    "), "    # one\n\n    ## two\n");
     }
 
     #[test]
     fn names_stay_inside_their_code_span() {
-        assert_eq!(code("read`x\ny"), "`` read`x y ``");
+        assert_eq!(code_span("read`x\ny"), "`` read`x y ``");
     }
 
     #[test]

@@ -1,19 +1,19 @@
 //! Short lists of what servers offer: names with a sentence, names alone, or only numbers.
 
-use crate::prompt::clean::{clean_line, code, first_sentence};
-use crate::prompt::tokens::estimate;
+use crate::prompt::clean::{clean_line, code_span, first_sentence};
+use crate::prompt::tokens::estimate_tokens;
 use crate::prompt::views::ShownServer;
 
-const LONGEST_SENTENCE: usize = 160;
+const MAX_SENTENCE_CHARS: usize = 160;
 
 /// Every tool with the first sentence of its description.
 pub(crate) fn sentences(servers: &[ShownServer<'_>]) -> String {
     let mut out = String::from("## Tools by server\n");
     for server in servers {
-        out.push_str(&format!("\nServer {} ({}):\n", code(server.name), numbers(server)));
+        out.push_str(&format!("\nServer {} ({}):\n", code_span(server.name), offer_counts(server)));
         for tool in &server.tools {
-            let said = first_sentence(tool.description.unwrap_or_default(), LONGEST_SENTENCE);
-            out.push_str(&format!("- {}", code(tool.name)));
+            let said = first_sentence(tool.description.unwrap_or_default(), MAX_SENTENCE_CHARS);
+            out.push_str(&format!("- {}", code_span(tool.name)));
             if !said.is_empty() {
                 out.push_str(": ");
                 out.push_str(&said);
@@ -30,8 +30,8 @@ pub(crate) fn names(servers: &[ShownServer<'_>]) -> String {
     for server in servers {
         let names: Vec<String> =
             server.tools.iter().map(|tool| clean_line(tool.name, 200)).collect();
-        let names = if names.is_empty() { numbers(server) } else { names.join(", ") };
-        out.push_str(&format!("- {}: {names}\n", code(server.name)));
+        let names = if names.is_empty() { offer_counts(server) } else { names.join(", ") };
+        out.push_str(&format!("- {}: {names}\n", code_span(server.name)));
     }
     out
 }
@@ -42,8 +42,8 @@ pub(crate) fn counts(servers: &[ShownServer<'_>], budget: usize) -> String {
     // Room for the note that some are missing.
     let budget = budget.saturating_sub(16);
     for (done, server) in servers.iter().enumerate() {
-        let line = format!("- {}: {}\n", code(server.name), numbers(server));
-        if estimate(&out) + estimate(&line) > budget {
+        let line = format!("- {}: {}\n", code_span(server.name), offer_counts(server));
+        if estimate_tokens(&out) + estimate_tokens(&line) > budget {
             out.push_str(&format!("- and {} more servers\n", servers.len() - done));
             break;
         }
@@ -52,7 +52,7 @@ pub(crate) fn counts(servers: &[ShownServer<'_>], budget: usize) -> String {
     out
 }
 
-fn numbers(server: &ShownServer<'_>) -> String {
+fn offer_counts(server: &ShownServer<'_>) -> String {
     let kinds = [
         (server.tools.len(), "tool"),
         (server.resources.len() + server.templates.len(), "resource"),

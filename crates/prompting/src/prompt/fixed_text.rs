@@ -1,6 +1,6 @@
 //! Our own sentences in the prompt, apart from what servers say.
 
-use crate::prompt::options::{CallForm, Options};
+use crate::prompt::options::{CallForm, PromptOptions};
 
 /// What a section without servers says.
 pub(crate) const NO_SERVERS: &str = "\
@@ -94,7 +94,7 @@ found like this:
 ";
 
 /// How calls are written in text, with one worked example and the rules.
-pub(crate) fn calling(options: &Options) -> String {
+pub(crate) fn call_instructions(options: &PromptOptions) -> String {
     let mut out = format!("{WRAPPER}{RESOURCE}{LONG_RESULT}");
     if options.call_form == CallForm::ToolTags {
         out.push_str(TOOL_TAGS);
@@ -106,12 +106,12 @@ pub(crate) fn calling(options: &Options) -> String {
 }
 
 /// The rules for models that call in their vendor's own way.
-pub(crate) fn native_rules(options: &Options) -> String {
+pub(crate) fn native_rules(options: &PromptOptions) -> String {
     let many = if options.parallel { SEVERAL_CALLS } else { ONE_CALL_AT_A_TIME };
     format!("{many}{RESULTS}{NAMES}")
 }
 
-fn rules(options: &Options) -> String {
+fn rules(options: &PromptOptions) -> String {
     let many = if options.parallel { SEVERAL_CALLS } else { ONE_CALL };
     format!("{many}{RESULTS}{NAMES}")
 }

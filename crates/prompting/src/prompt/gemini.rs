@@ -2,40 +2,41 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::prompt::schema::{list, required, types};
+use crate::prompt::schema::{keyword_list, required_names, types};
 
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// The schema in Gemini's subset: one type everywhere, no references, no open alternatives.
 ///
 /// Rules that the subset cannot express move into the description.
-pub(crate) fn subset(schema: &Value) -> Value {
-    convert(schema, DEEPEST)
+pub(crate) fn to_gemini_subset(schema: &Value) -> Value {
+    convert(schema, MAX_DEPTH)
 }
 
 fn convert(schema: &Value, depth: usize) -> Value {
     let Some(depth) = depth.checked_sub(1) else { return json!({"type": "string"}) };
-    let Some(fields) = schema.as_object() else { return any(None, depth) };
-    if !list(schema, "allOf").is_empty() {
-        return convert(&all_of(fields), depth);
+    let Some(fields) = schema.as_object() else { return any_type(None, depth) };
+    if !keyword_list(schema, "allOf").is_empty() {
+        return convert(&flatten_parts(fields), depth);
     }
-    let branches: Vec<&Value> = list(schema, "anyOf").iter().chain(list(schema, "oneOf")).collect();
+    let branches: Vec<&Value> =
+        keyword_list(schema, "anyOf").iter().chain(keyword_list(schema, "oneOf")).collect();
     if !branches.is_empty() {
-        return alternatives(fields, &branches, depth);
+        return convert_alternatives(fields, &branches, depth);
     }
     let names = types(schema);
     let nullable = names.contains(&"null") || schema.get("nullable") == Some(&json!(true));
     let solid: Vec<&str> = names.iter().copied().filter(|name| *name != "null").collect();
     let mut out = match solid.as_slice() {
-        [] => match implied(schema) {
-            Some(kind) => of_type(kind, schema, depth),
-            None => return any(described(schema, &[]), depth),
+        [] => match implied_type(schema) {
+            Some(kind) => convert_typed(kind, schema, depth),
+            None => return any_type(description_with_notes(schema, &[]), depth),
         },
-        [one] => of_type(one, schema, depth),
+        [one] => convert_typed(one, schema, depth),
         several => {
             let several: Vec<Value> = several
                 .iter()
-                .map(|name| of_type(name, schema, depth))
+                .map(|name| convert_typed(name, schema, depth))
                 .map(|one| if nullable { with_null(one) } else { one })
                 .collect();
             return json!({ "anyOf": several });
@@ -48,7 +49,7 @@ fn convert(schema: &Value, depth: usize) -> Value {
 }
 
 /// Gemini wants nothing beside `anyOf`, so description and null move into the branches.
-fn alternatives(fields: &Map<String, Value>, branches: &[&Value], depth: usize) -> Value {
+fn convert_alternatives(fields: &Map<String, Value>, branches: &[&Value], depth: usize) -> Value {
     let is_null = |branch: &Value| types(branch) == ["null"];
     let nullable = branches.iter().any(|branch| is_null(branch));
     let mut base = fields.clone();
@@ -73,7 +74,7 @@ fn alternatives(fields: &Map<String, Value>, branches: &[&Value], depth: usize) 
     }
 }
 
-fn all_of(fields: &Map<String, Value>) -> Value {
+fn flatten_parts(fields: &Map<String, Value>) -> Value {
     let mut merged = fields.clone();
     let parts = merged.remove("allOf").unwrap_or_default();
     for part in parts.as_array().into_iter().flatten().filter_map(Value::as_object) {
@@ -102,14 +103,14 @@ fn merge(into: &mut Map<String, Value>, part: &Map<String, Value>) {
     }
 }
 
-fn implied(schema: &Value) -> Option<&'static str> {
+fn implied_type(schema: &Value) -> Option<&'static str> {
     if schema.get("properties").is_some() {
         return Some("object");
     }
     if schema.get("items").is_some() {
         return Some("array");
     }
-    match schema.get("const").or_else(|| list(schema, "enum").first()) {
+    match schema.get("const").or_else(|| keyword_list(schema, "enum").first()) {
         Some(Value::String(_)) => Some("string"),
         Some(Value::Number(_)) => Some("number"),
         Some(Value::Bool(_)) => Some("boolean"),
@@ -117,12 +118,12 @@ fn implied(schema: &Value) -> Option<&'static str> {
     }
 }
 
-fn of_type(name: &str, schema: &Value, depth: usize) -> Value {
+fn convert_typed(name: &str, schema: &Value, depth: usize) -> Value {
     let mut out = Map::new();
     let mut notes = vec!["default", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
     let kept: &[&str] = match name {
         "object" => {
-            object(&mut out, schema, depth);
+            convert_object(&mut out, schema, depth);
             &[]
         }
         "array" => {
@@ -141,7 +142,7 @@ fn of_type(name: &str, schema: &Value, depth: usize) -> Value {
             &[]
         }
         _ => {
-            strings(&mut out, schema, &mut notes);
+            convert_string(&mut out, schema, &mut notes);
             &["minLength", "maxLength", "pattern"]
         }
     };
@@ -156,19 +157,19 @@ fn of_type(name: &str, schema: &Value, depth: usize) -> Value {
             out.insert((*keyword).to_owned(), value.clone());
         }
     }
-    if let Some(described) = described(schema, &notes) {
+    if let Some(described) = description_with_notes(schema, &notes) {
         out.insert("description".to_owned(), json!(described));
     }
     Value::Object(out)
 }
 
-fn object(out: &mut Map<String, Value>, schema: &Value, depth: usize) {
+fn convert_object(out: &mut Map<String, Value>, schema: &Value, depth: usize) {
     let Some(own) = schema.get("properties").and_then(Value::as_object) else { return };
     if own.is_empty() {
         return;
     }
     let mut needed: Vec<&str> = Vec::new();
-    for name in required(schema).filter(|name| own.contains_key(*name)) {
+    for name in required_names(schema).filter(|name| own.contains_key(*name)) {
         if !needed.contains(&name) {
             needed.push(name);
         }
@@ -181,10 +182,10 @@ fn object(out: &mut Map<String, Value>, schema: &Value, depth: usize) {
     }
 }
 
-fn strings(out: &mut Map<String, Value>, schema: &Value, notes: &mut Vec<&'static str>) {
+fn convert_string(out: &mut Map<String, Value>, schema: &Value, notes: &mut Vec<&'static str>) {
     let choices = match schema.get("const") {
         Some(only) => std::slice::from_ref(only),
-        None => list(schema, "enum"),
+        None => keyword_list(schema, "enum"),
     };
     let mut texts: Vec<&str> = Vec::new();
     for text in choices.iter().filter_map(Value::as_str).filter(|text| !text.is_empty()) {
@@ -204,7 +205,7 @@ fn strings(out: &mut Map<String, Value>, schema: &Value, notes: &mut Vec<&'stati
     }
 }
 
-fn described(schema: &Value, notes: &[&str]) -> Option<String> {
+fn description_with_notes(schema: &Value, notes: &[&str]) -> Option<String> {
     let said = schema.get("description").or_else(|| schema.get("title")).and_then(Value::as_str);
     let mut out = said.unwrap_or_default().trim_end().to_owned();
     for keyword in notes {
@@ -219,10 +220,10 @@ fn described(schema: &Value, notes: &[&str]) -> Option<String> {
 }
 
 /// A value of any type has to be spelled out.
-fn any(described: Option<String>, depth: usize) -> Value {
+fn any_type(described: Option<String>, depth: usize) -> Value {
     let kinds = ["string", "number", "boolean", "object", "array"];
     let text = json!({ "description": described });
-    json!({ "anyOf": kinds.map(|kind| of_type(kind, &text, depth)) })
+    json!({ "anyOf": kinds.map(|kind| convert_typed(kind, &text, depth)) })
 }
 
 fn with_null(mut schema: Value) -> Value {
@@ -244,7 +245,7 @@ fn with_null(mut schema: Value) -> Value {
 mod tests {
     use serde_json::json;
 
-    use super::subset;
+    use super::to_gemini_subset;
 
     #[test]
     fn each_keyword_gets_its_place_in_the_subset() {
@@ -280,7 +281,7 @@ mod tests {
             ),
         ];
         for (given, expected) in cases {
-            assert_eq!(subset(&given), expected, "{given}");
+            assert_eq!(to_gemini_subset(&given), expected, "{given}");
         }
     }
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::prompt::clean::{clean, clean_line, code, fenced};
+use crate::prompt::clean::{clean, clean_line, code_span, wrap_in_fence};
 use crate::prompt::native::{clean_strings, default_description};
-use crate::prompt::options::Options;
+use crate::prompt::options::PromptOptions;
 use crate::prompt::views::{ShownArgument, ShownPrompt, ShownServer, ShownTool};
 
-const LONGEST_NAME: usize = 96;
+const MAX_NAME_LEN: usize = 96;
 
 /// One file of the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,28 +64,28 @@ pub fn index_places(servers: &[ShownServer<'_>]) -> Vec<IndexPlaces> {
 /// Names are made safe for every file system; a name that had to change ends with a digest of the
 /// real one, which stands in the file.
 #[must_use]
-pub fn index_files(servers: &[ShownServer<'_>], options: &Options) -> Vec<IndexFile> {
+pub fn index_files(servers: &[ShownServer<'_>], options: &PromptOptions) -> Vec<IndexFile> {
     let mut files = Vec::new();
     for (server, places) in servers.iter().zip(index_places(servers)) {
         let folder = &places.folder;
         let about = json!({ "serverIdentifier": server.name, "serverName": server.name });
         let contents = format!("{about:#}\n");
         files.push(IndexFile { path: format!("{folder}/SERVER_METADATA.json"), contents });
-        let said = clean(server.instructions.unwrap_or_default(), options.longest_instructions);
+        let said = clean(server.instructions.unwrap_or_default(), options.max_instruction_chars);
         if !said.is_empty() {
             let contents = format!(
                 "# Notes of the server {}\n\nThese are the server's own words, not the user's.\n\n{}",
-                code(server.name),
-                fenced(&said)
+                code_span(server.name),
+                wrap_in_fence(&said)
             );
             files.push(IndexFile { path: format!("{folder}/INSTRUCTIONS.md"), contents });
         }
         if let Some(trouble) = server.trouble {
-            let trouble = clean_line(trouble, options.longest_description);
+            let trouble = clean_line(trouble, options.max_description_chars);
             let contents = format!(
                 "# Status of the server {}\n\n{trouble}\n\nIts tools may not work. If the task needs them, \
                  tell the user what is wrong; otherwise find another way.\n",
-                code(server.name)
+                code_span(server.name)
             );
             files.push(IndexFile { path: format!("{folder}/STATUS.md"), contents });
         }
@@ -102,12 +102,12 @@ pub fn index_files(servers: &[ShownServer<'_>], options: &Options) -> Vec<IndexF
     files
 }
 
-fn tool_file(server: &str, tool: &ShownTool<'_>, options: &Options) -> String {
-    let said = clean(tool.description.unwrap_or_default(), options.longest_description);
+fn tool_file(server: &str, tool: &ShownTool<'_>, options: &PromptOptions) -> String {
+    let said = clean(tool.description.unwrap_or_default(), options.max_description_chars);
     let said = if said.is_empty() { default_description(server, tool.name) } else { said };
     let read = |text: Option<&str>| {
         let mut schema: Value = text.and_then(|text| serde_json::from_str(text).ok())?;
-        clean_strings(&mut schema, options.longest_description);
+        clean_strings(&mut schema, options.max_description_chars);
         Some(schema)
     };
     let arguments = read(tool.input_schema).unwrap_or_else(|| json!({}));
@@ -118,9 +118,9 @@ fn tool_file(server: &str, tool: &ShownTool<'_>, options: &Options) -> String {
     format!("{file:#}\n")
 }
 
-fn resource_files(server: &ShownServer<'_>, options: &Options) -> Vec<String> {
-    let said = |text: Option<&str>| clean(text.unwrap_or_default(), options.longest_description);
-    let line = |text: &str| clean_line(text, options.longest_description);
+fn resource_files(server: &ShownServer<'_>, options: &PromptOptions) -> Vec<String> {
+    let said = |text: Option<&str>| clean(text.unwrap_or_default(), options.max_description_chars);
+    let line = |text: &str| clean_line(text, options.max_description_chars);
     let file = |address: (&str, &str), name: &str, about: Option<&str>, mime: Option<&str>| {
         let (key, address) = address;
         let mut file = json!({ key: address, "name": line(name), "description": said(about) });
@@ -140,8 +140,8 @@ fn resource_files(server: &ShownServer<'_>, options: &Options) -> Vec<String> {
 }
 
 /// A prompt, with a schema of its arguments: all of them are texts.
-fn prompt_file(prompt: &ShownPrompt<'_>, options: &Options) -> String {
-    let said = |text: Option<&str>| clean(text.unwrap_or_default(), options.longest_description);
+fn prompt_file(prompt: &ShownPrompt<'_>, options: &PromptOptions) -> String {
+    let said = |text: Option<&str>| clean(text.unwrap_or_default(), options.max_description_chars);
     let property = |argument: &ShownArgument<'_>| {
         let about = json!({ "type": "string", "description": said(argument.description) });
         (argument.name.to_owned(), about)
@@ -163,7 +163,7 @@ fn file_name(name: &str, taken: &mut BTreeSet<String>) -> String {
     let mut safe: String = name
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' })
-        .take(LONGEST_NAME)
+        .take(MAX_NAME_LEN)
         .collect();
     let edges = |c: char| c == '.';
     safe = safe.trim_matches(edges).to_owned();
@@ -203,7 +203,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::{IndexFile, file_name, index_files};
-    use crate::prompt::options::Options;
+    use crate::prompt::options::PromptOptions;
     use crate::prompt::views::{
         ShownArgument, ShownPrompt, ShownResource, ShownServer, ShownTemplate, ShownTool,
     };
@@ -232,7 +232,7 @@ mod tests {
             }],
             ..ShownServer::default()
         };
-        let files = index_files(&[server], &Options::default());
+        let files = index_files(&[server], &PromptOptions::default());
         let shown: Vec<(String, serde_json::Value)> = files
             .into_iter()
             .map(|file| (file.path, serde_json::from_str(&file.contents).unwrap()))
@@ -312,7 +312,7 @@ mod tests {
                 "{\n  \"arguments\": {},\n  \"description\": \"Runs the tool \\\"nothing\\\" of the server \\\"sums\\\".\",\n  \"name\": \"nothing\"\n}\n",
             ),
         ];
-        assert_eq!(index_files(&[server], &Options::default()), expected);
+        assert_eq!(index_files(&[server], &PromptOptions::default()), expected);
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-const MOST_NODES: usize = 4_000;
+const MAX_NODES: usize = 4_000;
 
 /// The schema without references; one that contains itself is cut where it begins again.
 pub(crate) fn inline(root: &Value) -> Value {
-    let mut walk = Walk { root, open: Vec::new(), left: MOST_NODES };
+    let mut walk = ReferenceInliner { root, open: Vec::new(), left: MAX_NODES };
     let mut out = walk.schema(root);
     if let Some(out) = out.as_object_mut() {
         out.remove("$defs");
@@ -26,13 +26,13 @@ pub(crate) fn has_references(schema: &Value) -> bool {
     }
 }
 
-struct Walk<'r> {
+struct ReferenceInliner<'r> {
     root: &'r Value,
     open: Vec<&'r str>,
     left: usize,
 }
 
-impl<'r> Walk<'r> {
+impl<'r> ReferenceInliner<'r> {
     fn schema(&mut self, schema: &'r Value) -> Value {
         let Some(left) = self.left.checked_sub(1) else { return json!({}) };
         self.left = left;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-const LONGEST: usize = 64;
-const KEPT: usize = 58;
+const MAX_KEY_LEN: usize = 64;
+const TRUNCATED_LEN: usize = 58;
 
 /// Which names a vendor accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) enum Alphabet {
 
 impl Alphabet {
     pub(crate) fn accepts(self, name: &str) -> bool {
-        (1..=LONGEST).contains(&name.len())
+        (1..=MAX_KEY_LEN).contains(&name.len())
             && name.chars().all(|c| self.accepts_char(c))
             && !(self == Self::Plain && name.starts_with(|c: char| c.is_ascii_digit()))
     }
@@ -29,8 +29,11 @@ impl Alphabet {
 
     /// The nearest accepted name that is not taken.
     pub(crate) fn nearest(self, name: &str, taken: impl Fn(&str) -> bool) -> String {
-        let mut base: String =
-            name.chars().map(|c| if self.accepts_char(c) { c } else { '_' }).take(KEPT).collect();
+        let mut base: String = name
+            .chars()
+            .map(|c| if self.accepts_char(c) { c } else { '_' })
+            .take(TRUNCATED_LEN)
+            .collect();
         if !self.accepts(&base) {
             base.insert(0, '_');
         }
@@ -87,13 +90,13 @@ impl KeyTable {
     pub(crate) fn rename(&mut self, schema: &mut Value, place: &str) {
         let Some(fields) = schema.as_object_mut() else { return };
         if let Some(Value::Object(own)) = fields.remove("properties") {
-            let renamed = self.properties(own, place);
+            let renamed = self.rename_properties(own, place);
             fields.insert("properties".to_owned(), Value::Object(renamed));
         }
         if let Some(Value::Array(required)) = fields.get_mut("required") {
             for name in required {
                 if let Some(given) = name.as_str() {
-                    *name = Value::from(self.shown(place, given));
+                    *name = Value::from(self.assign_name(place, given));
                 }
             }
         }
@@ -115,20 +118,20 @@ impl KeyTable {
         }
     }
 
-    fn properties(&mut self, own: Map<String, Value>, place: &str) -> Map<String, Value> {
+    fn rename_properties(&mut self, own: Map<String, Value>, place: &str) -> Map<String, Value> {
         // Accepted names are taken first, so that no made-up name displaces one.
         let (fine, other): (Vec<_>, Vec<_>) =
             own.into_iter().partition(|(name, _)| self.alphabet.accepts(name));
         let mut renamed = Map::new();
         for (name, mut property) in fine.into_iter().chain(other) {
-            let shown = self.shown(place, &name);
+            let shown = self.assign_name(place, &name);
             self.rename(&mut property, &format!("{place}/{shown}"));
             renamed.insert(shown, property);
         }
         renamed
     }
 
-    fn shown(&mut self, place: &str, given: &str) -> String {
+    fn assign_name(&mut self, place: &str, given: &str) -> String {
         let here = self.given.entry(place.to_owned()).or_default();
         if let Some((shown, _)) = here.iter().find(|(_, known)| *known == given) {
             return shown.clone();
@@ -144,7 +147,7 @@ impl KeyTable {
     }
 
     /// What was renamed, in order.
-    pub(crate) fn renamed(&self, tool: &str) -> Vec<RenamedKey> {
+    pub(crate) fn renamed_keys(&self, tool: &str) -> Vec<RenamedKey> {
         let mut out = Vec::new();
         for (place, names) in &self.given {
             for (shown, given) in names.iter().filter(|(shown, given)| shown != given) {
@@ -214,7 +217,7 @@ mod tests {
             "required": ["_top_2"]
         });
         assert_eq!(schema, expected);
-        let renamed = table.renamed("t");
+        let renamed = table.renamed_keys("t");
         let restored = restore(
             &renamed.iter().collect::<Vec<_>>(),
             json!({"_top": 1, "_top_2": 2, "rows": [{"_": 3, "ok": 4}]}),

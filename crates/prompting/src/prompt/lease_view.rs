@@ -6,15 +6,16 @@ use serde_json::value::RawValue;
 use switchboard_catalog::{Definition, Lease, Server, definition};
 use switchboard_config::Transport;
 use switchboard_core::TargetKind;
-use switchboard_wire::list::Item;
+use switchboard_wire::list::ListedItem;
 
 use crate::prompt::views::{
     ShownArgument, ShownPrompt, ShownResource, ShownServer, ShownTemplate, ShownTool,
 };
 
 /// Shows a lease to `maker`, with what had to be decoded for it kept alive meanwhile.
-pub fn shown<R>(lease: &Lease, maker: impl FnOnce(&[ShownServer<'_>]) -> R) -> R {
-    let decoded: Vec<Decoded<'_>> = lease.catalog().servers().iter().map(Decoded::of).collect();
+pub fn with_shown_servers<R>(lease: &Lease, maker: impl FnOnce(&[ShownServer<'_>]) -> R) -> R {
+    let decoded: Vec<DecodedServer<'_>> =
+        lease.catalog().servers().iter().map(DecodedServer::new).collect();
     let mut place = 0;
     let servers: Vec<ShownServer<'_>> = decoded
         .iter()
@@ -22,35 +23,35 @@ pub fn shown<R>(lease: &Lease, maker: impl FnOnce(&[ShownServer<'_>]) -> R) -> R
             let first = place;
             place += decoded.tools.len();
             let name = |tool: usize| lease.catalog().names().get(first + tool).unwrap_or_default();
-            decoded.shown(name, lease)
+            decoded.to_shown(name, lease)
         })
         .collect();
     maker(&servers)
 }
 
 /// A server with its definitions read.
-struct Decoded<'a> {
+struct DecodedServer<'a> {
     server: &'a Server,
     command_line: Option<String>,
     trouble: Option<String>,
     tools: Vec<Definition<'a>>,
     resources: Vec<Definition<'a>>,
     templates: Vec<Definition<'a>>,
-    prompts: Vec<(Definition<'a>, Vec<Argument>)>,
+    prompts: Vec<(Definition<'a>, Vec<PromptArgument>)>,
 }
 
 #[derive(serde::Deserialize)]
-struct Argument {
+struct PromptArgument {
     name: String,
     description: Option<String>,
     #[serde(default)]
     required: bool,
 }
 
-impl<'a> Decoded<'a> {
-    fn of(server: &'a Arc<Server>) -> Self {
+impl<'a> DecodedServer<'a> {
+    fn new(server: &'a Arc<Server>) -> Self {
         let offers = &server.offers;
-        let prompt = |item: &'a Item| {
+        let prompt = |item: &'a ListedItem| {
             let about = definition(item);
             let arguments = about.arguments.and_then(|raw| serde_json::from_str(raw.get()).ok());
             (about, arguments.unwrap_or_default())
@@ -72,14 +73,14 @@ impl<'a> Decoded<'a> {
     }
 
     /// What may be shown of it: without what rules forbid to everybody.
-    fn shown<'s>(
+    fn to_shown<'s>(
         &'s self,
         model_name: impl Fn(usize) -> &'s str,
         lease: &Lease,
     ) -> ShownServer<'s> {
         let offers = &self.server.offers;
-        let lists = |kind, name: &str| lease.lists(kind, self.server.id.as_str(), name);
-        let read = |item: &Item| lists(TargetKind::Resource, &item.key);
+        let lists = |kind, name: &str| lease.is_listed(kind, self.server.id.as_str(), name);
+        let read = |item: &ListedItem| lists(TargetKind::Resource, &item.key);
         let tools = offers.tools.iter().zip(&self.tools).enumerate();
         let tools = tools.filter(|(_, (tool, _))| lists(TargetKind::Tool, tool.name()));
         let resources = offers.resources.iter().zip(&self.resources).filter(|(item, _)| read(item));

@@ -29,16 +29,16 @@ pub mod views;
 pub mod xml;
 mod xml_server;
 
-pub use budget::{Level, Plan, fit, fit_native};
+pub use budget::{DetailLevel, FittedPrompt, fit, fit_native};
 pub use index_files::{IndexFile, IndexPlaces, index_files, index_places};
 pub use keys::RenamedKey;
-pub use lease_view::shown;
-pub use mode::Mode;
+pub use lease_view::with_shown_servers;
+pub use mode::PromptMode;
 pub use native::{Definitions, Vendor, definitions};
-pub use options::{CallForm, Options};
+pub use options::{CallForm, PromptOptions};
 pub use order::StableOrder;
-pub use tokens::estimate;
-pub use tool_text::{describe, sentence};
+pub use tokens::estimate_tokens;
+pub use tool_text::{describe_tool, tool_line};
 pub use views::{ShownArgument, ShownPrompt, ShownResource, ShownServer, ShownTemplate, ShownTool};
 pub use xml::section;
 

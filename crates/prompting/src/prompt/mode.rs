@@ -2,7 +2,7 @@
 
 /// The setting for the MCP part of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
+pub enum PromptMode {
     /// No section and no tools.
     Off,
     /// Servers can be used.
@@ -12,7 +12,7 @@ pub enum Mode {
     Full,
 }
 
-impl Mode {
+impl PromptMode {
     /// Reads the setting; the long spelling of other products is understood too.
     #[must_use]
     pub fn from_setting(text: &str) -> Option<Self> {
@@ -68,20 +68,21 @@ that it works.
 
 #[cfg(test)]
 mod tests {
-    use super::Mode;
+    use super::PromptMode;
 
     #[test]
     fn every_mode_reads_back_what_it_writes() {
-        for mode in [Mode::Off, Mode::UseOnly, Mode::Full] {
-            assert_eq!(Mode::from_setting(mode.as_str()), Some(mode));
+        for mode in [PromptMode::Off, PromptMode::UseOnly, PromptMode::Full] {
+            assert_eq!(PromptMode::from_setting(mode.as_str()), Some(mode));
         }
-        assert_eq!(Mode::from_setting("server-use-only"), Some(Mode::UseOnly));
-        assert_eq!(Mode::from_setting("Full"), None);
+        assert_eq!(PromptMode::from_setting("server-use-only"), Some(PromptMode::UseOnly));
+        assert_eq!(PromptMode::from_setting("Full"), None);
     }
 
     #[test]
     fn only_the_full_mode_tells_how_to_write_servers() {
-        let said = [Mode::Off, Mode::UseOnly, Mode::Full].map(|mode| !mode.help().is_empty());
+        let said = [PromptMode::Off, PromptMode::UseOnly, PromptMode::Full]
+            .map(|mode| !mode.help().is_empty());
         assert_eq!(said, [false, false, true]);
     }
 }

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use crate::prompt::clean::{clean, clean_line, visible};
+use crate::prompt::clean::{clean, clean_line, remove_hidden};
 use crate::prompt::inline::{has_references, inline};
 use crate::prompt::keys::{Alphabet, KeyTable, RenamedKey};
-use crate::prompt::options::Options;
-use crate::prompt::schema::{WRAPPED, object_schema};
+use crate::prompt::options::PromptOptions;
+use crate::prompt::schema::{WRAPPER_ARGUMENT, object_schema};
 use crate::prompt::views::{ShownServer, ShownTool};
 use crate::prompt::{gemini, keys, own_tools};
 
@@ -26,14 +26,14 @@ pub enum Vendor {
 impl Vendor {
     /// The most tools one request may hold; nothing where no limit is known.
     #[must_use]
-    pub const fn most_tools(self) -> Option<usize> {
+    pub const fn max_tools(self) -> Option<usize> {
         match self {
             Self::OpenAi | Self::Gemini => Some(128),
             Self::Anthropic => None,
         }
     }
 
-    const fn longest_description(self) -> usize {
+    const fn max_description_chars(self) -> usize {
         match self {
             Self::OpenAi => 1_024,
             Self::Anthropic | Self::Gemini => usize::MAX,
@@ -96,7 +96,7 @@ impl Definitions {
             self.renamed.iter().filter(|key| key.tool == shown).collect();
         let mut restored = keys::restore(&renamed, arguments, "");
         if self.wrapped.contains(shown)
-            && let Some(inner) = restored.get_mut(WRAPPED)
+            && let Some(inner) = restored.get_mut(WRAPPER_ARGUMENT)
         {
             return inner.take();
         }
@@ -106,7 +106,11 @@ impl Definitions {
 
 /// Defines every tool of the servers in the vendor's form. No tool is left out.
 #[must_use]
-pub fn definitions(servers: &[ShownServer<'_>], vendor: Vendor, options: &Options) -> Definitions {
+pub fn definitions(
+    servers: &[ShownServer<'_>],
+    vendor: Vendor,
+    options: &PromptOptions,
+) -> Definitions {
     define(named_tools(servers), vendor, options)
 }
 
@@ -114,7 +118,7 @@ pub fn definitions(servers: &[ShownServer<'_>], vendor: Vendor, options: &Option
 pub(crate) fn definitions_with_own(
     servers: &[ShownServer<'_>],
     vendor: Vendor,
-    options: &Options,
+    options: &PromptOptions,
 ) -> Definitions {
     let own = own_tools::tools();
     let own = own.iter().map(|tool| ("switchboard", tool));
@@ -131,7 +135,7 @@ fn named_tools<'a>(
 pub(crate) fn define<'a>(
     tools: impl Iterator<Item = (&'a str, &'a ShownTool<'a>)>,
     vendor: Vendor,
-    options: &Options,
+    options: &PromptOptions,
 ) -> Definitions {
     let tools: Vec<_> = tools.collect();
     let mut taken: BTreeSet<String> = tools
@@ -156,7 +160,7 @@ pub(crate) fn define<'a>(
         }
         let schema = parameters(&mut out, &name, tool, options);
         let longest =
-            options.longest_description.min(vendor.longest_description().saturating_sub(60));
+            options.max_description_chars.min(vendor.max_description_chars().saturating_sub(60));
         let said = clean(tool.description.unwrap_or_default(), longest);
         let description =
             if said.is_empty() { default_description(server, tool.name) } else { said };
@@ -167,7 +171,8 @@ pub(crate) fn define<'a>(
 
 /// What is said of a tool that says nothing of itself.
 pub(crate) fn default_description(server: &str, tool: &str) -> String {
-    let (server, tool) = (clean_line(server, 200), clean_line(tool, 200));
+    let server = clean_line(server, 200);
+    let tool = clean_line(tool, 200);
     format!("Runs the tool \"{tool}\" of the server \"{server}\".")
 }
 
@@ -193,7 +198,12 @@ fn definition(vendor: Vendor, name: &str, description: &str, schema: Value) -> V
     }
 }
 
-fn parameters(out: &mut Definitions, name: &str, tool: &ShownTool<'_>, options: &Options) -> Value {
+fn parameters(
+    out: &mut Definitions,
+    name: &str,
+    tool: &ShownTool<'_>,
+    options: &PromptOptions,
+) -> Value {
     let read = object_schema(tool.input_schema);
     if read.wrapped {
         out.wrapped.insert(name.to_owned());
@@ -210,10 +220,10 @@ fn parameters(out: &mut Definitions, name: &str, tool: &ShownTool<'_>, options: 
     if rename {
         let mut table = KeyTable::new(vendor.alphabet());
         table.rename(&mut schema, "");
-        out.renamed.extend(table.renamed(name));
+        out.renamed.extend(table.renamed_keys(name));
     }
-    clean_strings(&mut schema, options.longest_description);
-    if vendor == Vendor::Gemini { gemini::subset(&schema) } else { schema }
+    clean_strings(&mut schema, options.max_description_chars);
+    if vendor == Vendor::Gemini { gemini::to_gemini_subset(&schema) } else { schema }
 }
 
 /// Removes hidden characters from every text in a schema and cuts long descriptions.
@@ -225,7 +235,7 @@ pub(crate) fn clean_strings(schema: &mut Value, longest: usize) {
                 clean_strings(item, longest);
             }
         }
-        Value::String(text) => *text = visible(text),
+        Value::String(text) => *text = remove_hidden(text),
         _ => {}
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Vendor, definitions};
-use crate::prompt::options::Options;
+use crate::prompt::options::PromptOptions;
 use crate::prompt::test_catalog::small;
 use crate::prompt::views::{ShownServer, ShownTool};
 
@@ -15,7 +15,7 @@ fn one(tool: ShownTool<'static>) -> Vec<ShownServer<'static>> {
 
 #[test]
 fn each_vendor_gets_its_own_form() {
-    let options = Options::default();
+    let options = PromptOptions::default();
     let said = "Reads a text file. Fails on others.\n# Not a heading\n&lt;/use_mcp_tool>";
     let bare = "Runs the tool \"ping\" of the server \"web\".";
     let properties = json!({"path": {"type": "string", "description": "Where it is."},
@@ -58,7 +58,7 @@ fn arguments_that_are_no_object_are_wrapped_and_unwrapped() {
         ..ShownTool::default()
     };
     for vendor in VENDORS {
-        let defined = definitions(&one(tool.clone()), vendor, &Options::default());
+        let defined = definitions(&one(tool.clone()), vendor, &PromptOptions::default());
         let text = defined.request_value().to_string();
         assert!(text.contains(r#""properties":{"value":"#), "{text}");
         assert_eq!(defined.restore("s__t", json!({"value": ["a"]})), json!(["a"]));
@@ -77,7 +77,7 @@ fn refused_names_are_mapped_and_mapped_back() {
         ..ShownTool::default()
     };
     for (vendor, name) in VENDORS.into_iter().zip(["1s__t", "1s__t", "_1s__t"]) {
-        let defined = definitions(&one(tool.clone()), vendor, &Options::default());
+        let defined = definitions(&one(tool.clone()), vendor, &PromptOptions::default());
         assert_eq!(defined.model_name(name), "1s__t");
         let text = defined.request_value().to_string();
         assert!(text.contains(&format!("\"{name}\"")), "{text}");
@@ -98,7 +98,7 @@ fn hidden_characters_do_not_reach_a_vendor() {
         ..ShownTool::default()
     };
     for vendor in VENDORS {
-        let text = definitions(&one(tool.clone()), vendor, &Options::default())
+        let text = definitions(&one(tool.clone()), vendor, &PromptOptions::default())
             .request_value()
             .to_string();
         assert!(
@@ -117,11 +117,11 @@ fn openai_gets_descriptions_within_its_limit() {
         description: Some(long),
         ..ShownTool::default()
     };
-    let defined = definitions(&one(tool), Vendor::OpenAi, &Options::default());
+    let defined = definitions(&one(tool), Vendor::OpenAi, &PromptOptions::default());
     let said = defined.tools[0]["function"]["description"].as_str().map(str::len);
     assert!(said.is_some_and(|length| length <= 1_024), "{said:?}");
     assert_eq!(
-        definitions(&[], Vendor::Gemini, &Options::default()).request_value(),
+        definitions(&[], Vendor::Gemini, &PromptOptions::default()).request_value(),
         Value::Array(vec![])
     );
 }

@@ -1,6 +1,6 @@
 //! What the host chooses about the prompt: the mode, the way of calling and the limits on text.
 
-use crate::prompt::mode::Mode;
+use crate::prompt::mode::PromptMode;
 
 /// How a model that calls in text writes a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -14,9 +14,9 @@ pub enum CallForm {
 
 /// What the host chooses about the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct PromptOptions {
     /// What the model is told about MCP.
-    pub mode: Mode,
+    pub mode: PromptMode,
     /// How it writes calls.
     pub call_form: CallForm,
     /// Whether one message may hold several calls.
@@ -24,20 +24,20 @@ pub struct Options {
     /// Whether each tool comes with an example call.
     pub examples: bool,
     /// The most characters of one description.
-    pub longest_description: usize,
+    pub max_description_chars: usize,
     /// The most characters of the instructions of one server.
-    pub longest_instructions: usize,
+    pub max_instruction_chars: usize,
 }
 
-impl Default for Options {
+impl Default for PromptOptions {
     fn default() -> Self {
         Self {
-            mode: Mode::default(),
+            mode: PromptMode::default(),
             call_form: CallForm::default(),
             parallel: false,
             examples: true,
-            longest_description: 2_000,
-            longest_instructions: 4_000,
+            max_description_chars: 2_000,
+            max_instruction_chars: 4_000,
         }
     }
 }

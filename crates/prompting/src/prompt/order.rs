@@ -11,11 +11,11 @@ use crate::prompt::views::ShownServer;
 /// new comes last.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct StableOrder {
-    servers: Vec<Remembered>,
+    servers: Vec<RememberedServer>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-struct Remembered {
+struct RememberedServer {
     name: String,
     tools: Vec<String>,
 }
@@ -48,7 +48,8 @@ impl StableOrder {
         for server in servers {
             let place = self.servers.iter().position(|known| known.name == server.name);
             let place = place.unwrap_or_else(|| {
-                self.servers.push(Remembered { name: server.name.to_owned(), tools: Vec::new() });
+                self.servers
+                    .push(RememberedServer { name: server.name.to_owned(), tools: Vec::new() });
                 self.servers.len() - 1
             });
             let Some(known) = self.servers.get_mut(place) else { continue };
@@ -77,7 +78,7 @@ fn places<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str, usize> {
 mod tests {
     use super::StableOrder;
     use crate::prompt::native::{Vendor, definitions};
-    use crate::prompt::options::Options;
+    use crate::prompt::options::PromptOptions;
     use crate::prompt::views::{ShownServer, ShownTool};
     use crate::prompt::xml::section;
 
@@ -86,7 +87,7 @@ mod tests {
         ShownServer { name, tools, ..ShownServer::default() }
     }
 
-    fn shown(servers: &[ShownServer<'_>]) -> Vec<String> {
+    fn tool_paths(servers: &[ShownServer<'_>]) -> Vec<String> {
         let mut all = Vec::new();
         for server in servers {
             for tool in &server.tools {
@@ -101,16 +102,16 @@ mod tests {
         let mut order = StableOrder::new();
         let mut first = vec![server("m", &["two", "one"]), server("b", &["x"])];
         order.arrange(&mut first);
-        assert_eq!(shown(&first), ["b/x", "m/two", "m/one"]);
+        assert_eq!(tool_paths(&first), ["b/x", "m/two", "m/one"]);
 
         let mut without = vec![server("a", &["new"]), server("m", &["one", "three"])];
         order.arrange(&mut without);
-        assert_eq!(shown(&without), ["m/one", "m/three", "a/new"]);
+        assert_eq!(tool_paths(&without), ["m/one", "m/three", "a/new"]);
 
         let mut again =
             vec![server("a", &["new"]), server("b", &["x"]), server("m", &["three", "two"])];
         order.arrange(&mut again);
-        assert_eq!(shown(&again), ["b/x", "m/two", "m/three", "a/new"]);
+        assert_eq!(tool_paths(&again), ["b/x", "m/two", "m/three", "a/new"]);
     }
 
     #[test]
@@ -118,7 +119,7 @@ mod tests {
         let mut order = StableOrder::new();
         let defined = |servers: &mut [ShownServer<'_>], order: &mut StableOrder| {
             order.arrange(servers);
-            let all = definitions(servers, Vendor::Anthropic, &Options::default());
+            let all = definitions(servers, Vendor::Anthropic, &PromptOptions::default());
             all.request_value().to_string()
         };
         let base = defined(&mut [server("mail", &["send"]), server("web", &["fetch"])], &mut order);
@@ -139,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_prefix_survives_a_server_that_comes_and_goes() {
-        let options = Options::default();
+        let options = PromptOptions::default();
         let mut order = StableOrder::new();
         let mut at_first = vec![server("mail", &["send", "read"]), server("web", &["fetch"])];
         order.arrange(&mut at_first);

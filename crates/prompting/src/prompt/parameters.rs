@@ -2,31 +2,32 @@
 
 use serde_json::Value;
 
-use crate::prompt::clean::{clean_line, code};
-use crate::prompt::schema::{ObjectSchema, list, required, resolve, types};
+use crate::prompt::clean::{clean_line, code_span};
+use crate::prompt::schema::{ObjectSchema, keyword_list, required_names, resolve, types};
 
-const DEEPEST: usize = 3;
-const MOST_LINES: usize = 200;
-const MOST_CHOICES: usize = 24;
-const LONGEST_VALUE: usize = 120;
+const MAX_DEPTH: usize = 3;
+const MAX_LINES: usize = 200;
+const MAX_CHOICES: usize = 24;
+const MAX_VALUE_CHARS: usize = 120;
 
 /// The lines that describe the arguments, each with the given indentation; empty without arguments.
 pub(crate) fn lines(schema: &ObjectSchema, indent: &str, longest: usize) -> String {
-    let mut writer = Writer { root: &schema.schema, longest, left: MOST_LINES, out: String::new() };
-    let needed: Vec<&str> = required(&schema.schema).collect();
-    writer.properties(schema.properties(), &needed, indent, DEEPEST);
+    let mut writer =
+        ParameterWriter { root: &schema.schema, longest, left: MAX_LINES, out: String::new() };
+    let needed: Vec<&str> = required_names(&schema.schema).collect();
+    writer.write_properties(schema.properties(), &needed, indent, MAX_DEPTH);
     writer.out
 }
 
-struct Writer<'s> {
+struct ParameterWriter<'s> {
     root: &'s Value,
     longest: usize,
     left: usize,
     out: String,
 }
 
-impl<'s> Writer<'s> {
-    fn properties(
+impl<'s> ParameterWriter<'s> {
+    fn write_properties(
         &mut self,
         properties: Vec<(&str, &'s Value)>,
         needed: &[&str],
@@ -40,24 +41,24 @@ impl<'s> Writer<'s> {
                 return;
             }
             self.left -= 1;
-            self.property(name, property, needed.contains(&name), indent);
+            self.write_property(name, property, needed.contains(&name), indent);
             if let Some(depth) = depth.checked_sub(1) {
-                self.nested(property, indent, depth);
+                self.write_nested(property, indent, depth);
             }
         }
     }
 
-    fn property(&mut self, name: &str, property: &Value, needed: bool, indent: &str) {
+    fn write_property(&mut self, name: &str, property: &Value, needed: bool, indent: &str) {
         let target = resolve(self.root, property);
         let mut notes = vec![
-            kind(self.root, property, DEEPEST),
+            type_text(self.root, property, MAX_DEPTH),
             if needed { "required" } else { "optional" }.to_owned(),
         ];
-        rules(self.root, target, &mut notes, DEEPEST);
+        add_constraints(self.root, target, &mut notes, MAX_DEPTH);
         if let Some(default) = property.get("default").or_else(|| target.get("default")) {
             notes.push(format!("default {}", json_text(default)));
         }
-        self.out.push_str(&format!("{indent}- {} ({})", code(name), notes.join(", ")));
+        self.out.push_str(&format!("{indent}- {} ({})", code_span(name), notes.join(", ")));
         let described = property.get("description").or_else(|| target.get("description"));
         let described = described.and_then(Value::as_str).unwrap_or_default();
         let described = clean_line(described, self.longest);
@@ -68,65 +69,66 @@ impl<'s> Writer<'s> {
         self.out.push('\n');
     }
 
-    fn nested(&mut self, property: &'s Value, indent: &str, depth: usize) {
+    fn write_nested(&mut self, property: &'s Value, indent: &str, depth: usize) {
         let mut object = resolve(self.root, property);
         if let Some(items) = object.get("items") {
             object = resolve(self.root, items);
         }
         let Some(properties) = object.get("properties").and_then(Value::as_object) else { return };
         let listed = properties.iter().map(|(name, schema)| (name.as_str(), schema)).collect();
-        let needed: Vec<&str> = required(object).collect();
-        self.properties(listed, &needed, &format!("{indent}  "), depth);
+        let needed: Vec<&str> = required_names(object).collect();
+        self.write_properties(listed, &needed, &format!("{indent}  "), depth);
     }
 }
 
 /// The type of a schema in words.
-fn kind(root: &Value, schema: &Value, depth: usize) -> String {
+fn type_text(root: &Value, schema: &Value, depth: usize) -> String {
     let schema = resolve(root, schema);
     let Some(depth) = depth.checked_sub(1) else { return "any".to_owned() };
     let mut kinds: Vec<String> = Vec::new();
     for name in types(schema) {
-        let one = if name == "array" { array(root, schema, depth) } else { clean_line(name, 40) };
+        let one =
+            if name == "array" { array_text(root, schema, depth) } else { clean_line(name, 40) };
         push_new(&mut kinds, one);
     }
     if kinds.is_empty() {
-        for branch in list(schema, "anyOf").iter().chain(list(schema, "oneOf")) {
-            push_new(&mut kinds, kind(root, branch, depth));
+        for branch in keyword_list(schema, "anyOf").iter().chain(keyword_list(schema, "oneOf")) {
+            push_new(&mut kinds, type_text(root, branch, depth));
         }
     }
     if kinds.is_empty() {
-        kinds.push(implied(root, schema, depth));
+        kinds.push(implied_type(root, schema, depth));
     }
     kinds.join(" or ")
 }
 
-fn array(root: &Value, schema: &Value, depth: usize) -> String {
+fn array_text(root: &Value, schema: &Value, depth: usize) -> String {
     match schema.get("items") {
-        Some(items) if items.is_object() => format!("array of {}", kind(root, items, depth)),
+        Some(items) if items.is_object() => format!("array of {}", type_text(root, items, depth)),
         _ => "array".to_owned(),
     }
 }
 
-fn implied(root: &Value, schema: &Value, depth: usize) -> String {
-    let value = schema.get("const").or_else(|| list(schema, "enum").first());
+fn implied_type(root: &Value, schema: &Value, depth: usize) -> String {
+    let value = schema.get("const").or_else(|| keyword_list(schema, "enum").first());
     match value {
         Some(Value::String(_)) => "string".to_owned(),
         Some(Value::Number(_)) => "number".to_owned(),
         Some(Value::Bool(_)) => "boolean".to_owned(),
         _ if schema.get("properties").is_some() => "object".to_owned(),
-        _ if schema.get("items").is_some() => array(root, schema, depth),
-        _ => list(schema, "allOf")
+        _ if schema.get("items").is_some() => array_text(root, schema, depth),
+        _ => keyword_list(schema, "allOf")
             .first()
-            .map_or_else(|| "any".to_owned(), |first| kind(root, first, depth)),
+            .map_or_else(|| "any".to_owned(), |first| type_text(root, first, depth)),
     }
 }
 
 /// What a value must be beyond its type.
-fn rules(root: &Value, schema: &Value, notes: &mut Vec<String>, depth: usize) {
-    let choices = list(schema, "enum");
+fn add_constraints(root: &Value, schema: &Value, notes: &mut Vec<String>, depth: usize) {
+    let choices = keyword_list(schema, "enum");
     if !choices.is_empty() {
-        let shown: Vec<String> = choices.iter().take(MOST_CHOICES).map(json_text).collect();
-        let more = choices.len().saturating_sub(MOST_CHOICES);
+        let shown: Vec<String> = choices.iter().take(MAX_CHOICES).map(json_text).collect();
+        let more = choices.len().saturating_sub(MAX_CHOICES);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         push_new(notes, format!("one of {}{more}", shown.join(" | ")));
     }
@@ -150,14 +152,15 @@ fn rules(root: &Value, schema: &Value, notes: &mut Vec<String>, depth: usize) {
         }
     }
     let Some(depth) = depth.checked_sub(1) else { return };
-    let inside = ["anyOf", "oneOf", "allOf"].into_iter().flat_map(|keyword| list(schema, keyword));
+    let inside =
+        ["anyOf", "oneOf", "allOf"].into_iter().flat_map(|keyword| keyword_list(schema, keyword));
     for part in inside.chain(schema.get("items")) {
-        rules(root, resolve(root, part), notes, depth);
+        add_constraints(root, resolve(root, part), notes, depth);
     }
 }
 
 fn json_text(value: &Value) -> String {
-    clean_line(&value.to_string(), LONGEST_VALUE)
+    clean_line(&value.to_string(), MAX_VALUE_CHARS)
 }
 
 fn push_new(all: &mut Vec<String>, one: String) {

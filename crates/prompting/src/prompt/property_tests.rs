@@ -4,11 +4,11 @@ use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::{collection, option, proptest};
 use serde_json::{Map, Value};
 
-use crate::prompt::budget::{Level, fit, fit_native};
-use crate::prompt::clean::visible;
+use crate::prompt::budget::{DetailLevel, fit, fit_native};
+use crate::prompt::clean::remove_hidden;
 use crate::prompt::index_files::index_files;
 use crate::prompt::native::{Vendor, definitions};
-use crate::prompt::options::{CallForm, Options};
+use crate::prompt::options::{CallForm, PromptOptions};
 use crate::prompt::order::StableOrder;
 use crate::prompt::views::{ShownServer, ShownTool};
 use crate::prompt::xml::section;
@@ -103,7 +103,7 @@ fn shown<'a>(drawn: &'a [Drawn], names: &'a [String], server: &'a str) -> Vec<Sh
 }
 
 fn line(name: &str) -> String {
-    visible(name).split_whitespace().collect::<Vec<_>>().join(" ")
+    remove_hidden(name).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Shows a catalog in every form: nothing is lost, and a second time gives the same.
@@ -111,20 +111,20 @@ fn check_shown(drawn: &[Drawn], server: &str, budget: usize) {
     let names: Vec<String> = (0..drawn.len()).map(|number| format!("s__t{number}")).collect();
     let servers = shown(drawn, &names, server);
     for call_form in [CallForm::Wrapper, CallForm::ToolTags] {
-        let options = Options { call_form, ..Options::default() };
+        let options = PromptOptions { call_form, ..PromptOptions::default() };
         let text = section(&servers, &options);
         assert_eq!(text, section(&servers, &options));
         assert_eq!(text.matches("\n## Server ").count(), 1 + imitations(server));
         let plan = fit(&servers, budget, &options);
         assert_eq!(plan.text, fit(&servers, budget, &options).text);
-        if plan.level != Level::Counts {
+        if plan.level != DetailLevel::Counts {
             for (name, _, _) in drawn {
                 let name = line(name);
                 assert!(name.contains('<') || plan.text.contains(&name));
             }
         }
     }
-    let options = Options::default();
+    let options = PromptOptions::default();
     for vendor in [Vendor::OpenAi, Vendor::Anthropic, Vendor::Gemini] {
         let defined = definitions(&servers, vendor, &options);
         assert_eq!(defined.tools.len(), drawn.len());
@@ -173,7 +173,7 @@ proptest! {
             server.tools.iter_mut().zip(&names).for_each(|(tool, name)| tool.name = name);
         }
         let mut order = StableOrder::new();
-        let options = Options::default();
+        let options = PromptOptions::default();
         let mut first = all.clone();
         order.arrange(&mut first);
         let remembered = order.clone();
@@ -195,7 +195,7 @@ proptest! {
         let text = drawn.to_string();
         let tool = ShownTool { name: "t", model_name: "s__t", input_schema: Some(&text), ..ShownTool::default() };
         let servers = [ShownServer { name: "s", tools: vec![tool], ..ShownServer::default() }];
-        let defined = definitions(&servers, Vendor::Gemini, &Options::default());
+        let defined = definitions(&servers, Vendor::Gemini, &PromptOptions::default());
         if let Some(parameters) = defined.tools.first().and_then(|tool| tool.get("parameters")) {
             check_subset(parameters);
         }
@@ -204,7 +204,7 @@ proptest! {
 
 /// Instructions stand at the start of a line between fences and may hold anything.
 fn imitations(instructions: &str) -> usize {
-    visible(instructions).trim().matches("\n## Server ").count()
+    remove_hidden(instructions).trim().matches("\n## Server ").count()
 }
 
 fn check_subset(schema: &Value) {

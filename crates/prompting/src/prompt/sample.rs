@@ -2,38 +2,38 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::prompt::schema::{ObjectSchema, list, required, resolve, types};
+use crate::prompt::schema::{ObjectSchema, keyword_list, required_names, resolve, types};
 
-const DEEPEST: usize = 4;
-const LONGEST_TEXT: usize = 60;
+const MAX_DEPTH: usize = 4;
+const MAX_TEXT_CHARS: usize = 60;
 
 /// The arguments of an example call: what is required, each with a sample value.
 pub(crate) fn arguments(schema: &ObjectSchema) -> Vec<(String, Value)> {
     let root = &schema.schema;
-    let needed: Vec<&str> = required(root).collect();
+    let needed: Vec<&str> = required_names(root).collect();
     schema
         .properties()
         .into_iter()
         .filter(|(name, _)| needed.contains(name))
-        .map(|(name, property)| (name.to_owned(), sample(root, property, DEEPEST)))
+        .map(|(name, property)| (name.to_owned(), sample(root, property, MAX_DEPTH)))
         .collect()
 }
 
 /// JSON text that cannot open or close an element.
 pub(crate) fn element_json(value: &Value) -> String {
     let text = value.to_string();
-    let visible = crate::prompt::clean::visible(&text);
+    let visible = crate::prompt::clean::remove_hidden(&text);
     visible.replace('<', "\\u003c").replace('>', "\\u003e")
 }
 
 fn sample(root: &Value, schema: &Value, depth: usize) -> Value {
     let schema = resolve(root, schema);
-    if let Some(given) = given(schema) {
+    if let Some(given) = server_sample(schema) {
         return given.clone();
     }
     let Some(depth) = depth.checked_sub(1) else { return Value::Null };
-    let alternatives = list(schema, "anyOf").iter().chain(list(schema, "oneOf"));
-    let mut candidates = alternatives.chain(list(schema, "allOf"));
+    let alternatives = keyword_list(schema, "anyOf").iter().chain(keyword_list(schema, "oneOf"));
+    let mut candidates = alternatives.chain(keyword_list(schema, "allOf"));
     let types = types(schema);
     let kind = types.iter().find(|kind| **kind != "null").or(types.first()).copied();
     match kind {
@@ -51,13 +51,13 @@ fn sample(root: &Value, schema: &Value, depth: usize) -> Value {
 }
 
 /// A value that the server itself named, unless it is long.
-fn given(schema: &Value) -> Option<&Value> {
-    let examples = list(schema, "examples").first();
-    let choices = list(schema, "enum").first();
+fn server_sample(schema: &Value) -> Option<&Value> {
+    let examples = keyword_list(schema, "examples").first();
+    let choices = keyword_list(schema, "enum").first();
     [schema.get("const"), examples, schema.get("example"), schema.get("default"), choices]
         .into_iter()
         .flatten()
-        .find(|value| !value.is_null() && value.to_string().len() <= LONGEST_TEXT)
+        .find(|value| !value.is_null() && value.to_string().len() <= MAX_TEXT_CHARS)
 }
 
 fn text(schema: &Value) -> Value {
@@ -97,7 +97,7 @@ fn array(root: &Value, schema: &Value, depth: usize) -> Value {
 
 fn object(root: &Value, schema: &Value, depth: usize) -> Value {
     let mut out = Map::new();
-    for name in required(schema) {
+    for name in required_names(schema) {
         if let Some(property) = schema.get("properties").and_then(|all| all.get(name)) {
             out.insert(name.to_owned(), sample(root, property, depth));
         }

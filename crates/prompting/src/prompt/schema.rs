@@ -6,10 +6,10 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
-const MOST_HOPS: usize = 16;
-const MOST_MERGES: usize = 4;
+const MAX_HOPS: usize = 16;
+const MAX_MERGES: usize = 4;
 /// The argument that holds the value of a schema that is not an object.
-pub(crate) const WRAPPED: &str = "value";
+pub(crate) const WRAPPER_ARGUMENT: &str = "value";
 
 /// The arguments of a tool as an object schema without alternatives at the top.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +54,7 @@ pub(crate) fn object_schema(text: Option<&str>) -> ObjectSchema {
     }
     carry_definitions(&root, &mut merged);
     let mut properties = Map::new();
-    gather(&root, top, &mut properties, &mut required, MOST_MERGES);
+    collect_properties(&root, top, &mut properties, &mut required, MAX_MERGES);
     for name in &required {
         properties.entry(name.clone()).or_insert_with(|| json!({}));
     }
@@ -71,7 +71,7 @@ pub(crate) fn object_schema(text: Option<&str>) -> ObjectSchema {
 /// Follows references inside the document; a reference that leads nowhere leads to itself.
 pub(crate) fn resolve<'v>(root: &'v Value, schema: &'v Value) -> &'v Value {
     let mut at = schema;
-    for _ in 0..MOST_HOPS {
+    for _ in 0..MAX_HOPS {
         let Some(reference) = at.get("$ref").and_then(Value::as_str) else { break };
         let Some(next) = reference.strip_prefix('#').and_then(|path| root.pointer(path)) else {
             break;
@@ -94,13 +94,13 @@ pub(crate) fn types(schema: &Value) -> Vec<&str> {
 }
 
 /// The list under a keyword, empty when there is none.
-pub(crate) fn list<'v>(schema: &'v Value, keyword: &str) -> &'v [Value] {
+pub(crate) fn keyword_list<'v>(schema: &'v Value, keyword: &str) -> &'v [Value] {
     schema.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// The names under `required`.
-pub(crate) fn required(schema: &Value) -> impl Iterator<Item = &str> {
-    list(schema, "required").iter().filter_map(Value::as_str)
+pub(crate) fn required_names(schema: &Value) -> impl Iterator<Item = &str> {
+    keyword_list(schema, "required").iter().filter_map(Value::as_str)
 }
 
 fn may_be_object(root: &Value, schema: &Value) -> bool {
@@ -111,7 +111,10 @@ fn may_be_object(root: &Value, schema: &Value) -> bool {
     if !types.is_empty() {
         return types.contains(&"object");
     }
-    let any = list(schema, "anyOf").iter().chain(list(schema, "oneOf")).collect::<Vec<_>>();
+    let any = keyword_list(schema, "anyOf")
+        .iter()
+        .chain(keyword_list(schema, "oneOf"))
+        .collect::<Vec<_>>();
     if any.is_empty() {
         return schema.get("items").is_none() && schema.get("enum").is_none();
     }
@@ -131,8 +134,8 @@ fn wrap(root: &Value, top: &Value) -> Value {
         inner.remove("$schema");
     }
     outer.insert("type".to_owned(), json!("object"));
-    outer.insert("properties".to_owned(), json!({ WRAPPED: inner }));
-    outer.insert("required".to_owned(), json!([WRAPPED]));
+    outer.insert("properties".to_owned(), json!({ WRAPPER_ARGUMENT: inner }));
+    outer.insert("required".to_owned(), json!([WRAPPER_ARGUMENT]));
     Value::Object(outer)
 }
 
@@ -145,7 +148,7 @@ fn carry_definitions(root: &Value, into: &mut Map<String, Value>) {
 }
 
 /// Collects the properties of a schema and of everything it is put together from.
-fn gather(
+fn collect_properties(
     root: &Value,
     schema: &Value,
     properties: &mut Map<String, Value>,
@@ -158,18 +161,18 @@ fn gather(
             properties.entry(name.clone()).or_insert(property);
         }
     }
-    for name in required(schema) {
+    for name in required_names(schema) {
         push_new(needed, name);
     }
     let Some(merges) = merges.checked_sub(1) else { return };
-    for part in list(schema, "allOf") {
-        gather(root, resolve(root, part), properties, needed, merges);
+    for part in keyword_list(schema, "allOf") {
+        collect_properties(root, resolve(root, part), properties, needed, merges);
     }
     for keyword in ["anyOf", "oneOf"] {
         let mut in_all: Option<Vec<String>> = None;
-        for branch in list(schema, keyword) {
+        for branch in keyword_list(schema, keyword) {
             let mut here = Vec::new();
-            gather(root, resolve(root, branch), properties, &mut here, merges);
+            collect_properties(root, resolve(root, branch), properties, &mut here, merges);
             in_all = Some(match in_all {
                 None => here,
                 Some(before) => before.into_iter().filter(|name| here.contains(name)).collect(),
@@ -190,36 +193,36 @@ fn push_new(names: &mut Vec<String>, name: &str) {
 /// The keys of `properties` as they were written; the parsed value has them in another order.
 fn property_order(text: &str) -> Vec<String> {
     #[derive(Deserialize)]
-    struct Top {
-        properties: Option<Keys>,
+    struct SchemaTop {
+        properties: Option<PropertyOrder>,
     }
-    serde_json::from_str::<Top>(text)
+    serde_json::from_str::<SchemaTop>(text)
         .ok()
         .and_then(|top| top.properties)
         .map_or_else(Vec::new, |keys| keys.0)
 }
 
-struct Keys(Vec<String>);
+struct PropertyOrder(Vec<String>);
 
-impl<'de> Deserialize<'de> for Keys {
+impl<'de> Deserialize<'de> for PropertyOrder {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Keys;
+        struct PropertyOrderVisitor;
+        impl<'de> Visitor<'de> for PropertyOrderVisitor {
+            type Value = PropertyOrder;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Keys, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PropertyOrder, A::Error> {
                 let mut keys = Vec::new();
                 while let Some((key, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
                     keys.push(key);
                 }
-                Ok(Keys(keys))
+                Ok(PropertyOrder(keys))
             }
         }
-        deserializer.deserialize_map(InOrder)
+        deserializer.deserialize_map(PropertyOrderVisitor)
     }
 }
 

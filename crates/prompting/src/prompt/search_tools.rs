@@ -1,7 +1,7 @@
 //! The three tools that stand in for a catalog too large to show: find, describe, call.
 
 use crate::prompt::native::{Definitions, Vendor, define};
-use crate::prompt::options::Options;
+use crate::prompt::options::PromptOptions;
 use crate::prompt::own_tools;
 use crate::prompt::parameters;
 use crate::prompt::schema::object_schema;
@@ -50,14 +50,15 @@ pub const fn tools() -> [ShownTool<'static>; 3] {
 
 /// The three tools, and the two that are always there, as definitions for a vendor.
 #[must_use]
-pub fn native(vendor: Vendor, options: &Options) -> Definitions {
-    let (own, search) = (own_tools::tools(), tools());
+pub fn native(vendor: Vendor, options: &PromptOptions) -> Definitions {
+    let own = own_tools::tools();
+    let search = tools();
     define(own.iter().chain(&search).map(|tool| ("switchboard", tool)), vendor, options)
 }
 
 /// The three tools as text, with an example each.
 #[must_use]
-pub fn text(options: &Options) -> String {
+pub fn text(options: &PromptOptions) -> String {
     let mut out = String::from(
         "## Finding tools\n\nThe servers offer more tools than fit here. These three elements find, \
          describe and run any of them; they are written like any other call.\n\n",
@@ -70,7 +71,7 @@ pub fn text(options: &Options) -> String {
     for (tool, example) in tools().iter().zip(examples) {
         let said = tool.description.unwrap_or_default();
         let schema = object_schema(tool.input_schema);
-        let lines = parameters::lines(&schema, "      ", options.longest_description);
+        let lines = parameters::lines(&schema, "      ", options.max_description_chars);
         out.push_str(&format!(
             "- `{}`\n    {said}\n    Arguments:\n{lines}    Example: {example}\n",
             tool.name

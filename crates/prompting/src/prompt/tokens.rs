@@ -1,12 +1,12 @@
 //! Estimates how many tokens a text costs without knowing the model's vocabulary.
 
 /// Most words of up to this many letters are one token.
-const LETTERS: usize = 8;
-const DIGITS: usize = 3;
+const LETTERS_PER_TOKEN: usize = 8;
+const DIGITS_PER_TOKEN: usize = 3;
 /// JSON has runs such as `":{"`, which are common enough to be one token.
-const MARKS: usize = 4;
+const MARKS_PER_TOKEN: usize = 4;
 /// The space before a word belongs to its token; indentation is one of its own.
-const SPACES: usize = 32;
+const SPACES_PER_TOKEN: usize = 32;
 
 /// About how many tokens a text costs.
 ///
@@ -14,13 +14,14 @@ const SPACES: usize = 32;
 /// counted. Two characters of the other alphabets of Europe and the Near East make a token, each
 /// character from U+0800 on is one, and each beyond U+FFFF two.
 #[must_use]
-pub fn estimate(text: &str) -> usize {
+pub fn estimate_tokens(text: &str) -> usize {
     let mut tokens = 0;
     let mut halves: usize = 0;
-    let (mut kind, mut length) = (Kind::Other, 0);
+    let mut kind = CharKind::Other;
+    let mut length = 0;
     for character in text.chars() {
-        let next = Kind::of(character);
-        if next == Kind::Other {
+        let next = CharKind::from_char(character);
+        if next == CharKind::Other {
             halves += match character {
                 '\0'..='\u{7ff}' => 1,
                 '\u{800}'..='\u{ffff}' => 2,
@@ -32,7 +33,7 @@ pub fn estimate(text: &str) -> usize {
             continue;
         }
         // The underscore before a word belongs to its token, as a space does.
-        let joins = kind == Kind::Underscore && next == Kind::Letter && length == 1;
+        let joins = kind == CharKind::Underscore && next == CharKind::Letter && length == 1;
         tokens += if joins { 0 } else { kind.tokens(length) };
         (kind, length) = (next, 1);
     }
@@ -40,7 +41,7 @@ pub fn estimate(text: &str) -> usize {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CharKind {
     Letter,
     Digit,
     Underscore,
@@ -49,8 +50,8 @@ enum Kind {
     Other,
 }
 
-impl Kind {
-    const fn of(character: char) -> Self {
+impl CharKind {
+    const fn from_char(character: char) -> Self {
         match character {
             'a'..='z' | 'A'..='Z' => Self::Letter,
             '0'..='9' => Self::Digit,
@@ -64,10 +65,10 @@ impl Kind {
     /// The tokens of so many in a row.
     const fn tokens(self, length: usize) -> usize {
         match self {
-            Self::Letter => length.div_ceil(LETTERS),
-            Self::Digit => length.div_ceil(DIGITS),
-            Self::Underscore | Self::Mark => length.div_ceil(MARKS),
-            Self::Space => length.saturating_sub(1).div_ceil(SPACES),
+            Self::Letter => length.div_ceil(LETTERS_PER_TOKEN),
+            Self::Digit => length.div_ceil(DIGITS_PER_TOKEN),
+            Self::Underscore | Self::Mark => length.div_ceil(MARKS_PER_TOKEN),
+            Self::Space => length.saturating_sub(1).div_ceil(SPACES_PER_TOKEN),
             Self::Other => 0,
         }
     }
@@ -75,7 +76,7 @@ impl Kind {
 
 #[cfg(test)]
 mod tests {
-    use super::estimate;
+    use super::estimate_tokens;
 
     #[test]
     fn words_numbers_marks_and_scripts_are_counted_by_what_they_cost() {
@@ -94,7 +95,7 @@ mod tests {
             ("a搜", 2),
         ];
         for (text, tokens) in cases {
-            assert_eq!(estimate(text), tokens, "{text}");
+            assert_eq!(estimate_tokens(text), tokens, "{text}");
         }
     }
 
@@ -125,7 +126,7 @@ mod tests {
             ),
         ];
         for (text, counted) in cases {
-            let error = (estimate(text) as f64 / f64::from(counted) - 1.0) * 100.0;
+            let error = (estimate_tokens(text) as f64 / f64::from(counted) - 1.0) * 100.0;
             assert!(error.abs() <= 15.0, "{error:+.1} % of {counted}: {text}");
         }
     }

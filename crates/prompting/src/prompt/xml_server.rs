@@ -2,28 +2,30 @@
 
 use std::fmt::Write;
 
-use crate::prompt::clean::{clean, clean_line, code, element_text, fenced, indented};
-use crate::prompt::options::{CallForm, Options};
+use crate::prompt::clean::{
+    clean, clean_line, code_span, element_text, indent_lines, wrap_in_fence,
+};
+use crate::prompt::options::{CallForm, PromptOptions};
 use crate::prompt::schema::{ObjectSchema, object_schema};
 use crate::prompt::views::{ShownPrompt, ShownServer, ShownTool};
 use crate::prompt::{fixed_text, parameters, sample};
 
 /// Writes one server; parts without entries are left out.
-pub(crate) fn write_server(out: &mut String, server: &ShownServer<'_>, options: &Options) {
-    line(out, format_args!("## Server {}", code(server.name)));
+pub(crate) fn write_server(out: &mut String, server: &ShownServer<'_>, options: &PromptOptions) {
+    line(out, format_args!("## Server {}", code_span(server.name)));
     if let Some(command) = server.command_line {
-        line(out, format_args!("Started with {}.", code(command)));
+        line(out, format_args!("Started with {}.", code_span(command)));
     }
     if let Some(trouble) = server.trouble {
-        line(out, format_args!("Trouble: {}", clean_line(trouble, options.longest_description)));
+        line(out, format_args!("Trouble: {}", clean_line(trouble, options.max_description_chars)));
     }
-    let notes = clean(server.instructions.unwrap_or_default(), options.longest_instructions);
+    let notes = clean(server.instructions.unwrap_or_default(), options.max_instruction_chars);
     if !notes.is_empty() {
         out.push_str(fixed_text::SERVER_NOTES);
-        out.push_str(&fenced(&notes));
+        out.push_str(&wrap_in_fence(&notes));
     }
     if !server.tools.is_empty() {
-        line(out, format_args!("\n### Tools of {}", code(server.name)));
+        line(out, format_args!("\n### Tools of {}", code_span(server.name)));
         for tool in &server.tools {
             write_tool(out, server, tool, options);
         }
@@ -32,11 +34,11 @@ pub(crate) fn write_server(out: &mut String, server: &ShownServer<'_>, options: 
 }
 
 /// Writes what a server offers beside tools.
-pub(crate) fn write_rest(out: &mut String, server: &ShownServer<'_>, options: &Options) {
+pub(crate) fn write_rest(out: &mut String, server: &ShownServer<'_>, options: &PromptOptions) {
     if !server.resources.is_empty() {
-        line(out, format_args!("\n### Resources of {}", code(server.name)));
+        line(out, format_args!("\n### Resources of {}", code_span(server.name)));
         for resource in &server.resources {
-            let about = About {
+            let about = ResourceEntry {
                 name: resource.name,
                 media: resource.mime_type,
                 description: resource.description,
@@ -45,9 +47,12 @@ pub(crate) fn write_rest(out: &mut String, server: &ShownServer<'_>, options: &O
         }
     }
     if !server.templates.is_empty() {
-        line(out, format_args!("\n### Resource addresses of {} to fill in", code(server.name)));
+        line(
+            out,
+            format_args!("\n### Resource addresses of {} to fill in", code_span(server.name)),
+        );
         for template in &server.templates {
-            let about = About {
+            let about = ResourceEntry {
                 name: template.name,
                 media: template.mime_type,
                 description: template.description,
@@ -56,7 +61,10 @@ pub(crate) fn write_rest(out: &mut String, server: &ShownServer<'_>, options: &O
         }
     }
     if !server.prompts.is_empty() {
-        line(out, format_args!("\n### Prompts of {}, for the user to start", code(server.name)));
+        line(
+            out,
+            format_args!("\n### Prompts of {}, for the user to start", code_span(server.name)),
+        );
         for prompt in &server.prompts {
             write_prompt(out, prompt, options);
         }
@@ -68,18 +76,18 @@ pub(crate) fn write_tool(
     out: &mut String,
     server: &ShownServer<'_>,
     tool: &ShownTool<'_>,
-    options: &Options,
+    options: &PromptOptions,
 ) {
     let title = clean_line(tool.title.unwrap_or_default(), 200);
     if title.is_empty() || title == tool.name {
-        line(out, format_args!("- {}", code(tool.name)));
+        line(out, format_args!("- {}", code_span(tool.name)));
     } else {
-        line(out, format_args!("- {} ({title})", code(tool.name)));
+        line(out, format_args!("- {} ({title})", code_span(tool.name)));
     }
-    let described = clean(tool.description.unwrap_or_default(), options.longest_description);
-    out.push_str(&indented(&described, "    "));
+    let described = clean(tool.description.unwrap_or_default(), options.max_description_chars);
+    out.push_str(&indent_lines(&described, "    "));
     let schema = object_schema(tool.input_schema);
-    let parameters = parameters::lines(&schema, "      ", options.longest_description);
+    let parameters = parameters::lines(&schema, "      ", options.max_description_chars);
     if parameters.is_empty() {
         out.push_str("    No arguments.\n");
     } else {
@@ -95,7 +103,7 @@ fn example(
     server: &ShownServer<'_>,
     tool: &ShownTool<'_>,
     schema: &ObjectSchema,
-    options: &Options,
+    options: &PromptOptions,
 ) -> String {
     let arguments = sample::arguments(schema);
     let tags_fit = is_tag(tool.model_name) && arguments.iter().all(|(name, _)| is_tag(name));
@@ -137,18 +145,18 @@ fn is_tag(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }
 
-struct About<'a> {
+struct ResourceEntry<'a> {
     name: &'a str,
     media: Option<&'a str>,
     description: Option<&'a str>,
 }
 
-impl About<'_> {
-    fn write(&self, out: &mut String, address: &str, options: &Options) {
+impl ResourceEntry<'_> {
+    fn write(&self, out: &mut String, address: &str, options: &PromptOptions) {
         let mut notes = vec![clean_line(self.name, 200)];
         notes.push(clean_line(self.media.unwrap_or_default(), 100));
         notes.retain(|note| !note.is_empty());
-        let mut text = format!("- {}", code(address));
+        let mut text = format!("- {}", code_span(address));
         if !notes.is_empty() {
             text.push_str(&format!(" ({})", notes.join(", ")));
         }
@@ -157,20 +165,20 @@ impl About<'_> {
     }
 }
 
-fn write_prompt(out: &mut String, prompt: &ShownPrompt<'_>, options: &Options) {
-    let mut text = format!("- {}", code(prompt.name));
+fn write_prompt(out: &mut String, prompt: &ShownPrompt<'_>, options: &PromptOptions) {
+    let mut text = format!("- {}", code_span(prompt.name));
     push_description(&mut text, prompt.description, options);
     line(out, format_args!("{text}"));
     for argument in &prompt.arguments {
         let needed = if argument.required { "required" } else { "optional" };
-        let mut text = format!("      - {} ({needed})", code(argument.name));
+        let mut text = format!("      - {} ({needed})", code_span(argument.name));
         push_description(&mut text, argument.description, options);
         line(out, format_args!("{text}"));
     }
 }
 
-fn push_description(text: &mut String, description: Option<&str>, options: &Options) {
-    let described = clean_line(description.unwrap_or_default(), options.longest_description);
+fn push_description(text: &mut String, description: Option<&str>, options: &PromptOptions) {
+    let described = clean_line(description.unwrap_or_default(), options.max_description_chars);
     if !described.is_empty() {
         text.push_str(": ");
         text.push_str(&described);

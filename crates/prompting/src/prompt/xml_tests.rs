@@ -1,8 +1,8 @@
 //! What the text section looks like.
 
 use super::section;
-use crate::prompt::mode::Mode;
-use crate::prompt::options::{CallForm, Options};
+use crate::prompt::mode::PromptMode;
+use crate::prompt::options::{CallForm, PromptOptions};
 use crate::prompt::test_catalog::small;
 
 fn after_opening(text: &str) -> &str {
@@ -11,7 +11,7 @@ fn after_opening(text: &str) -> &str {
 
 #[test]
 fn a_small_catalog_is_shown_in_full() {
-    let text = section(&small(), &Options::default());
+    let text = section(&small(), &PromptOptions::default());
     insta::assert_snapshot!(text, @r####"
     # MCP servers
 
@@ -93,7 +93,7 @@ fn a_small_catalog_is_shown_in_full() {
 
 #[test]
 fn tools_can_be_shown_with_elements_of_their_own() {
-    let options = Options { call_form: CallForm::ToolTags, ..Options::default() };
+    let options = PromptOptions { call_form: CallForm::ToolTags, ..PromptOptions::default() };
     let text = section(&small(), &options);
     let example = "    Example: <files__read_text><path>text</path></files__read_text>\n";
     assert!(text.contains(example), "{text}");
@@ -102,16 +102,16 @@ fn tools_can_be_shown_with_elements_of_their_own() {
 
 #[test]
 fn the_mode_decides_what_is_said() {
-    let with = |mode| section(&small(), &Options { mode, ..Options::default() });
-    assert_eq!(with(Mode::Off), "");
-    assert!(!with(Mode::UseOnly).contains("Writing a new MCP server"));
-    assert!(with(Mode::Full).contains("Writing a new MCP server"));
-    assert_eq!(after_opening(&with(Mode::Full)), after_opening(&with(Mode::UseOnly)));
+    let with = |mode| section(&small(), &PromptOptions { mode, ..PromptOptions::default() });
+    assert_eq!(with(PromptMode::Off), "");
+    assert!(!with(PromptMode::UseOnly).contains("Writing a new MCP server"));
+    assert!(with(PromptMode::Full).contains("Writing a new MCP server"));
+    assert_eq!(after_opening(&with(PromptMode::Full)), after_opening(&with(PromptMode::UseOnly)));
 }
 
 #[test]
 fn without_servers_one_sentence_is_left() {
-    let text = section(&[], &Options::default());
+    let text = section(&[], &PromptOptions::default());
     let expected = "# MCP servers\n\nNo MCP server is connected at the moment, so there are no MCP tools to call.\n";
     assert_eq!(text, expected);
 }
@@ -119,7 +119,7 @@ fn without_servers_one_sentence_is_left() {
 #[test]
 fn parallel_calls_change_the_rule() {
     let rule = |parallel| {
-        let text = section(&small(), &Options { parallel, ..Options::default() });
+        let text = section(&small(), &PromptOptions { parallel, ..PromptOptions::default() });
         (text.contains("one call per message"), text.contains("several calls"))
     };
     assert_eq!((rule(false), rule(true)), ((true, false), (false, true)));

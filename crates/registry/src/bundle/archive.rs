@@ -33,17 +33,17 @@ impl Default for ArchiveLimits {
 }
 
 /// Files that are small may be packed as tightly as they like.
-const SMALL: u64 = 1024 * 1024;
+const SMALL_FILE_BYTES: u64 = 1024 * 1024;
 /// The longest name of a file.
-const LONGEST_NAME: usize = 400;
+const MAX_NAME_BYTES: usize = 400;
 /// What a file is, in the mode that a zip keeps.
-const KIND: u32 = 0o170_000;
-const REGULAR: u32 = 0o100_000;
-const FOLDER: u32 = 0o040_000;
+const MODE_TYPE_MASK: u32 = 0o170_000;
+const MODE_REGULAR: u32 = 0o100_000;
+const MODE_FOLDER: u32 = 0o040_000;
 
 /// A file in a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Packed {
+pub(super) struct PackedFile {
     /// Its path, with `/` between the parts.
     pub(super) name: String,
     pub(super) index: usize,
@@ -52,7 +52,7 @@ pub(super) struct Packed {
 }
 
 /// The files of a zip, each checked; folders are made when they are needed.
-pub(super) fn files(bytes: &[u8], limits: &ArchiveLimits) -> Result<Vec<Packed>, BundleError> {
+pub(super) fn files(bytes: &[u8], limits: &ArchiveLimits) -> Result<Vec<PackedFile>, BundleError> {
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limits.packed_bytes {
         return Err(BundleError::TooLarge(format!("more than {} bytes", limits.packed_bytes)));
     }
@@ -64,12 +64,12 @@ pub(super) fn files(bytes: &[u8], limits: &ArchiveLimits) -> Result<Vec<Packed>,
     let mut names = BTreeSet::new();
     let mut total = 0_u64;
     for index in 0..archive.len() {
-        let entry = archive.by_index_raw(index).map_err(|error| damaged(&error))?;
-        let name = entry.name().map_err(|error| damaged(&error))?.into_owned();
-        let bad = |why: &'static str| BundleError::BadEntry { name: short(&name), why };
-        let kind = entry.unix_mode().map_or(0, |mode| mode & KIND);
+        let entry = archive.by_index_raw(index).map_err(|error| archive_error(&error))?;
+        let name = entry.name().map_err(|error| archive_error(&error))?.into_owned();
+        let bad = |why: &'static str| BundleError::BadEntry { name: short_name(&name), why };
+        let kind = entry.unix_mode().map_or(0, |mode| mode & MODE_TYPE_MASK);
         let is_folder = name.ends_with('/');
-        if !matches!((kind, is_folder), (0, _) | (REGULAR, false) | (FOLDER, true)) {
+        if !matches!((kind, is_folder), (0, _) | (MODE_REGULAR, false) | (MODE_FOLDER, true)) {
             return Err(bad("which is a link or something else than a file"));
         }
         if entry.encrypted() {
@@ -83,8 +83,9 @@ pub(super) fn files(bytes: &[u8], limits: &ArchiveLimits) -> Result<Vec<Packed>,
         if !names.insert(name.to_lowercase()) {
             return Err(bad("twice"));
         }
-        let (size, packed) = (entry.size(), entry.compressed_size());
-        if size > SMALL && size / packed.max(1) > limits.ratio {
+        let size = entry.size();
+        let packed = entry.compressed_size();
+        if size > SMALL_FILE_BYTES && size / packed.max(1) > limits.ratio {
             return Err(bad("which grows too much when it is unpacked"));
         }
         total = total.saturating_add(size);
@@ -95,16 +96,16 @@ pub(super) fn files(bytes: &[u8], limits: &ArchiveLimits) -> Result<Vec<Packed>,
             )));
         }
         let executable = entry.unix_mode().is_some_and(|mode| mode & 0o111 != 0);
-        files.push(Packed { name, index, bytes: size, executable });
+        files.push(PackedFile { name, index, bytes: size, executable });
     }
     // A file cannot also be a folder.
     for file in &files {
-        let is_above = |other: &Packed| {
+        let is_above = |other: &PackedFile| {
             other.name.strip_prefix(&file.name).is_some_and(|rest| rest.starts_with('/'))
         };
         if files.len() <= 2_000 && files.iter().any(is_above) {
             return Err(BundleError::BadEntry {
-                name: short(&file.name),
+                name: short_name(&file.name),
                 why: "which is a file and a folder",
             });
         }
@@ -113,7 +114,7 @@ pub(super) fn files(bytes: &[u8], limits: &ArchiveLimits) -> Result<Vec<Packed>,
 }
 
 /// The contents of a file; more than it announced is an error.
-pub(super) fn contents(bytes: &[u8], file: &Packed) -> Result<Vec<u8>, BundleError> {
+pub(super) fn contents(bytes: &[u8], file: &PackedFile) -> Result<Vec<u8>, BundleError> {
     let mut archive = open(bytes)?;
     read(&mut archive, file)
 }
@@ -121,15 +122,15 @@ pub(super) fn contents(bytes: &[u8], file: &Packed) -> Result<Vec<u8>, BundleErr
 /// The same for an archive that is open already.
 pub(super) fn read(
     archive: &mut ZipArchive<Cursor<&[u8]>>,
-    file: &Packed,
+    file: &PackedFile,
 ) -> Result<Vec<u8>, BundleError> {
-    let entry = archive.by_index(file.index).map_err(|error| damaged(&error))?;
+    let entry = archive.by_index(file.index).map_err(|error| archive_error(&error))?;
     let mut contents = Vec::new();
     let read = entry.take(file.bytes.saturating_add(1)).read_to_end(&mut contents);
     read.map_err(|error| BundleError::NoArchive(error.to_string()))?;
     if u64::try_from(contents.len()).unwrap_or(u64::MAX) != file.bytes {
         return Err(BundleError::BadEntry {
-            name: short(&file.name),
+            name: short_name(&file.name),
             why: "which has another size than it says",
         });
     }
@@ -137,16 +138,16 @@ pub(super) fn read(
 }
 
 pub(super) fn open(bytes: &[u8]) -> Result<ZipArchive<Cursor<&[u8]>>, BundleError> {
-    ZipArchive::new(Cursor::new(bytes)).map_err(|error| damaged(&error))
+    ZipArchive::new(Cursor::new(bytes)).map_err(|error| archive_error(&error))
 }
 
-fn damaged(error: &zip::result::ZipError) -> BundleError {
+fn archive_error(error: &zip::result::ZipError) -> BundleError {
     BundleError::NoArchive(error.to_string())
 }
 
 /// Refuses names that lead elsewhere, on any kind of machine.
 pub(super) fn check_name(name: &str) -> Result<(), &'static str> {
-    if name.is_empty() || name.len() > LONGEST_NAME {
+    if name.is_empty() || name.len() > MAX_NAME_BYTES {
         return Err("which has no name, or too long a one");
     }
     if name.contains(['\\', ':']) || name.starts_with('/') {
@@ -161,6 +162,6 @@ pub(super) fn check_name(name: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-fn short(name: &str) -> String {
+fn short_name(name: &str) -> String {
     name.chars().filter(|c| !c.is_control()).take(120).collect()
 }

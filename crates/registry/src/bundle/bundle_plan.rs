@@ -8,14 +8,16 @@ use serde_json::Value;
 use crate::bundle::archive::check_name;
 use crate::bundle::bundle_type::Bundle;
 use crate::bundle::error::BundleError;
-use crate::bundle::install::folder_of;
+use crate::bundle::install::bundle_folder;
 use crate::bundle::manifest::{McpConfig, UserConfig};
-use crate::client::Reach;
-use crate::plan::{Asked, Body, Format, Item, Plan, Template, check_text, check_variable};
+use crate::client::RegistryReach;
+use crate::plan::{
+    Asked, Format, InstallPlan, PlanBody, PlanItem, Template, check_text, check_variable,
+};
 
 /// What the manifest's variables stand for on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct BundleContext {
     /// The folder below which bundles are unpacked.
     pub bundles: PathBuf,
     /// The person's own folder.
@@ -24,10 +26,10 @@ pub struct Surroundings {
     pub platform: &'static str,
 }
 
-impl Surroundings {
+impl BundleContext {
     /// This machine.
     #[must_use]
-    pub fn here(bundles: PathBuf, home: Option<PathBuf>) -> Self {
+    pub fn this_machine(bundles: PathBuf, home: Option<PathBuf>) -> Self {
         let platform = match std::env::consts::OS {
             "macos" => "darwin",
             "windows" => "win32",
@@ -42,7 +44,7 @@ impl Bundle {
     ///
     /// # Errors
     /// When it is not for this kind of machine, or what it wants is not run.
-    pub fn plan(&self, surroundings: &Surroundings) -> Result<Plan, BundleError> {
+    pub fn plan(&self, surroundings: &BundleContext) -> Result<InstallPlan, BundleError> {
         let manifest = &self.manifest;
         let platforms = &manifest.compatibility.platforms;
         if !platforms.is_empty() && !platforms.iter().any(|one| one == surroundings.platform) {
@@ -52,8 +54,12 @@ impl Bundle {
             });
         }
         let config = self.command(surroundings)?;
-        let folder = folder_of(&surroundings.bundles, &self.sha256);
-        let words = Words { manifest_inputs: &manifest.user_config, folder: &folder, surroundings };
+        let folder = bundle_folder(&surroundings.bundles, &self.sha256);
+        let words = BundleVariables {
+            manifest_inputs: &manifest.user_config,
+            folder: &folder,
+            surroundings,
+        };
         let command = config.command.unwrap_or_default();
         check_text("the command", &command)?;
         let command = words.template(&command)?;
@@ -63,16 +69,19 @@ impl Bundle {
         let mut args = Vec::new();
         for (index, word) in config.args.unwrap_or_default().iter().enumerate() {
             check_text(&format!("argument {}", index + 1), word)?;
-            args.push(Item::new(vec![words.template(word)?]));
+            args.push(PlanItem::new(vec![words.template(word)?]));
         }
         let mut env = Vec::new();
         for (name, value) in config.env.unwrap_or_default() {
             check_variable(&name)?;
             check_text(&format!("the variable `{name}`"), &value)?;
-            env.push((name, Item::new(vec![words.template(&value)?])));
+            env.push((name, PlanItem::new(vec![words.template(&value)?])));
         }
-        let asked =
-            manifest.user_config.iter().map(|(name, config)| words.asked(name, config)).collect();
+        let asked = manifest
+            .user_config
+            .iter()
+            .map(|(name, config)| words.question(name, config))
+            .collect();
         let mut notes = Vec::new();
         for (name, wanted) in &manifest.compatibility.runtimes {
             notes.push(format!("it needs `{name}` {}", wanted.as_str().unwrap_or_default()));
@@ -80,11 +89,16 @@ impl Bundle {
         if manifest.server.kind == "uv" {
             notes.push("`uv` fetches what it depends on when it starts".to_owned());
         }
-        Ok(Plan { body: Body::Command { command, args, env }, asked, notes, reach: Reach::Own })
+        Ok(InstallPlan {
+            body: PlanBody::Command { command, args, env },
+            asked,
+            notes,
+            reach: RegistryReach::Own,
+        })
     }
 
     /// The command, with what is different on this kind of machine.
-    fn command(&self, surroundings: &Surroundings) -> Result<McpConfig, BundleError> {
+    fn command(&self, surroundings: &BundleContext) -> Result<McpConfig, BundleError> {
         let server = &self.manifest.server;
         let entry = server.entry_point.as_str();
         if !entry.is_empty() {
@@ -120,23 +134,23 @@ impl Bundle {
     }
 }
 
-struct Words<'a> {
+struct BundleVariables<'a> {
     manifest_inputs: &'a BTreeMap<String, UserConfig>,
     folder: &'a Path,
-    surroundings: &'a Surroundings,
+    surroundings: &'a BundleContext,
 }
 
-impl Words<'_> {
+impl BundleVariables<'_> {
     /// A text with its variables: those of this machine are known, the others are asked for.
     fn template(&self, text: &str) -> Result<Template, BundleError> {
-        let known = self.known(text)?;
+        let known = self.resolve(text)?;
         Ok(Template::read_dollar(&known, |name| {
             let name = name.strip_prefix("user_config.")?;
             self.manifest_inputs.contains_key(name).then(|| name.to_owned())
         }))
     }
 
-    fn known(&self, text: &str) -> Result<String, BundleError> {
+    fn resolve(&self, text: &str) -> Result<String, BundleError> {
         let unicode = |path: &Path| {
             let no_text =
                 || BundleError::NotInstalled("a folder's name is no Unicode text".to_owned());
@@ -163,13 +177,13 @@ impl Words<'_> {
         Ok(text)
     }
 
-    fn asked(&self, name: &str, config: &UserConfig) -> Asked {
+    fn question(&self, name: &str, config: &UserConfig) -> Asked {
         let default = match &config.default {
-            Some(Value::String(text)) => self.known(text).ok(),
+            Some(Value::String(text)) => self.resolve(text).ok(),
             Some(Value::Number(number)) => Some(number.to_string()),
             Some(Value::Bool(flag)) => Some(flag.to_string()),
             Some(Value::Array(list)) => match list.as_slice() {
-                [Value::String(text)] => self.known(text).ok(),
+                [Value::String(text)] => self.resolve(text).ok(),
                 _ => None,
             },
             Some(Value::Null | Value::Object(_)) | None => None,
@@ -185,7 +199,7 @@ impl Words<'_> {
             secret: config.sensitive,
             default: default.filter(|text| check_text("x", text).is_ok()),
             choices: Vec::new(),
-            format: Format::of(Some(config.kind.as_str())),
+            format: Format::from_word(Some(config.kind.as_str())),
             placeholder: None,
             repeated: config.multiple,
             min: config.min.map(|min| min.to_string()),

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use super::*;
-use crate::bundle::{Surroundings, folder_of, installed_at};
-use crate::plan::Answers;
+use crate::bundle::{BundleContext, bundle_folder, installed_at};
+use crate::plan::InstallAnswers;
 
 fn manifest(server: &Value, more: &Value) -> Value {
     let mut manifest = json!({"manifest_version": "0.3", "name": "files", "version": "1.0.0",
@@ -42,8 +42,8 @@ fn read(bytes: Vec<u8>) -> Result<Bundle, BundleError> {
     Bundle::read(bytes, &ArchiveLimits::default(), None)
 }
 
-fn surroundings(folder: &Path) -> Surroundings {
-    Surroundings {
+fn surroundings(folder: &Path) -> BundleContext {
+    BundleContext {
         bundles: folder.to_owned(),
         home: Some(PathBuf::from("/homes/me")),
         platform: "linux",
@@ -53,13 +53,13 @@ fn surroundings(folder: &Path) -> Surroundings {
 fn runs(manifest: &Value, answers: &[(&str, &str)]) -> Result<Value, String> {
     let bundle = read(with_manifest(manifest)).map_err(|error| error.to_string())?;
     let plan = bundle.plan(&surroundings(Path::new("/b"))).map_err(|error| error.to_string())?;
-    let mut given = Answers::new();
+    let mut given = InstallAnswers::new();
     for (name, value) in answers {
         given.entry((*name).to_owned()).or_default().push((*value).to_owned());
     }
     let entry = plan.fill(&given).map_err(|error| error.to_string())?.entry();
     let text = Value::Object(entry).to_string();
-    let place = folder_of(Path::new("/b"), &bundle.sha256);
+    let place = bundle_folder(Path::new("/b"), &bundle.sha256);
     Ok(serde_json::from_str(&text.replace(place.to_str().unwrap(), "DIR")).unwrap())
 }
 
@@ -226,7 +226,7 @@ fn what_was_unpacked_is_checked_against_its_list() {
     let bundles = home.path().join("bundles");
     let bundle = read(with_manifest(&manifest(&node(), &json!({})))).unwrap();
     let installed = bundle.install(&bundles).unwrap();
-    let folder = folder_of(&bundles, &bundle.sha256);
+    let folder = bundle_folder(&bundles, &bundle.sha256);
     assert_eq!(std::fs::read(folder.join("server/index.js")).unwrap(), b"1");
     assert_eq!(installed.changes().unwrap(), Vec::<String>::new());
     assert_eq!(bundle.install(&bundles).unwrap(), installed);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::bundle::archive::{self, ArchiveLimits, Packed};
+use crate::bundle::archive::{self, ArchiveLimits, PackedFile};
 use crate::bundle::error::BundleError;
 use crate::bundle::manifest::{self, Manifest};
 
@@ -17,7 +17,7 @@ pub struct Bundle {
     /// Its SHA-256, in lower-case hexadecimal.
     pub sha256: String,
     pub(super) bytes: Vec<u8>,
-    pub(super) files: Vec<Packed>,
+    pub(super) files: Vec<PackedFile>,
 }
 
 impl Bundle {
@@ -59,7 +59,7 @@ impl Bundle {
         let files = archive::files(&bytes, limits)?;
         let entry = files.iter().find(|file| file.name == "manifest.json");
         let entry = entry.ok_or_else(|| BundleError::NoManifest("it is not there".to_owned()))?;
-        if entry.bytes > manifest::LONGEST {
+        if entry.bytes > manifest::MAX_MANIFEST_BYTES {
             return Err(BundleError::NoManifest("it is too long".to_owned()));
         }
         let manifest = Manifest::read(&archive::contents(&bytes, entry)?)?;

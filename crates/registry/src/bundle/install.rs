@@ -10,29 +10,29 @@ use crate::bundle::bundle_type::{Bundle, digest};
 use crate::bundle::error::BundleError;
 
 /// The list of files and their digests, beside the folder with the files.
-const LIST: &str = "files.json";
+const FILE_LIST: &str = "files.json";
 /// The folder with the files.
-const CONTENTS: &str = "contents";
+const CONTENTS_FOLDER: &str = "contents";
 
 /// A bundle that has been unpacked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Installed {
+pub struct InstalledBundle {
     folder: PathBuf,
 }
 
 /// Where the files of a bundle are, once it is unpacked.
 #[must_use]
-pub fn folder_of(bundles: &Path, sha256: &str) -> PathBuf {
-    bundles.join(sha256).join(CONTENTS)
+pub fn bundle_folder(bundles: &Path, sha256: &str) -> PathBuf {
+    bundles.join(sha256).join(CONTENTS_FOLDER)
 }
 
 /// The bundle that a path leads into.
 #[must_use]
-pub fn installed_at(bundles: &Path, path: &str) -> Option<Installed> {
+pub fn installed_at(bundles: &Path, path: &str) -> Option<InstalledBundle> {
     let rest = Path::new(path).strip_prefix(bundles).ok()?;
     let name = rest.components().next()?.as_os_str().to_str()?;
     let is_digest = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_digest.then(|| Installed { folder: bundles.join(name) })
+    is_digest.then(|| InstalledBundle { folder: bundles.join(name) })
 }
 
 impl Bundle {
@@ -40,9 +40,9 @@ impl Bundle {
     ///
     /// # Errors
     /// When a file cannot be written, or what is there is not what was unpacked.
-    pub fn install(&self, bundles: &Path) -> Result<Installed, BundleError> {
+    pub fn install(&self, bundles: &Path) -> Result<InstalledBundle, BundleError> {
         let failed = |error: io::Error| BundleError::NotInstalled(error.to_string());
-        let installed = Installed { folder: bundles.join(&self.sha256) };
+        let installed = InstalledBundle { folder: bundles.join(&self.sha256) };
         if installed.folder.exists() {
             return match installed.changes().map_err(failed)?.first() {
                 None => Ok(installed),
@@ -60,35 +60,35 @@ impl Bundle {
         let mut archive = archive::open(&self.bytes)?;
         for file in &self.files {
             let contents = archive::read(&mut archive, file)?;
-            let path = unpacked.path().join(CONTENTS).join(&file.name);
+            let path = unpacked.path().join(CONTENTS_FOLDER).join(&file.name);
             let mode = if file.executable { 0o755 } else { 0o644 };
             write(&path, &contents, mode).map_err(failed)?;
             digests.insert(file.name.as_str(), digest(&contents));
         }
         let list = serde_json::to_vec(&digests)
             .map_err(|error| BundleError::NotInstalled(error.to_string()))?;
-        fs::write(unpacked.path().join(LIST), list).map_err(failed)?;
+        fs::write(unpacked.path().join(FILE_LIST), list).map_err(failed)?;
         match fs::rename(unpacked.path(), &installed.folder) {
             Ok(()) => drop(unpacked.keep()),
             // Another process may have been first; it unpacked the same bytes.
-            Err(_) if installed.folder.join(LIST).exists() => {}
+            Err(_) if installed.folder.join(FILE_LIST).exists() => {}
             Err(error) => return Err(failed(error)),
         }
         Ok(installed)
     }
 }
 
-impl Installed {
+impl InstalledBundle {
     /// Files that are missing or not as they were unpacked, at most ten.
     ///
     /// # Errors
     /// When the list of files cannot be read.
     pub fn changes(&self) -> io::Result<Vec<String>> {
-        let list = fs::read(self.folder.join(LIST))?;
+        let list = fs::read(self.folder.join(FILE_LIST))?;
         let list: BTreeMap<String, String> = serde_json::from_slice(&list)?;
         let mut changes = Vec::new();
         for (name, expected) in list {
-            let path = self.folder.join(CONTENTS).join(&name);
+            let path = self.folder.join(CONTENTS_FOLDER).join(&name);
             // A link would lead to a file that somebody else may change.
             let is_file = fs::symlink_metadata(&path).is_ok_and(|it| it.is_file());
             match fs::read(&path) {

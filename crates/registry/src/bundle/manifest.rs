@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::bundle::error::BundleError;
 
 /// The longest manifest, in bytes.
-pub(super) const LONGEST: u64 = 4 * 1024 * 1024;
+pub(super) const MAX_MANIFEST_BYTES: u64 = 4 * 1024 * 1024;
 
 /// What a bundle says about itself.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub struct Manifest {
     /// Who wrote it.
     pub author: Author,
     /// How it is run.
-    pub server: Server,
+    pub server: BundleServer,
     /// What it asks for.
     pub user_config: BTreeMap<String, UserConfig>,
     /// Where it runs.
@@ -51,7 +51,7 @@ pub struct Author {
 /// How a bundle is run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Server {
+pub struct BundleServer {
     /// `node`, `python`, `binary` or `uv`.
     #[serde(rename = "type")]
     pub kind: String,

@@ -7,14 +7,14 @@ mod archive;
 mod bundle_plan;
 mod bundle_type;
 mod error;
-mod fetched;
+mod fetch;
 mod install;
 mod manifest;
 
 pub use archive::ArchiveLimits;
-pub use bundle_plan::Surroundings;
+pub use bundle_plan::BundleContext;
 pub use bundle_type::Bundle;
 pub use error::BundleError;
-pub use fetched::fetch;
-pub use install::{Installed, folder_of, installed_at};
+pub use fetch::fetch;
+pub use install::{InstalledBundle, bundle_folder, installed_at};
 pub use manifest::{Manifest, UserConfig};

@@ -11,7 +11,7 @@ pub const OFFICIAL: &str = "https://registry.modelcontextprotocol.io";
 
 /// How far the addresses may lead that a registry names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub enum RegistryReach {
     /// The public network: anybody may publish there.
     Public,
     /// Also the own network and this machine: whoever runs this registry was chosen.
@@ -55,10 +55,10 @@ impl RegistryAddress {
 
     /// What this registry may name.
     #[must_use]
-    pub fn reach(&self) -> Reach {
+    pub fn reach(&self) -> RegistryReach {
         let official = Url::parse(OFFICIAL).ok();
         let is_official = official.is_some_and(|official| official.origin() == self.url.origin());
-        if is_official { Reach::Public } else { Reach::Own }
+        if is_official { RegistryReach::Public } else { RegistryReach::Own }
     }
 
     /// The address as text, without a slash at its end.
@@ -68,7 +68,7 @@ impl RegistryAddress {
     }
 
     /// The address of something of the API.
-    pub(super) fn of(&self, parts: &[&str], query: &[(&str, &str)]) -> Url {
+    pub(super) fn endpoint(&self, parts: &[&str], query: &[(&str, &str)]) -> Url {
         let mut url = self.url.clone();
         if let Ok(mut path) = url.path_segments_mut() {
             path.pop_if_empty().push("v0.1").extend(parts);
@@ -80,7 +80,7 @@ impl RegistryAddress {
     }
 }
 
-impl Reach {
+impl RegistryReach {
     /// Whether an address leads to where a cloud tells machines their keys.
     pub(crate) fn is_metadata(text: &str) -> bool {
         Url::parse(text).is_ok_and(|url| is_metadata(&url))
@@ -112,7 +112,7 @@ impl Reach {
 fn check_scheme(url: &Url) -> Result<(), String> {
     match url.scheme() {
         "https" if url.host_str().is_some() => Ok(()),
-        "http" if is_here(url) => Ok(()),
+        "http" if is_own_machine(url) => Ok(()),
         "http" => Err("it is not encrypted".to_owned()),
         _ => Err("it is neither `https://` nor `http://`".to_owned()),
     }
@@ -130,7 +130,7 @@ fn name(url: &Url) -> String {
     url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase()
 }
 
-fn is_here(url: &Url) -> bool {
+fn is_own_machine(url: &Url) -> bool {
     let name = name(url);
     name == "localhost"
         || name.ends_with(".localhost")
@@ -144,13 +144,13 @@ fn is_metadata(url: &Url) -> bool {
     by_name.contains(&name.as_str())
         || name.ends_with(".metadata.google.internal")
         || match literal(url) {
-            Some(IpAddr::V4(address)) => is_odd_v4(address),
-            Some(IpAddr::V6(address)) => is_odd_v6(address),
+            Some(IpAddr::V4(address)) => is_special_v4(address),
+            Some(IpAddr::V6(address)) => is_special_v6(address),
             None => false,
         }
 }
 
-fn is_odd_v4(address: Ipv4Addr) -> bool {
+fn is_special_v4(address: Ipv4Addr) -> bool {
     address.is_link_local()
         || address.is_unspecified()
         || address.is_multicast()
@@ -159,7 +159,7 @@ fn is_odd_v4(address: Ipv4Addr) -> bool {
         || address == Ipv4Addr::new(168, 63, 129, 16)
 }
 
-fn is_odd_v6(address: Ipv6Addr) -> bool {
+fn is_special_v6(address: Ipv6Addr) -> bool {
     let [first, second, third, .., last] = address.segments();
     let carries_v4 =
         matches!((first, second), (0x2002, _) | (0x64, 0xff9b)) || first == 0x2001 && second == 0;
@@ -221,11 +221,11 @@ mod tests {
     fn names_and_cursors_become_one_part_of_the_address() {
         let address = RegistryAddress::new("https://corp.example/mcp").unwrap();
         assert_eq!(
-            address.of(&["servers", "io.github.a/b", "versions"], &[]).as_str(),
+            address.endpoint(&["servers", "io.github.a/b", "versions"], &[]).as_str(),
             "https://corp.example/mcp/v0.1/servers/io.github.a%2Fb/versions"
         );
         assert_eq!(
-            address.of(&["servers"], &[("cursor", "a/b:1&x=2"), ("limit", "5")]).as_str(),
+            address.endpoint(&["servers"], &[("cursor", "a/b:1&x=2"), ("limit", "5")]).as_str(),
             "https://corp.example/mcp/v0.1/servers?cursor=a%2Fb%3A1%26x%3D2&limit=5"
         );
     }
@@ -265,18 +265,18 @@ mod tests {
         ];
         for text in public {
             assert_eq!(
-                (Reach::Public.check(text), Reach::Own.check(text)),
+                (RegistryReach::Public.check(text), RegistryReach::Own.check(text)),
                 (Ok(()), Ok(())),
                 "{text}"
             );
         }
         for text in private {
-            assert!(Reach::Public.check(text).is_err(), "{text}");
-            assert_eq!(Reach::Own.check(text), Ok(()), "{text}");
+            assert!(RegistryReach::Public.check(text).is_err(), "{text}");
+            assert_eq!(RegistryReach::Own.check(text), Ok(()), "{text}");
         }
         for text in never {
-            assert!(Reach::Public.check(text).is_err(), "{text}");
-            assert!(Reach::Own.check(text).is_err(), "{text}");
+            assert!(RegistryReach::Public.check(text).is_err(), "{text}");
+            assert!(RegistryReach::Own.check(text).is_err(), "{text}");
         }
     }
 }

@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 /// As many answers are kept; beyond, the oldest go.
-const MOST: usize = 400;
+const MAX_ANSWERS: usize = 400;
 
 /// A folder of answers.
 #[derive(Debug, Clone)]
-pub(super) struct Cache {
+pub(super) struct AnswerCache {
     folder: PathBuf,
 }
 
 /// An answer that is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct CachedAnswer {
     url: String,
     /// Seconds since 1970.
     at: u64,
@@ -27,7 +27,7 @@ pub(super) struct Kept {
     pub(super) body: String,
 }
 
-impl Kept {
+impl CachedAnswer {
     pub(super) fn new(url: &str, etag: Option<String>, body: String) -> Self {
         Self { url: url.to_owned(), at: now(), etag, body }
     }
@@ -38,25 +38,25 @@ impl Kept {
     }
 
     /// The same, known to be true at this moment.
-    pub(super) fn confirmed(mut self) -> Self {
+    pub(super) fn into_revalidated(mut self) -> Self {
         self.at = now();
         self
     }
 }
 
-impl Cache {
-    pub(super) fn below(state: &Path) -> Self {
+impl AnswerCache {
+    pub(super) fn new(state: &Path) -> Self {
         Self { folder: state.join("registry-cache") }
     }
 
     /// What is kept of an address. What cannot be read is as good as nothing.
-    pub(super) fn get(&self, url: &str) -> Option<Kept> {
+    pub(super) fn get(&self, url: &str) -> Option<CachedAnswer> {
         let text = fs::read_to_string(self.file(url)).ok()?;
-        let kept: Kept = serde_json::from_str(&text).ok()?;
+        let kept: CachedAnswer = serde_json::from_str(&text).ok()?;
         (kept.url == url).then_some(kept)
     }
 
-    pub(super) fn put(&self, kept: &Kept) -> io::Result<()> {
+    pub(super) fn store(&self, kept: &CachedAnswer) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         file.write_all(serde_json::to_string(kept)?.as_bytes())?;
@@ -73,7 +73,7 @@ impl Cache {
             }
         }
         files.sort();
-        let beyond = files.len().saturating_sub(MOST);
+        let beyond = files.len().saturating_sub(MAX_ANSWERS);
         for (_, path) in files.iter().take(beyond) {
             // Another process may have been first.
             fs::remove_file(path).ok();
@@ -100,10 +100,11 @@ mod tests {
     #[test]
     fn an_answer_is_kept_for_its_address_alone() {
         let home = tempfile::tempdir().unwrap();
-        let cache = Cache::below(home.path());
+        let cache = AnswerCache::new(home.path());
         assert_eq!(cache.get("https://a.example/1"), None);
-        let kept = Kept::new("https://a.example/1", Some("\"x\"".to_owned()), "{}".to_owned());
-        cache.put(&kept).unwrap();
+        let kept =
+            CachedAnswer::new("https://a.example/1", Some("\"x\"".to_owned()), "{}".to_owned());
+        cache.store(&kept).unwrap();
         assert_eq!(cache.get("https://a.example/1"), Some(kept.clone()));
         assert_eq!(cache.get("https://a.example/2"), None);
         fs::write(cache.file("https://a.example/2"), serde_json::to_string(&kept).unwrap())
@@ -115,19 +116,19 @@ mod tests {
 
     #[test]
     fn the_age_is_the_time_since_it_was_true() {
-        let mut kept = Kept::new("u", None, String::new());
+        let mut kept = CachedAnswer::new("u", None, String::new());
         kept.at -= 3 * 3_600;
         assert!(kept.age() >= Duration::from_secs(3 * 3_600));
-        assert!(kept.confirmed().age() < Duration::from_secs(60));
+        assert!(kept.into_revalidated().age() < Duration::from_secs(60));
     }
 
     #[test]
     fn only_so_many_answers_are_kept() {
         let home = tempfile::tempdir().unwrap();
-        let cache = Cache::below(home.path());
-        for number in 0..MOST + 5 {
-            cache.put(&Kept::new(&number.to_string(), None, String::new())).unwrap();
+        let cache = AnswerCache::new(home.path());
+        for number in 0..MAX_ANSWERS + 5 {
+            cache.store(&CachedAnswer::new(&number.to_string(), None, String::new())).unwrap();
         }
-        assert_eq!(fs::read_dir(&cache.folder).unwrap().count(), MOST);
+        assert_eq!(fs::read_dir(&cache.folder).unwrap().count(), MAX_ANSWERS);
     }
 }

@@ -6,14 +6,14 @@ use reqwest::header::{ACCEPT, ETAG, IF_NONE_MATCH};
 use reqwest::{Client, Url, redirect};
 use switchboard_wire::http::prepare_tls;
 
-use crate::client::address::Reach;
+use crate::client::address::RegistryReach;
 
 /// Redirects that are followed.
-const REDIRECTS: usize = 5;
+const MAX_REDIRECTS: usize = 5;
 
 /// How much of a registry is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct FetchLimits {
     /// How long one answer may take, as a whole.
     pub answer: Duration,
     /// The longest answer, in bytes.
@@ -22,7 +22,7 @@ pub struct Limits {
     pub pages: usize,
 }
 
-impl Default for Limits {
+impl Default for FetchLimits {
     fn default() -> Self {
         Self { answer: Duration::from_secs(20), answer_bytes: 8 * 1024 * 1024, pages: 20 }
     }
@@ -30,14 +30,14 @@ impl Default for Limits {
 
 /// Who fetches.
 #[derive(Debug, Clone)]
-pub(crate) struct Fetcher {
+pub(crate) struct RegistryFetcher {
     client: Client,
-    limits: Limits,
+    limits: FetchLimits,
 }
 
 /// What came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Got {
+pub(crate) enum FetchOutcome {
     /// An answer.
     Answer { bytes: Vec<u8>, etag: Option<String> },
     /// What we have is still true.
@@ -58,14 +58,14 @@ pub(crate) enum Redirects {
     /// Nowhere but within the same origin.
     SameOrigin,
     /// To any place that may be visited: what comes is checked by its digest.
-    Within(Reach),
+    Within(RegistryReach),
 }
 
-impl Fetcher {
-    pub(crate) fn new(limits: Limits, redirects: Redirects) -> Result<Self, String> {
+impl RegistryFetcher {
+    pub(crate) fn new(limits: FetchLimits, redirects: Redirects) -> Result<Self, String> {
         prepare_tls();
         let follow = redirect::Policy::custom(move |attempt| {
-            let few = attempt.previous().len() <= REDIRECTS;
+            let few = attempt.previous().len() <= MAX_REDIRECTS;
             let from = attempt.previous().last();
             let same = from.is_some_and(|from| from.origin() == attempt.url().origin());
             let allowed = match redirects {
@@ -80,28 +80,28 @@ impl Fetcher {
             .redirect(follow)
             .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")))
             .build()
-            .map_err(|error| in_words(&error))?;
+            .map_err(|error| error_text(&error))?;
         Ok(Self { client, limits })
     }
 
-    pub(crate) async fn get(&self, url: Url, etag: Option<&str>) -> Got {
+    pub(crate) async fn get(&self, url: Url, etag: Option<&str>) -> FetchOutcome {
         let mut request = self.client.get(url).header(ACCEPT, "application/json, */*;q=0.1");
         if let Some(etag) = etag {
             request = request.header(IF_NONE_MATCH, etag);
         }
         let mut response = match request.send().await {
             Ok(response) => response,
-            Err(error) => return Got::Failed(in_words(&error)),
+            Err(error) => return FetchOutcome::Failed(error_text(&error)),
         };
         match response.status().as_u16() {
             200 => {}
-            304 if etag.is_some() => return Got::Unchanged,
-            300..=399 => return Got::Elsewhere,
-            status => return Got::Status(status),
+            304 if etag.is_some() => return FetchOutcome::Unchanged,
+            300..=399 => return FetchOutcome::Elsewhere,
+            status => return FetchOutcome::Status(status),
         }
         let announced = response.content_length().unwrap_or_default();
         if usize::try_from(announced).unwrap_or(usize::MAX) > self.limits.answer_bytes {
-            return Got::TooLong;
+            return FetchOutcome::TooLong;
         }
         let etag = response.headers().get(ETAG).and_then(|etag| etag.to_str().ok());
         let etag = etag.filter(|etag| etag.len() <= 1_024).map(str::to_owned);
@@ -109,18 +109,18 @@ impl Fetcher {
         loop {
             match response.chunk().await {
                 Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
-                Ok(None) => return Got::Answer { bytes, etag },
-                Err(error) => return Got::Failed(in_words(&error)),
+                Ok(None) => return FetchOutcome::Answer { bytes, etag },
+                Err(error) => return FetchOutcome::Failed(error_text(&error)),
             }
             if bytes.len() > self.limits.answer_bytes {
-                return Got::TooLong;
+                return FetchOutcome::TooLong;
             }
         }
     }
 }
 
 /// An error with its causes, without the address.
-fn in_words(error: &reqwest::Error) -> String {
+fn error_text(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "it takes too long".to_owned();
     }

@@ -5,8 +5,8 @@ mod cache;
 mod fetch;
 mod registry;
 
-pub use address::{OFFICIAL, Reach, RegistryAddress};
-pub use fetch::Limits;
-pub use registry::{Found, Registry};
+pub use address::{OFFICIAL, RegistryAddress, RegistryReach};
+pub use fetch::FetchLimits;
+pub use registry::{Registry, WithAge};
 
-pub(crate) use fetch::{Fetcher, Got, Redirects};
+pub(crate) use fetch::{FetchOutcome, Redirects, RegistryFetcher};

@@ -8,26 +8,26 @@ use reqwest::Url;
 use serde_json::Value;
 
 use crate::client::address::RegistryAddress;
-use crate::client::cache::{Cache, Kept};
-use crate::client::fetch::{Fetcher, Got, Limits, Redirects};
+use crate::client::cache::{AnswerCache, CachedAnswer};
+use crate::client::fetch::{FetchLimits, FetchOutcome, Redirects, RegistryFetcher};
 use crate::error::RegistryError;
-use crate::server_json::{Listed, Page, is_registry_name};
+use crate::server_json::{ListedServer, ListingPage, is_registry_name};
 
 /// As many servers are asked for at a time.
-const PAGE: usize = 100;
+const PAGE_SIZE: usize = 100;
 
 /// A registry that can be asked.
 #[derive(Debug, Clone)]
 pub struct Registry {
     address: RegistryAddress,
-    fetcher: Fetcher,
-    cache: Option<Cache>,
-    limits: Limits,
+    fetcher: RegistryFetcher,
+    cache: Option<AnswerCache>,
+    limits: FetchLimits,
 }
 
 /// What was found, and how old it is.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found<T> {
+pub struct WithAge<T> {
     /// What was found.
     pub value: T,
     /// Its age, if the registry could not be asked and this was kept from before.
@@ -44,12 +44,12 @@ impl Registry {
     pub fn new(
         address: RegistryAddress,
         state: Option<&Path>,
-        limits: Limits,
+        limits: FetchLimits,
     ) -> Result<Self, RegistryError> {
-        let fetcher = Fetcher::new(limits, Redirects::SameOrigin).map_err(|cause| {
+        let fetcher = RegistryFetcher::new(limits, Redirects::SameOrigin).map_err(|cause| {
             RegistryError::Unreachable { registry: address.text().to_owned(), cause }
         })?;
-        Ok(Self { address, fetcher, cache: state.map(Cache::below), limits })
+        Ok(Self { address, fetcher, cache: state.map(AnswerCache::new), limits })
     }
 
     /// Where it is.
@@ -66,11 +66,11 @@ impl Registry {
         &self,
         words: &[String],
         limit: usize,
-    ) -> Result<Found<Vec<Listed>>, RegistryError> {
+    ) -> Result<WithAge<Vec<ListedServer>>, RegistryError> {
         let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
         // A registry looks for one piece of text, so it gets the word that says most.
         let asked = words.iter().max_by_key(|word| word.chars().count()).cloned();
-        let wanted = |one: &Listed| {
+        let wanted = |one: &ListedServer| {
             let server = &one.server;
             let text = [
                 Some(server.name.as_str()),
@@ -80,16 +80,16 @@ impl Registry {
             let text = text.into_iter().flatten().collect::<Vec<_>>().join("\n").to_lowercase();
             words.iter().all(|word| text.contains(word))
         };
-        let mut found = Found { value: Vec::new(), age: None, unreadable: 0 };
+        let mut found = WithAge { value: Vec::new(), age: None, unreadable: 0 };
         let mut names = BTreeSet::new();
         let mut cursors = BTreeSet::new();
         let mut cursor: Option<String> = None;
         for _ in 0..self.limits.pages {
-            let size = limit.clamp(30, PAGE).to_string();
+            let size = limit.clamp(30, PAGE_SIZE).to_string();
             let mut query = vec![("version", "latest"), ("limit", size.as_str())];
             query.extend(asked.as_deref().map(|asked| ("search", asked)));
             query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
-            let page = self.page(self.address.of(&["servers"], &query)).await?;
+            let page = self.page(self.address.endpoint(&["servers"], &query)).await?;
             found.age = found.age.max(page.age);
             found.unreadable += page.value.unreadable;
             // A registry that does not know `version=latest` lists every version.
@@ -108,13 +108,13 @@ impl Registry {
     ///
     /// # Errors
     /// When the name is none, is not known, or the registry cannot be asked and nothing is kept.
-    pub async fn versions(&self, name: &str) -> Result<Found<Vec<Listed>>, RegistryError> {
-        checked(name)?;
-        let page = self.page(self.address.of(&["servers", name, "versions"], &[])).await;
-        let page = page.map_err(|error| unknown(error, name, None))?;
-        let of_name = |one: &Listed| one.server.name == name;
+    pub async fn versions(&self, name: &str) -> Result<WithAge<Vec<ListedServer>>, RegistryError> {
+        check_name(name)?;
+        let page = self.page(self.address.endpoint(&["servers", name, "versions"], &[])).await;
+        let page = page.map_err(|error| not_found_error(error, name, None))?;
+        let of_name = |one: &ListedServer| one.server.name == name;
         let value = page.value.servers.into_iter().filter(of_name).collect();
-        Ok(Found { value, age: page.age, unreadable: page.value.unreadable })
+        Ok(WithAge { value, age: page.age, unreadable: page.value.unreadable })
     }
 
     /// One version of a server, the newest if none is named.
@@ -125,8 +125,8 @@ impl Registry {
         &self,
         name: &str,
         version: Option<&str>,
-    ) -> Result<Found<Listed>, RegistryError> {
-        checked(name)?;
+    ) -> Result<WithAge<ListedServer>, RegistryError> {
+        check_name(name)?;
         let asked = version.unwrap_or("latest");
         // A dot of its own would be a step in the path of the address.
         if asked.is_empty() || matches!(asked, "." | "..") {
@@ -135,23 +135,25 @@ impl Registry {
                 version: Some(asked.to_owned()),
             });
         }
-        let url = self.address.of(&["servers", name, "versions", asked], &[]);
-        let (body, age) = self.get(url).await.map_err(|error| unknown(error, name, version))?;
+        let url = self.address.endpoint(&["servers", name, "versions", asked], &[]);
+        let (body, age) =
+            self.get(url).await.map_err(|error| not_found_error(error, name, version))?;
         let value: Value =
             serde_json::from_slice(&body).map_err(|error| self.unreadable(&error.to_string()))?;
-        let listed = Listed::read(&value).ok_or_else(|| self.unreadable("it is no server"))?;
+        let listed =
+            ListedServer::read(&value).ok_or_else(|| self.unreadable("it is no server"))?;
         let is_it = listed.server.name == name
             && version.is_none_or(|version| listed.server.version() == Some(version));
         if !is_it {
             return Err(self.unreadable("it is about another server"));
         }
-        Ok(Found { value: listed, age, unreadable: 0 })
+        Ok(WithAge { value: listed, age, unreadable: 0 })
     }
 
-    async fn page(&self, url: Url) -> Result<Found<Page>, RegistryError> {
+    async fn page(&self, url: Url) -> Result<WithAge<ListingPage>, RegistryError> {
         let (body, age) = self.get(url).await?;
-        let page = Page::read(&body).map_err(|why| self.unreadable(&why))?;
-        Ok(Found { unreadable: page.unreadable, value: page, age })
+        let page = ListingPage::read(&body).map_err(|why| self.unreadable(&why))?;
+        Ok(WithAge { unreadable: page.unreadable, value: page, age })
     }
 
     /// The answer, from the registry or, where that cannot be reached, from before.
@@ -160,32 +162,36 @@ impl Registry {
         let kept = self.cache.as_ref().and_then(|cache| cache.get(url.as_str()));
         let etag = kept.as_ref().and_then(|kept| kept.etag.as_deref());
         let failed = match self.fetcher.get(url.clone(), etag).await {
-            Got::Answer { bytes, etag } => {
-                self.keep(&url, &bytes, etag);
+            FetchOutcome::Answer { bytes, etag } => {
+                self.cache_answer(&url, &bytes, etag);
                 return Ok((bytes, None));
             }
-            Got::Unchanged => match kept {
+            FetchOutcome::Unchanged => match kept {
                 Some(kept) => {
-                    let kept = kept.confirmed();
-                    self.put(&kept);
+                    let kept = kept.into_revalidated();
+                    self.store(&kept);
                     return Ok((kept.body.into_bytes(), None));
                 }
                 None => return Err(self.unreadable("it says that nothing changed")),
             },
-            Got::Elsewhere => return Err(RegistryError::LeadsElsewhere { registry: registry() }),
-            Got::TooLong => {
+            FetchOutcome::Elsewhere => {
+                return Err(RegistryError::LeadsElsewhere { registry: registry() });
+            }
+            FetchOutcome::TooLong => {
                 return Err(RegistryError::TooLong {
                     registry: registry(),
                     limit_bytes: self.limits.answer_bytes,
                 });
             }
-            Got::Status(status @ (408 | 429 | 500..)) => {
+            FetchOutcome::Status(status @ (408 | 429 | 500..)) => {
                 RegistryError::Refused { registry: registry(), status }
             }
-            Got::Status(status) => {
+            FetchOutcome::Status(status) => {
                 return Err(RegistryError::Refused { registry: registry(), status });
             }
-            Got::Failed(cause) => RegistryError::Unreachable { registry: registry(), cause },
+            FetchOutcome::Failed(cause) => {
+                RegistryError::Unreachable { registry: registry(), cause }
+            }
         };
         let kept = kept.ok_or(failed)?;
         let age = kept.age();
@@ -193,17 +199,17 @@ impl Registry {
     }
 
     /// Keeps what can be read; what cannot must not stand in for it later.
-    fn keep(&self, url: &Url, bytes: &[u8], etag: Option<String>) {
+    fn cache_answer(&self, url: &Url, bytes: &[u8], etag: Option<String>) {
         let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok();
         if let Some(body) = String::from_utf8(bytes.to_vec()).ok().filter(|_| is_json) {
-            self.put(&Kept::new(url.as_str(), etag, body));
+            self.store(&CachedAnswer::new(url.as_str(), etag, body));
         }
     }
 
     /// A cache that cannot be written is missed only when the registry cannot be reached.
-    fn put(&self, kept: &Kept) {
+    fn store(&self, kept: &CachedAnswer) {
         if let Some(cache) = &self.cache {
-            cache.put(kept).ok();
+            cache.store(kept).ok();
         }
     }
 
@@ -212,11 +218,11 @@ impl Registry {
     }
 }
 
-fn checked(name: &str) -> Result<(), RegistryError> {
+fn check_name(name: &str) -> Result<(), RegistryError> {
     if is_registry_name(name) { Ok(()) } else { Err(RegistryError::BadName(name.to_owned())) }
 }
 
-fn unknown(error: RegistryError, name: &str, version: Option<&str>) -> RegistryError {
+fn not_found_error(error: RegistryError, name: &str, version: Option<&str>) -> RegistryError {
     match error {
         RegistryError::Refused { status: 404 | 400 | 410 | 422, .. } => {
             RegistryError::Unknown { name: name.to_owned(), version: version.map(str::to_owned) }

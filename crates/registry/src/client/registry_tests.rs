@@ -4,7 +4,7 @@ use serde_json::json;
 use switchboard_testkit::{RegistryFixture, RegistryMood};
 
 use super::*;
-use crate::server_json::Status;
+use crate::server_json::ListingStatus;
 
 fn server(name: &str, version: &str, status: &str, latest: bool) -> Value {
     json!({
@@ -23,11 +23,11 @@ fn some() -> Vec<Value> {
     ]
 }
 
-fn registry(fixture: &RegistryFixture, state: Option<&Path>, limits: Limits) -> Registry {
+fn registry(fixture: &RegistryFixture, state: Option<&Path>, limits: FetchLimits) -> Registry {
     Registry::new(RegistryAddress::new(&fixture.url).unwrap(), state, limits).unwrap()
 }
 
-fn names(found: &Found<Vec<Listed>>) -> Vec<(&str, &str)> {
+fn names(found: &WithAge<Vec<ListedServer>>) -> Vec<(&str, &str)> {
     found.value.iter().map(|one| (one.server.name.as_str(), one.status().word())).collect()
 }
 
@@ -39,7 +39,7 @@ fn words(words: &[&str]) -> Vec<String> {
 async fn search_goes_over_pages_and_marks_what_is_deleted() {
     let fixture = RegistryFixture::start(&some());
     fixture.set_page(2);
-    let registry = registry(&fixture, None, Limits::default());
+    let registry = registry(&fixture, None, FetchLimits::default());
     let found = registry.search(&words(&["files"]), 50).await.unwrap();
     assert_eq!(
         names(&found),
@@ -61,7 +61,8 @@ async fn search_goes_over_pages_and_marks_what_is_deleted() {
 async fn a_list_without_end_is_given_up() {
     let fixture = RegistryFixture::start(&some());
     fixture.set_mood(RegistryMood::Circular);
-    let found = registry(&fixture, None, Limits::default()).search(&words(&["files"]), 50).await;
+    let found =
+        registry(&fixture, None, FetchLimits::default()).search(&words(&["files"]), 50).await;
     assert_eq!(found.unwrap().value.len(), 3);
     assert_eq!(fixture.requests().len(), 2);
 }
@@ -69,8 +70,8 @@ async fn a_list_without_end_is_given_up() {
 #[tokio::test]
 async fn one_version_or_the_newest_is_shown() {
     let fixture = RegistryFixture::start(&some());
-    let registry = registry(&fixture, None, Limits::default());
-    let version = |found: Found<Listed>| found.value.server.version().map(str::to_owned);
+    let registry = registry(&fixture, None, FetchLimits::default());
+    let version = |found: WithAge<ListedServer>| found.value.server.version().map(str::to_owned);
     let newest = registry.show("a.example/files", None).await.unwrap();
     assert_eq!(version(newest).as_deref(), Some("1.1.0"));
     let old = registry.show("a.example/files", Some("1.0.0")).await.unwrap();
@@ -78,7 +79,7 @@ async fn one_version_or_the_newest_is_shown() {
     let all = registry.versions("a.example/files").await.unwrap();
     assert_eq!(all.value.len(), 2);
     let deleted = registry.show("c.example/files-old", None).await.unwrap();
-    assert_eq!(deleted.value.status(), Status::Deleted);
+    assert_eq!(deleted.value.status(), ListingStatus::Deleted);
     let unknown = registry.show("a.example/none", None).await.unwrap_err();
     assert_eq!(
         unknown,
@@ -95,7 +96,7 @@ async fn one_version_or_the_newest_is_shown() {
 async fn what_was_said_before_stands_in_with_its_age() {
     let home = tempfile::tempdir().unwrap();
     let fixture = RegistryFixture::start(&some());
-    let limits = Limits { answer: Duration::from_millis(300), ..Limits::default() };
+    let limits = FetchLimits { answer: Duration::from_millis(300), ..FetchLimits::default() };
     let registry = registry(&fixture, Some(home.path()), limits);
     let fresh = registry.search(&words(&["files"]), 50).await.unwrap();
     assert_eq!(fresh.age, None);
@@ -114,7 +115,7 @@ async fn what_was_said_before_stands_in_with_its_age() {
 async fn an_unchanged_answer_is_not_sent_again() {
     let home = tempfile::tempdir().unwrap();
     let fixture = RegistryFixture::start(&some());
-    let registry = registry(&fixture, Some(home.path()), Limits::default());
+    let registry = registry(&fixture, Some(home.path()), FetchLimits::default());
     let first = registry.show("a.example/files", None).await.unwrap();
     let second = registry.show("a.example/files", None).await.unwrap();
     assert_eq!(first, second);
@@ -128,7 +129,7 @@ async fn a_registry_that_misbehaves_is_an_error_even_with_a_cache() {
     let home = tempfile::tempdir().unwrap();
     let fixture = RegistryFixture::start(&some());
     let other = RegistryFixture::start(&some());
-    let limits = Limits { answer_bytes: 10_000, ..Limits::default() };
+    let limits = FetchLimits { answer_bytes: 10_000, ..FetchLimits::default() };
     let registry = registry(&fixture, Some(home.path()), limits);
     registry.search(&words(&["files"]), 50).await.unwrap();
     let at = || fixture.url.clone();
@@ -158,7 +159,7 @@ async fn a_registry_that_misbehaves_is_an_error_even_with_a_cache() {
 #[tokio::test]
 async fn a_registry_that_is_not_there_is_unreachable() {
     let fixture = RegistryFixture::start(&[]);
-    let registry = registry(&fixture, None, Limits::default());
+    let registry = registry(&fixture, None, FetchLimits::default());
     drop(fixture);
     let error = registry.search(&words(&["x"]), 5).await.unwrap_err();
     assert!(matches!(error, RegistryError::Unreachable { .. }), "{error:?}");
@@ -169,6 +170,7 @@ async fn an_answer_about_another_server_is_not_taken() {
     let fixture = RegistryFixture::start(&[]);
     let body = json!({"server": {"name": "evil.example/x", "version": "1.0.0"}}).to_string();
     fixture.add_file("/v0.1/servers/a.example%2Ffiles/versions/latest", body.into_bytes());
-    let error = registry(&fixture, None, Limits::default()).show("a.example/files", None).await;
+    let error =
+        registry(&fixture, None, FetchLimits::default()).show("a.example/files", None).await;
     assert!(matches!(error, Err(RegistryError::Unreadable { .. })), "{error:?}");
 }

@@ -1,28 +1,32 @@
 //! The arguments of a package as items of a command line.
 
 use crate::plan::error::PlanError;
-use crate::plan::input::{Asked, Format};
-use crate::plan::plan_type::{Item, Questions, check_text};
+use crate::plan::install_plan::{PlanItem, PlanQuestions, check_text};
+use crate::plan::question::{Asked, Format};
 use crate::plan::template::Template;
-use crate::server_json::{Argument, Input};
+use crate::server_json::{PackageArgument, ValueInput};
 
 /// Every argument, in order.
 pub(crate) fn items(
-    arguments: &[Argument],
-    questions: &mut Questions,
-) -> Result<Vec<Item>, PlanError> {
+    arguments: &[PackageArgument],
+    questions: &mut PlanQuestions,
+) -> Result<Vec<PlanItem>, PlanError> {
     let numbered = arguments.iter().enumerate();
     numbered.map(|(index, argument)| item(argument, index + 1, questions)).collect()
 }
 
-fn item(argument: &Argument, number: usize, questions: &mut Questions) -> Result<Item, PlanError> {
+fn item(
+    argument: &PackageArgument,
+    number: usize,
+    questions: &mut PlanQuestions,
+) -> Result<PlanItem, PlanError> {
     let input = &argument.input;
     check_input(&format!("argument {number}"), input)?;
     let name = argument.name.as_deref().filter(|_| argument.kind != "positional");
     let Some(name) = name else {
         let asked = argument.value_hint.clone().unwrap_or_else(|| format!("argument-{number}"));
         let value = value(&asked, argument, questions);
-        return Ok(Item { required: input.is_required, ..Item::new(vec![value]) });
+        return Ok(PlanItem { required: input.is_required, ..PlanItem::new(vec![value]) });
     };
     check_text(&format!("argument {number}"), name)?;
     if name.is_empty() || name.contains(char::is_whitespace) {
@@ -31,30 +35,30 @@ fn item(argument: &Argument, number: usize, questions: &mut Questions) -> Result
     }
     let flag = Template::text(name);
     let plain = name.trim_start_matches('-').to_owned();
-    if let (None, Format::Boolean) = (&input.value, Format::of(input.format.as_deref())) {
-        let when = questions.ask(Asked::of(&plain, input), "argument");
-        return Ok(Item { when: Some(when), ..Item::new(vec![flag]) });
+    if let (None, Format::Boolean) = (&input.value, Format::from_word(input.format.as_deref())) {
+        let when = questions.ask(Asked::from_input(&plain, input), "argument");
+        return Ok(PlanItem { when: Some(when), ..PlanItem::new(vec![flag]) });
     }
     if is_bare(argument) {
-        return Ok(Item { required: true, ..Item::new(vec![flag]) });
+        return Ok(PlanItem { required: true, ..PlanItem::new(vec![flag]) });
     }
     let value = value(&plain, argument, questions);
-    Ok(Item { required: input.is_required, ..Item::new(vec![flag, value]) })
+    Ok(PlanItem { required: input.is_required, ..PlanItem::new(vec![flag, value]) })
 }
 
-fn value(name: &str, argument: &Argument, questions: &mut Questions) -> Template {
+fn value(name: &str, argument: &PackageArgument, questions: &mut PlanQuestions) -> Template {
     let input = &argument.input;
     match &input.value {
         Some(_) => questions.value(name, input),
         None => {
-            let asked = Asked { repeated: argument.is_repeated, ..Asked::of(name, input) };
-            Template::asked(questions.ask(asked, "argument"))
+            let asked = Asked { repeated: argument.is_repeated, ..Asked::from_input(name, input) };
+            Template::from_answer(questions.ask(asked, "argument"))
         }
     }
 }
 
 /// A switch that takes no value: nothing about it speaks of one.
-fn is_bare(argument: &Argument) -> bool {
+fn is_bare(argument: &PackageArgument) -> bool {
     let input = &argument.input;
     let speaks =
         [&input.value, &input.default, &input.format, &input.placeholder, &argument.value_hint];
@@ -62,7 +66,7 @@ fn is_bare(argument: &Argument) -> bool {
 }
 
 /// Everything that could end up in a command without a person having typed it.
-pub(crate) fn check_input(what: &str, input: &Input) -> Result<(), PlanError> {
+pub(crate) fn check_input(what: &str, input: &ValueInput) -> Result<(), PlanError> {
     for text in input.value.iter().chain(&input.default).chain(&input.choices) {
         check_text(what, text)?;
     }

@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PlanError {
     /// The version is missing, a range or a word.
-    #[error("the package `{package}` has no exact version{}", given(.version.as_deref()))]
+    #[error("the package `{package}` has no exact version{}", version_text(.version.as_deref()))]
     NotPinned {
         /// The package.
         package: String,
@@ -77,6 +77,6 @@ impl PlanError {
     }
 }
 
-fn given(version: Option<&str>) -> String {
+fn version_text(version: Option<&str>) -> String {
     version.map(|version| format!(", but `{version}`")).unwrap_or_default()
 }

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::plan::error::PlanError;
-use crate::plan::input::Asked;
-use crate::plan::plan_type::{Body, Item, Plan};
+use crate::plan::install_plan::{InstallPlan, PlanBody, PlanItem};
+use crate::plan::question::Asked;
 use crate::plan::remote::not_visited;
-use crate::plan::template::{Piece, Template};
+use crate::plan::template::{Template, TemplatePiece};
 
 /// What a person answered, by the names of the questions.
-pub type Answers = BTreeMap<String, Vec<String>>;
+pub type InstallAnswers = BTreeMap<String, Vec<String>>;
 
 /// Exactly what will be run or visited.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recipe {
-    how: How,
+pub struct InstallRecipe {
+    how: RecipeKind,
     /// Secrets to be kept, by the names under which the entry refers to them.
     pub secrets: BTreeMap<String, String>,
     /// Names of variables of the environment that hold secrets which stand in plain sight.
@@ -24,20 +24,20 @@ pub struct Recipe {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum How {
-    Command { command: Text, args: Vec<Text>, env: BTreeMap<String, Text> },
-    Remote { kind: &'static str, url: Text, headers: BTreeMap<String, Text> },
+enum RecipeKind {
+    Command { command: RecipeText, args: Vec<RecipeText>, env: BTreeMap<String, RecipeText> },
+    Remote { kind: &'static str, url: RecipeText, headers: BTreeMap<String, RecipeText> },
     Nothing,
 }
 
 /// A text whose secrets are names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Text {
-    parts: Vec<Part>,
+pub struct RecipeText {
+    parts: Vec<RecipePart>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum RecipePart {
     Plain(String),
     /// A secret of the store.
     Kept(String),
@@ -47,22 +47,22 @@ enum Part {
 
 /// Where a text stands, which decides where a secret in it can come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum SecretPosition {
     Hidden,
     Visible,
 }
 
-impl Plan {
+impl InstallPlan {
     /// Puts the answers in.
     ///
     /// # Errors
     /// When one is missing, does not fit, or nobody asked for it.
-    pub fn fill(&self, answers: &Answers) -> Result<Recipe, PlanError> {
-        if let Some(name) = answers.keys().find(|name| self.asked(name).is_none()) {
+    pub fn fill(&self, answers: &InstallAnswers) -> Result<InstallRecipe, PlanError> {
+        if let Some(name) = answers.keys().find(|name| self.question(name).is_none()) {
             return Err(PlanError::NotAsked(name.clone()));
         }
         for (name, given) in answers {
-            let asked = self.asked(name).ok_or_else(|| PlanError::NotAsked(name.clone()))?;
+            let asked = self.question(name).ok_or_else(|| PlanError::NotAsked(name.clone()))?;
             if given.len() > 1 && !asked.repeated {
                 let why = "takes one value".to_owned();
                 return Err(PlanError::DoesNotFit { name: name.clone(), why });
@@ -75,47 +75,47 @@ impl Plan {
             }
         }
         let mut filling =
-            Filling { plan: self, answers, secrets: BTreeMap::new(), outside: Vec::new() };
+            PlanFiller { plan: self, answers, secrets: BTreeMap::new(), outside: Vec::new() };
         let how = match &self.body {
-            Body::Command { command, args, env } => How::Command {
-                command: filling.text(command, Place::Visible)?.unwrap_or_default(),
+            PlanBody::Command { command, args, env } => RecipeKind::Command {
+                command: filling.text(command, SecretPosition::Visible)?.unwrap_or_default(),
                 args: filling.words(args)?,
                 env: filling.pairs(env)?,
             },
-            Body::Remote { kind, url, headers } => {
+            PlanBody::Remote { kind, url, headers } => {
                 let missing =
                     || PlanError::Missing(url.names().next().unwrap_or_default().to_owned());
-                let url = filling.text(url, Place::Visible)?.ok_or_else(missing)?;
+                let url = filling.text(url, SecretPosition::Visible)?.ok_or_else(missing)?;
                 self.reach.check(&url.with_secrets_as("x")).map_err(|why| not_visited(&why))?;
-                How::Remote { kind, url, headers: filling.pairs(headers)? }
+                RecipeKind::Remote { kind, url, headers: filling.pairs(headers)? }
             }
-            Body::Bundle { .. } => How::Nothing,
+            PlanBody::Bundle { .. } => RecipeKind::Nothing,
         };
-        Ok(Recipe { how, secrets: filling.secrets, from_environment: filling.outside })
+        Ok(InstallRecipe { how, secrets: filling.secrets, from_environment: filling.outside })
     }
 
-    fn asked(&self, name: &str) -> Option<&Asked> {
+    fn question(&self, name: &str) -> Option<&Asked> {
         self.asked.iter().find(|asked| asked.name == name)
     }
 }
 
 /// What was answered, or what holds where nothing was.
-fn values(asked: &Asked, answers: &Answers) -> Vec<String> {
+fn values(asked: &Asked, answers: &InstallAnswers) -> Vec<String> {
     match answers.get(&asked.name) {
         Some(given) => given.iter().filter(|answer| !answer.is_empty()).cloned().collect(),
         None => asked.default.iter().cloned().collect(),
     }
 }
 
-struct Filling<'a> {
-    plan: &'a Plan,
-    answers: &'a Answers,
+struct PlanFiller<'a> {
+    plan: &'a InstallPlan,
+    answers: &'a InstallAnswers,
     secrets: BTreeMap<String, String>,
     outside: Vec<String>,
 }
 
-impl Filling<'_> {
-    fn words(&mut self, items: &[Item]) -> Result<Vec<Text>, PlanError> {
+impl PlanFiller<'_> {
+    fn words(&mut self, items: &[PlanItem]) -> Result<Vec<RecipeText>, PlanError> {
         let mut words = Vec::new();
         for item in items {
             words.extend(self.item(item)?);
@@ -124,7 +124,7 @@ impl Filling<'_> {
     }
 
     /// The words of an item; none if it is left out. One with several answers comes several times.
-    fn item(&mut self, item: &Item) -> Result<Vec<Text>, PlanError> {
+    fn item(&mut self, item: &PlanItem) -> Result<Vec<RecipeText>, PlanError> {
         if let Some(when) = &item.when
             && self.first(when).as_deref() != Some("true")
         {
@@ -133,12 +133,16 @@ impl Filling<'_> {
         if item.needs.iter().any(|name| self.first(name).is_none()) {
             return Ok(Vec::new());
         }
-        if let Some(answers) = self.repeated(item) {
+        if let Some(answers) = self.repeated_answers(item) {
             let mut words = Vec::new();
             for answer in answers {
                 for word in &item.words {
-                    let answered = matches!(word.pieces.as_slice(), [Piece::Asked(_)]);
-                    let text = if answered { Text::plain(&answer) } else { self.must(word)? };
+                    let answered = matches!(word.pieces.as_slice(), [TemplatePiece::Asked(_)]);
+                    let text = if answered {
+                        RecipeText::plain(&answer)
+                    } else {
+                        self.required_text(word)?
+                    };
                     words.push(text);
                 }
             }
@@ -146,9 +150,9 @@ impl Filling<'_> {
         }
         let mut words = Vec::new();
         for word in &item.words {
-            match self.text(word, Place::Visible)? {
+            match self.text(word, SecretPosition::Visible)? {
                 Some(text) => words.push(text),
-                None if item.required => return Err(missing(word)),
+                None if item.required => return Err(missing_answer(word)),
                 None => return Ok(Vec::new()),
             }
         }
@@ -156,23 +160,26 @@ impl Filling<'_> {
     }
 
     /// The answers of an item that comes once for each of them.
-    fn repeated(&self, item: &Item) -> Option<Vec<String>> {
+    fn repeated_answers(&self, item: &PlanItem) -> Option<Vec<String>> {
         let name = item.words.iter().flat_map(Template::names).next()?;
-        let asked = self.plan.asked(name).filter(|asked| asked.repeated && !asked.secret)?;
+        let asked = self.plan.question(name).filter(|asked| asked.repeated && !asked.secret)?;
         Some(values(asked, self.answers))
     }
 
-    fn must(&mut self, word: &Template) -> Result<Text, PlanError> {
-        self.text(word, Place::Visible)?.ok_or_else(|| missing(word))
+    fn required_text(&mut self, word: &Template) -> Result<RecipeText, PlanError> {
+        self.text(word, SecretPosition::Visible)?.ok_or_else(|| missing_answer(word))
     }
 
-    fn pairs(&mut self, items: &[(String, Item)]) -> Result<BTreeMap<String, Text>, PlanError> {
+    fn pairs(
+        &mut self,
+        items: &[(String, PlanItem)],
+    ) -> Result<BTreeMap<String, RecipeText>, PlanError> {
         let mut pairs = BTreeMap::new();
         for (name, item) in items {
             for word in &item.words {
-                match self.text(word, Place::Hidden)? {
+                match self.text(word, SecretPosition::Hidden)? {
                     Some(text) => drop(pairs.insert(name.clone(), text)),
-                    None if item.required => return Err(missing(word)),
+                    None if item.required => return Err(missing_answer(word)),
                     None => {}
                 }
             }
@@ -181,51 +188,55 @@ impl Filling<'_> {
     }
 
     /// The text; nothing if an answer in it is missing.
-    fn text(&mut self, template: &Template, place: Place) -> Result<Option<Text>, PlanError> {
+    fn text(
+        &mut self,
+        template: &Template,
+        place: SecretPosition,
+    ) -> Result<Option<RecipeText>, PlanError> {
         let mut parts = Vec::new();
         for piece in &template.pieces {
             let name = match piece {
-                Piece::Text(text) => {
-                    parts.push(Part::Plain(text.clone()));
+                TemplatePiece::Text(text) => {
+                    parts.push(RecipePart::Plain(text.clone()));
                     continue;
                 }
-                Piece::Asked(name) => name,
+                TemplatePiece::Asked(name) => name,
             };
             let Some(value) = self.first(name) else { return Ok(None) };
-            let is_secret = self.plan.asked(name).is_some_and(|asked| asked.secret);
+            let is_secret = self.plan.question(name).is_some_and(|asked| asked.secret);
             // A default is published, so it is nobody's secret.
             if !is_secret || !self.answers.contains_key(name) {
-                parts.push(Part::Plain(value));
+                parts.push(RecipePart::Plain(value));
                 continue;
             }
             let kept = secret_name(name);
             match place {
-                Place::Hidden => {
+                SecretPosition::Hidden => {
                     if self.secrets.get(&kept).is_some_and(|other| *other != value) {
                         let why = "has the name of another secret".to_owned();
                         return Err(PlanError::DoesNotFit { name: name.clone(), why });
                     }
                     self.secrets.insert(kept.clone(), value);
-                    parts.push(Part::Kept(kept));
+                    parts.push(RecipePart::Kept(kept));
                 }
-                Place::Visible => {
+                SecretPosition::Visible => {
                     if !self.outside.contains(&kept) {
                         self.outside.push(kept.clone());
                     }
-                    parts.push(Part::Outside(kept));
+                    parts.push(RecipePart::Outside(kept));
                 }
             }
         }
-        Ok(Some(Text { parts }))
+        Ok(Some(RecipeText { parts }))
     }
 
     fn first(&self, name: &str) -> Option<String> {
-        let asked = self.plan.asked(name)?;
+        let asked = self.plan.question(name)?;
         values(asked, self.answers).into_iter().next()
     }
 }
 
-fn missing(word: &Template) -> PlanError {
+fn missing_answer(word: &Template) -> PlanError {
     PlanError::Missing(word.names().next().unwrap_or_default().to_owned())
 }
 
@@ -236,58 +247,58 @@ fn secret_name(name: &str) -> String {
     if plain.starts_with(|c: char| c.is_ascii_digit()) { format!("_{plain}") } else { plain }
 }
 
-impl Text {
+impl RecipeText {
     fn plain(text: &str) -> Self {
-        Self { parts: vec![Part::Plain(text.to_owned())] }
+        Self { parts: vec![RecipePart::Plain(text.to_owned())] }
     }
 
     /// As an entry of the configuration has it: nothing of it is taken for a reference but ours.
-    fn written(&self) -> String {
-        let written = |part: &Part| match part {
-            Part::Plain(text) => text.replace("${", "$${"),
-            Part::Kept(name) => format!("${{keyring:{name}}}"),
-            Part::Outside(name) => format!("${{{name}}}"),
+    fn to_entry_text(&self) -> String {
+        let written = |part: &RecipePart| match part {
+            RecipePart::Plain(text) => text.replace("${", "$${"),
+            RecipePart::Kept(name) => format!("${{keyring:{name}}}"),
+            RecipePart::Outside(name) => format!("${{{name}}}"),
         };
         self.parts.iter().map(written).collect()
     }
 
     fn with_secrets_as(&self, stand_in: &str) -> String {
-        let shown = |part: &Part| match part {
-            Part::Plain(text) => text.clone(),
-            Part::Kept(_) | Part::Outside(_) => stand_in.to_owned(),
+        let shown = |part: &RecipePart| match part {
+            RecipePart::Plain(text) => text.clone(),
+            RecipePart::Kept(_) | RecipePart::Outside(_) => stand_in.to_owned(),
         };
         self.parts.iter().map(shown).collect()
     }
 }
 
-impl Recipe {
+impl InstallRecipe {
     /// The entry of the configuration.
     #[must_use]
     pub fn entry(&self) -> Map<String, Value> {
-        let pairs = |pairs: &BTreeMap<String, Text>| {
+        let pairs = |pairs: &BTreeMap<String, RecipeText>| {
             pairs
                 .iter()
-                .map(|(name, text)| (name.clone(), json!(text.written())))
+                .map(|(name, text)| (name.clone(), json!(text.to_entry_text())))
                 .collect::<Map<_, _>>()
         };
         let mut entry = Map::new();
         match &self.how {
-            How::Command { command, args, env } => {
-                entry.insert("command".to_owned(), json!(command.written()));
-                let args: Vec<String> = args.iter().map(Text::written).collect();
+            RecipeKind::Command { command, args, env } => {
+                entry.insert("command".to_owned(), json!(command.to_entry_text()));
+                let args: Vec<String> = args.iter().map(RecipeText::to_entry_text).collect();
                 entry.insert("args".to_owned(), json!(args));
                 if !env.is_empty() {
                     entry.insert("env".to_owned(), Value::Object(pairs(env)));
                 }
             }
-            How::Remote { kind, url, headers } => {
+            RecipeKind::Remote { kind, url, headers } => {
                 entry.insert("type".to_owned(), json!(kind));
-                entry.insert("url".to_owned(), json!(url.written()));
+                entry.insert("url".to_owned(), json!(url.to_entry_text()));
                 if !headers.is_empty() {
                     entry.insert("headers".to_owned(), Value::Object(pairs(headers)));
                 }
             }
-            How::Nothing => {}
+            RecipeKind::Nothing => {}
         }
         entry
     }
@@ -295,29 +306,30 @@ impl Recipe {
     /// Whether it is an address and not a command.
     #[must_use]
     pub const fn is_remote(&self) -> bool {
-        matches!(self.how, How::Remote { .. })
+        matches!(self.how, RecipeKind::Remote { .. })
     }
 
     /// The words of the command or the address, with secrets as their references.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
         match &self.how {
-            How::Command { command, args, .. } => {
-                std::iter::once(command).chain(args).map(Text::written).collect()
+            RecipeKind::Command { command, args, .. } => {
+                std::iter::once(command).chain(args).map(RecipeText::to_entry_text).collect()
             }
-            How::Remote { url, .. } => vec![url.written()],
-            How::Nothing => Vec::new(),
+            RecipeKind::Remote { url, .. } => vec![url.to_entry_text()],
+            RecipeKind::Nothing => Vec::new(),
         }
     }
 
     /// The variables or headers, with secrets as their references.
     #[must_use]
     pub fn pairs(&self) -> Vec<(String, String)> {
-        let (How::Command { env: pairs, .. } | How::Remote { headers: pairs, .. }) = &self.how
+        let (RecipeKind::Command { env: pairs, .. } | RecipeKind::Remote { headers: pairs, .. }) =
+            &self.how
         else {
             return Vec::new();
         };
-        pairs.iter().map(|(name, text)| (name.clone(), text.written())).collect()
+        pairs.iter().map(|(name, text)| (name.clone(), text.to_entry_text())).collect()
     }
 }
 

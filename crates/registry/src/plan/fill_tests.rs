@@ -3,19 +3,19 @@
 use serde_json::json;
 
 use super::*;
-use crate::client::Reach;
+use crate::client::RegistryReach;
 use crate::plan::choices;
 use crate::server_json::ServerDetail;
 
-fn plan(part: &Value) -> Plan {
+fn plan(part: &Value) -> InstallPlan {
     let mut server = part.clone();
     server["name"] = json!("a/b");
     let server: ServerDetail = serde_json::from_value(server).unwrap();
-    choices(&server, Reach::Public).pop().unwrap().plan.unwrap()
+    choices(&server, RegistryReach::Public).pop().unwrap().plan.unwrap()
 }
 
-fn answers(pairs: &[(&str, &str)]) -> Answers {
-    let mut answers = Answers::new();
+fn answers(pairs: &[(&str, &str)]) -> InstallAnswers {
+    let mut answers = InstallAnswers::new();
     for (name, value) in pairs {
         answers.entry((*name).to_owned()).or_default().push((*value).to_owned());
     }

@@ -7,20 +7,20 @@
 mod arguments;
 mod choice;
 mod error;
+mod exact_version;
 mod fill;
-mod input;
+mod install_plan;
 mod package;
-mod pinned;
-mod plan_type;
+mod question;
 mod remote;
 mod runner;
 mod template;
 
-pub use choice::{Choice, choices};
+pub use choice::{InstallChoice, choices};
 pub use error::PlanError;
-pub use fill::{Answers, Recipe, Text};
-pub use input::{Asked, Format};
-pub use plan_type::{Body, Item, Plan};
+pub use fill::{InstallAnswers, InstallRecipe, RecipeText};
+pub use install_plan::{InstallPlan, PlanBody, PlanItem};
+pub use question::{Asked, Format};
 pub use template::Template;
 
-pub(crate) use plan_type::{check_text, check_variable};
+pub(crate) use install_plan::{check_text, check_variable};

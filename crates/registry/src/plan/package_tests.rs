@@ -3,20 +3,20 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::client::Reach;
-use crate::plan::{Answers, Body, Choice, Plan, PlanError, choices};
-use crate::server_json::{Listed, ServerDetail};
+use crate::client::RegistryReach;
+use crate::plan::{InstallAnswers, InstallChoice, InstallPlan, PlanBody, PlanError, choices};
+use crate::server_json::{ListedServer, ServerDetail};
 
-fn plan_of(package: &Value) -> Result<Plan, PlanError> {
+fn parse_plan(package: &Value) -> Result<InstallPlan, PlanError> {
     let server: ServerDetail =
         serde_json::from_value(json!({"name": "a/b", "packages": [package]})).unwrap();
-    let mut choices = choices(&server, Reach::Public);
+    let mut choices = choices(&server, RegistryReach::Public);
     choices.pop().unwrap().plan
 }
 
 /// What is run without any answer, or why nothing is.
 fn check(package: Value, expected: Result<&str, &str>) {
-    let got = plan_of(&package).and_then(|plan| plan.fill(&Answers::new()));
+    let got = parse_plan(&package).and_then(|plan| plan.fill(&InstallAnswers::new()));
     let got = got.map(|recipe| recipe.words().join(" ")).map_err(|error| error.to_string());
     let expected = expected.map(str::to_owned).map_err(str::to_owned);
     assert_eq!(got, expected, "{package}");
@@ -145,8 +145,8 @@ fn a_container_gets_its_variables_by_name_alone() {
         "runtimeArguments": [{"type": "named", "name": "-v", "value": "{folder}:/data:ro",
             "variables": {"folder": {"isRequired": true, "format": "filepath"}}}],
         "environmentVariables": [{"name": "KEY", "isSecret": true, "isRequired": true}, {"name": "MORE"}]});
-    let plan = plan_of(&package).unwrap();
-    let answers = Answers::from([
+    let plan = parse_plan(&package).unwrap();
+    let answers = InstallAnswers::from([
         ("folder".to_owned(), vec!["/data".to_owned()]),
         ("KEY".to_owned(), vec!["s3cret".to_owned()]),
     ]);
@@ -159,13 +159,13 @@ fn a_container_gets_its_variables_by_name_alone() {
 fn a_bundle_needs_a_digest() {
     let url = "https://a.example/x.mcpb";
     let hex = "AB".repeat(32);
-    let plan = plan_of(&json!({"registryType": "mcpb", "identifier": url, "fileSha256": hex}));
+    let plan = parse_plan(&json!({"registryType": "mcpb", "identifier": url, "fileSha256": hex}));
     let sha256 = hex.to_lowercase();
-    assert_eq!(plan.unwrap().body, Body::Bundle { url: url.to_owned(), sha256 });
-    let without = plan_of(&json!({"registryType": "mcpb", "identifier": url}));
+    assert_eq!(plan.unwrap().body, PlanBody::Bundle { url: url.to_owned(), sha256 });
+    let without = parse_plan(&json!({"registryType": "mcpb", "identifier": url}));
     assert_eq!(without, Err(PlanError::NoDigest(url.to_owned())));
     let inside = json!({"registryType": "mcpb", "identifier": "http://169.254.169.254/x", "fileSha256": hex});
-    assert!(plan_of(&inside).is_err());
+    assert!(parse_plan(&inside).is_err());
 }
 
 #[test]
@@ -177,9 +177,9 @@ fn every_way_is_listed_with_the_reason_why_one_cannot_be_taken() {
             {"type": "streamable-http", "url": "http://10.0.0.1/mcp"}],
     }))
     .unwrap();
-    let ways: Vec<(String, bool)> = choices(&server, Reach::Public)
+    let ways: Vec<(String, bool)> = choices(&server, RegistryReach::Public)
         .into_iter()
-        .map(|Choice { kind, plan, .. }| (kind, plan.is_ok()))
+        .map(|InstallChoice { kind, plan, .. }| (kind, plan.is_ok()))
         .collect();
     let expected = [("npm", false), ("remote", true), ("remote", false)];
     assert_eq!(ways, expected.map(|(kind, good)| (kind.to_owned(), good)));
@@ -231,19 +231,19 @@ proptest! {
         let runtime: Vec<Value> = runtime.iter().map(|word| json!({"type": "positional", "value": word})).collect();
         let package = json!({"registryType": kind, "identifier": identifier, "version": version,
             "runtimeHint": hint, "runtimeArguments": runtime});
-        if let Ok(recipe) = plan_of(&package).and_then(|plan| plan.fill(&Answers::new())) {
+        if let Ok(recipe) = parse_plan(&package).and_then(|plan| plan.fill(&InstallAnswers::new())) {
             let words = recipe.words();
             prop_assert!(!is_unpinned(&words), "{words:?}");
         }
     }
 
     #[test]
-    fn whatever_is_published_a_plan_shows_every_character(server in published()) {
-        let Some(listed) = Listed::read(&server) else { return Ok(()) };
-        for choice in choices(&listed.server, Reach::Public) {
+    fn whatever_is_published_a_plan_shows_every_character(server in published_server()) {
+        let Some(listed) = ListedServer::read(&server) else { return Ok(()) };
+        for choice in choices(&listed.server, RegistryReach::Public) {
             let Ok(plan) = choice.plan else { continue };
             let answers = plan.asked.iter().map(|asked| (asked.name.clone(), vec!["1".to_owned()])).collect();
-            let filled = [plan.fill(&Answers::new()), plan.fill(&answers)];
+            let filled = [plan.fill(&InstallAnswers::new()), plan.fill(&answers)];
             for recipe in filled.into_iter().flatten() {
                 let text = format!("{:?}{:?}", recipe.words(), recipe.pairs());
                 prop_assert!(!text.chars().any(char::is_control), "{text}");
@@ -254,7 +254,7 @@ proptest! {
 }
 
 /// Servers made of the words that matter, in places where they may or may not belong.
-fn published() -> impl Strategy<Value = Value> {
+fn published_server() -> impl Strategy<Value = Value> {
     let word = prop_oneof![
         Just("npm"),
         Just("oci"),

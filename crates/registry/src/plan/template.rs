@@ -3,12 +3,12 @@
 /// A text whose pieces are known or asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Template {
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<TemplatePiece>,
 }
 
 /// A piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum TemplatePiece {
     /// As it stands.
     Text(String),
     /// What is asked for by this name.
@@ -18,12 +18,12 @@ pub(crate) enum Piece {
 impl Template {
     /// A text as it stands.
     pub(crate) fn text(text: impl Into<String>) -> Self {
-        Self { pieces: vec![Piece::Text(text.into())] }
+        Self { pieces: vec![TemplatePiece::Text(text.into())] }
     }
 
     /// One answer and nothing else.
-    pub(crate) fn asked(name: impl Into<String>) -> Self {
-        Self { pieces: vec![Piece::Asked(name.into())] }
+    pub(crate) fn from_answer(name: impl Into<String>) -> Self {
+        Self { pieces: vec![TemplatePiece::Asked(name.into())] }
     }
 
     /// Takes apart a text in which `{name}` stands for an answer; `key` says which, if any. What
@@ -47,9 +47,9 @@ impl Template {
             match asked {
                 Some((name, end)) => {
                     if !plain.is_empty() {
-                        pieces.push(Piece::Text(std::mem::take(&mut plain)));
+                        pieces.push(TemplatePiece::Text(std::mem::take(&mut plain)));
                     }
-                    pieces.push(Piece::Asked(name));
+                    pieces.push(TemplatePiece::Asked(name));
                     rest = end;
                 }
                 None => {
@@ -60,7 +60,7 @@ impl Template {
         }
         plain.push_str(rest);
         if !plain.is_empty() || pieces.is_empty() {
-            pieces.push(Piece::Text(plain));
+            pieces.push(TemplatePiece::Text(plain));
         }
         Self { pieces }
     }
@@ -68,17 +68,17 @@ impl Template {
     /// The answers it needs.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Asked(name) => Some(name.as_str()),
-            Piece::Text(_) => None,
+            TemplatePiece::Asked(name) => Some(name.as_str()),
+            TemplatePiece::Text(_) => None,
         })
     }
 
     /// The template for a person, with `<name>` where an answer belongs.
     #[must_use]
-    pub fn shown(&self) -> String {
-        let shown = |piece: &Piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Asked(name) => format!("<{name}>"),
+    pub fn display_text(&self) -> String {
+        let shown = |piece: &TemplatePiece| match piece {
+            TemplatePiece::Text(text) => text.clone(),
+            TemplatePiece::Asked(name) => format!("<{name}>"),
         };
         self.pieces.iter().map(shown).collect()
     }
@@ -100,8 +100,8 @@ mod tests {
             ("", ""),
             ("${a}", "$<A>"),
         ] {
-            assert_eq!(Template::read(text, key).shown(), expected, "{text}");
+            assert_eq!(Template::read(text, key).display_text(), expected, "{text}");
         }
-        assert_eq!(Template::read_dollar("{a}${a}$", key).shown(), "{a}<A>$");
+        assert_eq!(Template::read_dollar("{a}${a}$", key).display_text(), "{a}<A>$");
     }
 }

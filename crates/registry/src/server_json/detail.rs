@@ -44,10 +44,10 @@ pub struct ServerDetail {
     pub icons: Vec<Icon>,
     /// How to run it here.
     #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
-    pub packages: Vec<Package>,
+    pub packages: Vec<RegistryPackage>,
     /// Where it runs already.
     #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
-    pub remotes: Vec<Remote>,
+    pub remotes: Vec<RegistryRemote>,
     /// Everything else, kept.
     #[serde(flatten)]
     pub other: Map<String, Value>,
@@ -83,7 +83,7 @@ pub struct Icon {
 /// One way to run a server here.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Package {
+pub struct RegistryPackage {
     /// `npm`, `pypi`, `oci`, `nuget`, `mcpb` or another one.
     #[serde(alias = "registry_type", alias = "registry_name", alias = "registryName")]
     pub registry_type: String,
@@ -116,21 +116,21 @@ pub struct Package {
     pub runtime_hint: Option<String>,
     /// How to talk to it once it runs.
     #[serde(deserialize_with = "lenient::maybe", skip_serializing_if = "Option::is_none")]
-    pub transport: Option<Transport>,
+    pub transport: Option<PackageTransport>,
     /// Words for what runs it.
     #[serde(
         alias = "runtime_arguments",
         deserialize_with = "lenient::list",
         skip_serializing_if = "Vec::is_empty"
     )]
-    pub runtime_arguments: Vec<Argument>,
+    pub runtime_arguments: Vec<PackageArgument>,
     /// Words for the server.
     #[serde(
         alias = "package_arguments",
         deserialize_with = "lenient::list",
         skip_serializing_if = "Vec::is_empty"
     )]
-    pub package_arguments: Vec<Argument>,
+    pub package_arguments: Vec<PackageArgument>,
     /// Variables for the server.
     #[serde(
         alias = "environment_variables",
@@ -146,7 +146,7 @@ pub struct Package {
 /// How to talk to what a package runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Transport {
+pub struct PackageTransport {
     /// `stdio`, `streamable-http` or `sse`.
     #[serde(rename = "type")]
     pub kind: String,
@@ -161,7 +161,7 @@ pub struct Transport {
 /// A server that runs already.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Remote {
+pub struct RegistryRemote {
     /// `streamable-http` or `sse`.
     #[serde(rename = "type", alias = "transport_type", alias = "transportType")]
     pub kind: String,
@@ -172,7 +172,7 @@ pub struct Remote {
     pub headers: Vec<KeyValue>,
     /// The variables of the address.
     #[serde(deserialize_with = "lenient::map", skip_serializing_if = "BTreeMap::is_empty")]
-    pub variables: BTreeMap<String, Input>,
+    pub variables: BTreeMap<String, ValueInput>,
     /// Everything else, kept.
     #[serde(flatten)]
     pub other: Map<String, Value>,
@@ -181,7 +181,7 @@ pub struct Remote {
 /// A value, or what to ask for it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Input {
+pub struct ValueInput {
     /// What it is for.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
@@ -225,7 +225,7 @@ pub struct Input {
 /// A word on the command line of a server, or a name and a word.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Argument {
+pub struct PackageArgument {
     /// `positional` or `named`.
     #[serde(rename = "type")]
     pub kind: String,
@@ -248,7 +248,7 @@ pub struct Argument {
     pub is_repeated: bool,
     /// The value.
     #[serde(flatten)]
-    pub input: Input,
+    pub input: ValueInput,
 }
 
 /// A variable of the environment, or a header.
@@ -259,7 +259,7 @@ pub struct KeyValue {
     pub name: String,
     /// Its value.
     #[serde(flatten)]
-    pub input: Input,
+    pub input: ValueInput,
 }
 
 impl ServerDetail {
@@ -340,7 +340,7 @@ mod tests {
             (json!("false"), false),
             (json!(null), false),
         ] {
-            let input: Input = serde_json::from_value(json!({"isSecret": flag})).unwrap();
+            let input: ValueInput = serde_json::from_value(json!({"isSecret": flag})).unwrap();
             assert_eq!(input.is_secret, expected, "{flag}");
         }
     }

@@ -2,11 +2,12 @@
 
 mod detail;
 mod lenient;
-mod listed;
+mod listed_server;
 mod name;
 
 pub use detail::{
-    Argument, Icon, Input, KeyValue, Package, Remote, Repository, ServerDetail, Transport,
+    Icon, KeyValue, PackageArgument, PackageTransport, RegistryPackage, RegistryRemote, Repository,
+    ServerDetail, ValueInput,
 };
-pub use listed::{Listed, Page, Status};
+pub use listed_server::{ListedServer, ListingPage, ListingStatus};
 pub use name::{is_registry_name, short_name};

@@ -10,12 +10,12 @@ use switchboard_text::suggestion;
 
 use crate::cel::condition_calls;
 use crate::cel::condition_shapes::{
-    Members, SESSION_WITH_RESULTS, Shape, TYPES, VARIABLES, hint, names,
+    CelMembers, CelShape, SESSION_WITH_RESULTS, TYPES, VARIABLES, name_hint, names,
 };
 use crate::expression::BadExpression;
 
 /// What was found out about a condition.
-pub(crate) struct Checked {
+pub(crate) struct CheckedExpression {
     /// What it speaks of.
     pub(crate) used: BTreeSet<&'static str>,
     /// The regular expressions in it.
@@ -23,45 +23,45 @@ pub(crate) struct Checked {
 }
 
 /// Looks through a whole condition.
-pub(crate) fn check(text: &str, program: &Program) -> Result<Checked, BadExpression> {
-    let mut check = Check {
+pub(crate) fn check(text: &str, program: &Program) -> Result<CheckedExpression, BadExpression> {
+    let mut check = ExpressionChecker {
         text: text.chars().collect(),
         program,
         bound: Vec::new(),
         is_in_loop: false,
         sessions: 0,
-        found: Checked { used: BTreeSet::new(), patterns: Vec::new() },
+        result: CheckedExpression { used: BTreeSet::new(), patterns: Vec::new() },
     };
     let root = program.expression();
     let whole = check.shape(root)?;
     if !whole.can_be(&["true or false"]) {
-        let message = format!("gives {} instead of true or false", whole.told());
-        return Err(check.bad(root, message));
+        let message = format!("gives {} instead of true or false", whole.describe());
+        return Err(check.error(root, message));
     }
     if check.sessions > 0 {
-        check.found.used.remove("session");
-        check.found.used.insert(SESSION_WITH_RESULTS);
+        check.result.used.remove("session");
+        check.result.used.insert(SESSION_WITH_RESULTS);
     }
-    Ok(check.found)
+    Ok(check.result)
 }
 
-pub(crate) struct Check<'a> {
+pub(crate) struct ExpressionChecker<'a> {
     text: Vec<char>,
     program: &'a Program,
     /// The names of loops, the innermost last.
-    bound: Vec<(&'a str, Shape)>,
+    bound: Vec<(&'a str, CelShape)>,
     is_in_loop: bool,
     /// How often it speaks of the session as a whole or of its results.
     sessions: usize,
-    pub(crate) found: Checked,
+    pub(crate) result: CheckedExpression,
 }
 
-impl<'a> Check<'a> {
+impl<'a> ExpressionChecker<'a> {
     /// What a part of the condition is, with all that is in it looked through.
-    pub(crate) fn shape(&mut self, node: &'a IdedExpr) -> Result<Shape, BadExpression> {
+    pub(crate) fn shape(&mut self, node: &'a IdedExpr) -> Result<CelShape, BadExpression> {
         match &node.expr {
             Expr::Ident(name) => self.variable(node, name),
-            Expr::Literal(value) => Ok(shape_of(value)),
+            Expr::Literal(value) => Ok(literal_shape(value)),
             Expr::Select(select) => {
                 let before = self.sessions;
                 let of = self.shape(&select.operand)?;
@@ -69,25 +69,25 @@ impl<'a> Check<'a> {
                     self.sessions = before;
                 }
                 let member = self.member(node, of, &select.field)?;
-                Ok(if select.test { Shape::Bool } else { member })
+                Ok(if select.test { CelShape::Bool } else { member })
             }
             Expr::Call(call) => self.call(node, call),
             Expr::List(list) => {
                 for element in &list.elements {
                     self.shape(element)?;
                 }
-                Ok(Shape::List(&Shape::Any))
+                Ok(CelShape::List(&CelShape::Any))
             }
             Expr::Map(map) => {
                 map.entries.iter().try_for_each(|entry| self.entry(&entry.expr))?;
-                Ok(Shape::Map(&Shape::Any))
+                Ok(CelShape::Map(&CelShape::Any))
             }
             Expr::Struct(made) => {
                 let message = format!("makes a `{}`, which is not known", made.type_name);
-                Err(self.bad(node, message))
+                Err(self.error(node, message))
             }
-            Expr::Comprehension(each) => self.each(node, each),
-            Expr::Unspecified => Ok(Shape::Any),
+            Expr::Comprehension(each) => self.comprehension(node, each),
+            Expr::Unspecified => Ok(CelShape::Any),
         }
     }
 
@@ -101,82 +101,83 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn variable(&mut self, node: &IdedExpr, name: &str) -> Result<Shape, BadExpression> {
+    fn variable(&mut self, node: &IdedExpr, name: &str) -> Result<CelShape, BadExpression> {
         if let Some((_, shape)) = self.bound.iter().rev().find(|(bound, _)| *bound == name) {
             return Ok(*shape);
         }
         if let Some((known, shape)) = VARIABLES.iter().find(|(known, _)| *known == name) {
-            self.found.used.insert(known);
+            self.result.used.insert(known);
             self.sessions += usize::from(*known == "session");
             return Ok(*shape);
         }
         if TYPES.contains(&name) {
-            return Ok(Shape::Type);
+            return Ok(CelShape::Type);
         }
         let message = format!("speaks of `{name}`, which is not known");
-        Err(self.bad(node, message).hint(hint(name, &names(VARIABLES))))
+        Err(self.error(node, message).hint(name_hint(name, &names(VARIABLES))))
     }
 
     /// What a member of something is.
     pub(crate) fn member(
         &self,
         node: &IdedExpr,
-        of: Shape,
+        of: CelShape,
         name: &str,
-    ) -> Result<Shape, BadExpression> {
+    ) -> Result<CelShape, BadExpression> {
         match of {
-            Shape::Any => Ok(Shape::Any),
-            Shape::Map(part) => Ok(*part),
-            Shape::Members(members) => find(members, name).ok_or_else(|| {
+            CelShape::Any => Ok(CelShape::Any),
+            CelShape::Map(part) => Ok(*part),
+            CelShape::Members(members) => find_member(members, name).ok_or_else(|| {
                 let message = format!("speaks of a member `{name}`, which is not known");
-                self.bad_name(node, name, message).hint(hint(name, &names(members)))
+                self.name_error(node, name, message).hint(name_hint(name, &names(members)))
             }),
-            Shape::Open(members) => {
-                match (find(members, name), suggestion(name, &names(members))) {
+            CelShape::Open(members) => {
+                match (find_member(members, name), suggestion(name, &names(members))) {
                     (Some(shape), _) => Ok(shape),
-                    (None, None) => Ok(Shape::Any),
+                    (None, None) => Ok(CelShape::Any),
                     // A slip of the pen, and the rule would never hold.
                     (None, Some(near)) => {
                         let message = format!("speaks of a member `{name}`, which is not known");
                         let hint = format!("did you mean `{near}`?");
-                        Err(self.bad_name(node, name, message).hint(hint))
+                        Err(self.name_error(node, name, message).hint(hint))
                     }
                 }
             }
             other => {
-                let message = format!("speaks of a member `{name}` of {}", other.told());
-                Err(self.bad_name(node, name, message))
+                let message = format!("speaks of a member `{name}` of {}", other.describe());
+                Err(self.name_error(node, name, message))
             }
         }
     }
 
-    fn call(&mut self, node: &'a IdedExpr, call: &'a CallExpr) -> Result<Shape, BadExpression> {
+    fn call(&mut self, node: &'a IdedExpr, call: &'a CallExpr) -> Result<CelShape, BadExpression> {
         let is_operator = !call.func_name.starts_with(|first: char| first.is_ascii_alphabetic());
         if is_operator {
             let args = call.args.iter().map(|part| self.shape(part));
-            let args: Vec<Shape> = args.collect::<Result<_, _>>()?;
-            return condition_calls::operator(self, (node, call), &args);
+            let args: Vec<CelShape> = args.collect::<Result<_, _>>()?;
+            return condition_calls::check_operator(self, (node, call), &args);
         }
-        condition_calls::function(self, (node, call))
+        condition_calls::check_function(self, (node, call))
     }
 
-    fn each(
+    fn comprehension(
         &mut self,
         node: &'a IdedExpr,
         each: &'a ComprehensionExpr,
-    ) -> Result<Shape, BadExpression> {
+    ) -> Result<CelShape, BadExpression> {
         let range = self.shape(&each.iter_range)?;
         if !range.can_be(&["a list", "an object"]) {
-            let message = format!("goes through {}, where there has to be a list", range.told());
-            return Err(self.bad(node, message));
+            let message =
+                format!("goes through {}, where there has to be a list", range.describe());
+            return Err(self.error(node, message));
         }
         if std::mem::replace(&mut self.is_in_loop, true) {
-            return Err(self.bad(node, "has a loop inside a loop".to_owned()));
+            return Err(self.error(node, "has a loop inside a loop".to_owned()));
         }
         let accumulated = self.shape(&each.accu_init)?;
         self.bound.push((&each.accu_var, accumulated));
-        self.bound.push((&each.iter_var, range.part()));
-        self.bound.extend(each.iter_var2.as_deref().map(|name| (name, Shape::Any)));
+        self.bound.push((&each.iter_var, range.element()));
+        self.bound.extend(each.iter_var2.as_deref().map(|name| (name, CelShape::Any)));
         self.shape(&each.loop_cond)?;
         self.shape(&each.loop_step)?;
         let shape = self.shape(&each.result)?;
@@ -186,12 +187,12 @@ impl<'a> Check<'a> {
     }
 
     /// What is wrong at a part of the condition.
-    pub(crate) fn bad(&self, node: &IdedExpr, message: String) -> BadExpression {
+    pub(crate) fn error(&self, node: &IdedExpr, message: String) -> BadExpression {
         BadExpression { offset: self.offset(node), message, hint: None }
     }
 
     /// What is wrong with a name: the parser places it at the dot before it or the bracket after it.
-    pub(crate) fn bad_name(&self, node: &IdedExpr, name: &str, message: String) -> BadExpression {
+    pub(crate) fn name_error(&self, node: &IdedExpr, name: &str, message: String) -> BadExpression {
         let around = self.offset(node);
         let name: Vec<char> = name.chars().collect();
         let is_word = |at: &usize| {
@@ -213,19 +214,19 @@ impl<'a> Check<'a> {
     }
 }
 
-fn find(members: Members, name: &str) -> Option<Shape> {
+fn find_member(members: CelMembers, name: &str) -> Option<CelShape> {
     members.iter().find(|(known, _)| *known == name).map(|(_, shape)| *shape)
 }
 
-const fn shape_of(value: &LiteralValue) -> Shape {
+const fn literal_shape(value: &LiteralValue) -> CelShape {
     match value {
-        LiteralValue::Boolean(_) => Shape::Bool,
-        LiteralValue::Bytes(_) => Shape::Bytes,
-        LiteralValue::Double(_) => Shape::Double,
-        LiteralValue::Int(_) => Shape::Int,
-        LiteralValue::Null => Shape::Null,
-        LiteralValue::String(_) => Shape::Text,
-        LiteralValue::UInt(_) => Shape::UInt,
+        LiteralValue::Boolean(_) => CelShape::Bool,
+        LiteralValue::Bytes(_) => CelShape::Bytes,
+        LiteralValue::Double(_) => CelShape::Double,
+        LiteralValue::Int(_) => CelShape::Int,
+        LiteralValue::Null => CelShape::Null,
+        LiteralValue::String(_) => CelShape::Text,
+        LiteralValue::UInt(_) => CelShape::UInt,
     }
 }
 

@@ -4,7 +4,7 @@ use switchboard_text::suggestion;
 
 /// What is known of a value before there is a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum CelShape {
     /// Nothing.
     Any,
     Bool,
@@ -21,13 +21,13 @@ pub(crate) enum Shape {
     /// By texts that are not known before.
     Map(&'static Self),
     /// With these members and no others.
-    Members(Members),
+    Members(CelMembers),
     /// With these members, and maybe with others.
-    Open(Members),
+    Open(CelMembers),
 }
 
 /// The members of something, by name.
-pub(crate) type Members = &'static [(&'static str, Shape)];
+pub(crate) type CelMembers = &'static [(&'static str, CelShape)];
 
 const KINDS: &[&str] = &["tool", "resource", "prompt"];
 const TRANSPORTS: &[&str] = &["stdio", "http", "builtin", "unknown"];
@@ -35,53 +35,59 @@ const FACES: &[&str] = &["library", "cli", "chat", "gateway", "console", "editor
 const ORIGINS: &[&str] = &["person", "model", "client"];
 
 /// What servers say about tools by the protocol; they may say more.
-const ANNOTATIONS: Members = &[
-    ("title", Shape::Text),
-    ("readOnlyHint", Shape::Bool),
-    ("destructiveHint", Shape::Bool),
-    ("idempotentHint", Shape::Bool),
-    ("openWorldHint", Shape::Bool),
+const ANNOTATIONS: CelMembers = &[
+    ("title", CelShape::Text),
+    ("readOnlyHint", CelShape::Bool),
+    ("destructiveHint", CelShape::Bool),
+    ("idempotentHint", CelShape::Bool),
+    ("openWorldHint", CelShape::Bool),
 ];
-const TOOL: Members = &[
-    ("name", Shape::Text),
-    ("kind", Shape::Word(KINDS)),
-    ("readOnly", Shape::Bool),
-    ("annotations", Shape::Open(ANNOTATIONS)),
+const TOOL: CelMembers = &[
+    ("name", CelShape::Text),
+    ("kind", CelShape::Word(KINDS)),
+    ("readOnly", CelShape::Bool),
+    ("annotations", CelShape::Open(ANNOTATIONS)),
 ];
-const SERVER: Members =
-    &[("name", Shape::Text), ("transport", Shape::Word(TRANSPORTS)), ("trusted", Shape::Bool)];
-const CALLER: Members =
-    &[("face", Shape::Word(FACES)), ("origin", Shape::Word(ORIGINS)), ("name", Shape::Text)];
-const SESSION: Members = &[
-    ("reads", Shape::List(&Shape::Text)),
-    ("calls", Shape::Int),
-    ("times", Shape::Map(&Shape::Int)),
-    ("tainted", Shape::Bool),
-    ("results", Shape::Map(&Shape::Int)),
+const SERVER: CelMembers = &[
+    ("name", CelShape::Text),
+    ("transport", CelShape::Word(TRANSPORTS)),
+    ("trusted", CelShape::Bool),
+];
+const CALLER: CelMembers = &[
+    ("face", CelShape::Word(FACES)),
+    ("origin", CelShape::Word(ORIGINS)),
+    ("name", CelShape::Text),
+];
+const SESSION: CelMembers = &[
+    ("reads", CelShape::List(&CelShape::Text)),
+    ("calls", CelShape::Int),
+    ("times", CelShape::Map(&CelShape::Int)),
+    ("tainted", CelShape::Bool),
+    ("results", CelShape::Map(&CelShape::Int)),
 ];
 
 /// What a condition speaks of that asks a session for its results: the session with them, which are
 /// many and so only made for those who ask.
 pub const SESSION_WITH_RESULTS: &str = "session.results";
-const RISK: Members = &[("score", Shape::Int), ("reasons", Shape::List(&Shape::Text))];
+const RISK: CelMembers = &[("score", CelShape::Int), ("reasons", CelShape::List(&CelShape::Text))];
 
 /// What a condition may speak of.
-pub(crate) const VARIABLES: Members = &[
-    ("args", Shape::Map(&Shape::Any)),
-    ("tool", Shape::Members(TOOL)),
-    ("server", Shape::Members(SERVER)),
-    ("caller", Shape::Members(CALLER)),
-    ("session", Shape::Members(SESSION)),
-    ("risk", Shape::Members(RISK)),
+pub(crate) const VARIABLES: CelMembers = &[
+    ("args", CelShape::Map(&CelShape::Any)),
+    ("tool", CelShape::Members(TOOL)),
+    ("server", CelShape::Members(SERVER)),
+    ("caller", CelShape::Members(CALLER)),
+    ("session", CelShape::Members(SESSION)),
+    ("risk", CelShape::Members(RISK)),
 ];
 
 /// The names of types, as in `type(args.n) == int`.
 pub(crate) const TYPES: &[&str] =
     &["bool", "int", "uint", "double", "string", "bytes", "list", "map", "null_type", "type"];
 
-impl Shape {
+impl CelShape {
     /// What it is, for a sentence.
-    pub(crate) const fn told(self) -> &'static str {
+    pub(crate) const fn describe(self) -> &'static str {
         match self {
             Self::Any => "something",
             Self::Bool => "true or false",
@@ -101,17 +107,17 @@ impl Shape {
 
     /// Whether two values can be equal: numbers of all kinds are compared by what they are worth.
     pub(crate) fn can_equal(self, other: Self) -> bool {
-        let same_kind = self.told() == other.told();
+        let same_kind = self.describe() == other.describe();
         self == Self::Any || other == Self::Any || same_kind
     }
 
     /// Whether it can be this: a value of which nothing is known can be all.
     pub(crate) fn can_be(self, wanted: &[&'static str]) -> bool {
-        self == Self::Any || wanted.contains(&self.told())
+        self == Self::Any || wanted.contains(&self.describe())
     }
 
     /// What one of its parts is, as far as all of them are the same.
-    pub(crate) const fn part(self) -> Self {
+    pub(crate) const fn element(self) -> Self {
         match self {
             Self::List(part) => *part,
             // Loops over objects go over the names of their members.
@@ -122,7 +128,7 @@ impl Shape {
 }
 
 /// "Did you mean", or what there is.
-pub(crate) fn hint(name: &str, known: &[&'static str]) -> String {
+pub(crate) fn name_hint(name: &str, known: &[&'static str]) -> String {
     match suggestion(name, known) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there are `{}`", known.join("`, `")),
@@ -130,7 +136,7 @@ pub(crate) fn hint(name: &str, known: &[&'static str]) -> String {
 }
 
 /// The names of members.
-pub(crate) fn names(members: Members) -> Vec<&'static str> {
+pub(crate) fn names(members: CelMembers) -> Vec<&'static str> {
     members.iter().map(|(name, _)| *name).collect()
 }
 

@@ -7,16 +7,17 @@ use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior};
 use switchboard_text::{Digest, digest};
 
 use crate::audit::mark;
-use crate::audit::mark::Mark;
-use crate::entry::Opened;
+use crate::audit::mark::AuditMark;
+use crate::entry::OpenReport;
 use crate::error::LedgerError;
 use crate::file;
-use crate::file::enter;
+use crate::file::lock_for_open;
 use crate::ledger::LedgerOptions;
-use crate::schema::{Schema, connect_to_read};
+use crate::schema::{DatabaseSchema, connect_read_only};
 
 /// The table; the mark reads `SWBA`.
-const AUDIT: Schema = Schema { application: 0x5357_4241, migrations: &[FORMAT_1, mark::FORMAT] };
+const AUDIT_SCHEMA: DatabaseSchema =
+    DatabaseSchema { application: 0x5357_4241, migrations: &[FORMAT_1, mark::FORMAT] };
 
 const FORMAT_1: &str = "
     CREATE TABLE audit (
@@ -54,13 +55,13 @@ impl AuditNote {
     /// That the entry of a server was added: what it is called where it comes from, and where that
     /// is.
     #[must_use]
-    pub fn added(server: &str, what: &str, source: String, entry: &str) -> Self {
+    pub fn server_added(server: &str, what: &str, source: String, entry: &str) -> Self {
         Self {
             event: ADDED,
             server: server.to_owned(),
             kind: "entry".to_owned(),
             name: what.to_owned(),
-            digest: digest::of([entry.as_bytes()]),
+            digest: digest::fingerprint([entry.as_bytes()]),
             detail: source,
         }
     }
@@ -94,7 +95,7 @@ pub struct Audit(Option<PathBuf>);
 impl Audit {
     /// The file beside the ledger, below a folder for state.
     #[must_use]
-    pub fn below(state: &Path) -> Self {
+    pub fn in_state_folder(state: &Path) -> Self {
         Self(Some(state.join("record").join("audit.db")))
     }
 
@@ -111,9 +112,9 @@ impl Audit {
     pub fn add(&self, notes: &[AuditNote]) -> Result<(), LedgerError> {
         let Some(path) = self.0.as_deref().filter(|_| !notes.is_empty()) else { return Ok(()) };
         // Held to the end: the mark belongs to what was written just before.
-        let (_owners, _gate) = enter(path)?;
+        let (_owners, _gate) = lock_for_open(path)?;
         let options = LedgerOptions::default();
-        let mut connection = file::open(path, &options, &AUDIT, &mut Opened::default())?;
+        let mut connection = file::open(path, &options, &AUDIT_SCHEMA, &mut OpenReport::default())?;
         add(&mut connection, notes).map_err(|error| LedgerError::from_write(&error))?;
         // A mark that stays behind proves less, and never something wrong.
         let _unmarked = mark::advance(path, &connection);
@@ -127,7 +128,7 @@ impl Audit {
     pub fn list(&self) -> Result<Vec<AuditRow>, LedgerError> {
         self.read(|connection| {
             let mut statement = connection.prepare("SELECT * FROM audit ORDER BY seq")?;
-            statement.query_map([], row)?.collect()
+            statement.query_map([], read_row)?.collect()
         })
     }
 
@@ -135,31 +136,34 @@ impl Audit {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn tampered(&self) -> Result<Option<Tampered>, LedgerError> {
+    pub fn find_tampering(&self) -> Result<Option<TamperEvidence>, LedgerError> {
         let (rows, was_marked) = self.read(|connection| {
             let mut statement = connection.prepare("SELECT * FROM audit ORDER BY seq")?;
-            let with_chain = |found: &Row<'_>| Ok((row(found)?, found.get::<_, String>("chain")?));
+            let with_chain =
+                |found: &Row<'_>| Ok((read_row(found)?, found.get::<_, String>("chain")?));
             let rows = statement.query_map([], with_chain)?;
             let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
             Ok((rows, mark::was_marked(connection)))
         })?;
-        let mark = self.0.as_deref().map_or(Mark::Missing, mark::read);
+        let mark = self.0.as_deref().map_or(AuditMark::Missing, mark::read);
         let mut before = String::new();
         let mut count = 0;
         for (row, chain) in rows {
             count += 1;
-            let is_made_anew = matches!(&mark, Mark::At { seq, chain: then }
+            let is_made_anew = matches!(&mark, AuditMark::At { seq, chain: then }
                 if *seq == count && *then != chain);
-            if row.seq != count || link(&before, &row) != chain || is_made_anew {
-                return Ok(Some(Tampered::Note(count)));
+            if row.seq != count || chain_digest(&before, &row) != chain || is_made_anew {
+                return Ok(Some(TamperEvidence::Note(count)));
             }
             before = chain;
         }
         Ok(match mark {
-            Mark::At { seq, .. } if seq > count => Some(Tampered::End { kept: count, once: seq }),
-            Mark::Forged => Some(Tampered::Mark),
-            Mark::Missing if was_marked => Some(Tampered::Mark),
-            Mark::At { .. } | Mark::Missing => None,
+            AuditMark::At { seq, .. } if seq > count => {
+                Some(TamperEvidence::End { kept: count, once: seq })
+            }
+            AuditMark::Forged => Some(TamperEvidence::Mark),
+            AuditMark::Missing if was_marked => Some(TamperEvidence::Mark),
+            AuditMark::At { .. } | AuditMark::Missing => None,
         })
     }
 
@@ -170,14 +174,14 @@ impl Audit {
         let Some(path) = self.0.as_deref().filter(|path| path.exists()) else {
             return Ok(T::default());
         };
-        let read = connect_to_read(path).and_then(|connection| work(&connection));
+        let read = connect_read_only(path).and_then(|connection| work(&connection));
         read.map_err(|error| LedgerError::from_read(&error))
     }
 }
 
 /// What is wrong with the notes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Tampered {
+pub enum TamperEvidence {
     /// The first note that is not as it was written, or that is missing.
     #[error("note {0} of `calls audit` is not as it was written")]
     Note(i64),
@@ -250,7 +254,7 @@ fn insert(connection: &Connection, note: &AuditNote) -> rusqlite::Result<()> {
         digest: note.digest.clone(),
         detail: note.detail.clone(),
     };
-    let chain = link(&before, &row);
+    let chain = chain_digest(&before, &row);
     connection.execute(
         "INSERT INTO audit (seq, at, event, server, kind, name, digest, detail, chain)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
@@ -269,7 +273,7 @@ fn insert(connection: &Connection, note: &AuditNote) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn row(row: &Row<'_>) -> rusqlite::Result<AuditRow> {
+fn read_row(row: &Row<'_>) -> rusqlite::Result<AuditRow> {
     Ok(AuditRow {
         seq: row.get("seq")?,
         at: Timestamp::from_microsecond(row.get("at")?).unwrap_or_default(),
@@ -282,8 +286,8 @@ fn row(row: &Row<'_>) -> rusqlite::Result<AuditRow> {
     })
 }
 
-fn link(before: &str, row: &AuditRow) -> String {
-    Digest::of("audit")
+fn chain_digest(before: &str, row: &AuditRow) -> String {
+    Digest::new("audit")
         .with(before)
         .with(&row.seq.to_string())
         .with(&row.at.as_microsecond().to_string())
@@ -319,7 +323,7 @@ mod tests {
     #[test]
     fn what_is_told_again_is_kept_once_and_what_is_new_follows() {
         let folder = tempfile::tempdir().unwrap();
-        let audit = Audit::below(folder.path());
+        let audit = Audit::in_state_folder(folder.path());
         assert_eq!(events(&audit), [""; 0]);
         for (event, name, digest) in [
             (FLAGGED, "add", "1"),
@@ -340,30 +344,30 @@ mod tests {
                 "4 definition.revoked add 1",
             ]
         );
-        assert_eq!(audit.tampered().unwrap(), None);
+        assert_eq!(audit.find_tampering().unwrap(), None);
         Audit::off().add(&[note(FLAGGED, "add", "1")]).unwrap();
         assert_eq!(Audit::off().list().unwrap(), []);
     }
 
     #[test]
     fn a_row_that_was_changed_or_removed_is_found() {
-        let end = |kept| Tampered::End { kept, once: 3 };
+        let end = |kept| TamperEvidence::End { kept, once: 3 };
         for (change, expected) in [
-            ("UPDATE audit SET detail = 'nothing' WHERE seq = 2", Tampered::Note(2)),
-            ("DELETE FROM audit WHERE seq = 1", Tampered::Note(1)),
-            ("UPDATE audit SET at = at + 1 WHERE seq = 3", Tampered::Note(3)),
+            ("UPDATE audit SET detail = 'nothing' WHERE seq = 2", TamperEvidence::Note(2)),
+            ("DELETE FROM audit WHERE seq = 1", TamperEvidence::Note(1)),
+            ("UPDATE audit SET at = at + 1 WHERE seq = 3", TamperEvidence::Note(3)),
             ("DELETE FROM audit WHERE seq = 3", end(2)),
             ("DELETE FROM audit", end(0)),
         ] {
             let folder = tempfile::tempdir().unwrap();
-            let audit = Audit::below(folder.path());
+            let audit = Audit::in_state_folder(folder.path());
             audit.add(&["a", "b", "c"].map(|name| note(FLAGGED, name, "1"))).unwrap();
             let path = folder.path().join("record").join("audit.db");
             Connection::open(path).unwrap().execute_batch(change).unwrap();
-            assert_eq!(audit.tampered().unwrap(), Some(expected), "{change}");
+            assert_eq!(audit.find_tampering().unwrap(), Some(expected), "{change}");
             // What is added afterwards does not make it good.
             audit.add(&["d", "e", "f", "g"].map(|name| note(FLAGGED, name, "1"))).unwrap();
-            assert!(audit.tampered().unwrap().is_some(), "{change}");
+            assert!(audit.find_tampering().unwrap().is_some(), "{change}");
         }
     }
 
@@ -385,18 +389,18 @@ mod tests {
 
     #[test]
     fn notes_that_are_gone_with_their_file_or_their_mark_are_missed() {
-        let cases: [(Tamper, Tampered); 3] = [
-            (remove_notes, Tampered::End { kept: 0, once: 2 }),
-            (remove_mark, Tampered::Mark),
-            (forge, Tampered::Mark),
+        let cases: [(Tamper, TamperEvidence); 3] = [
+            (remove_notes, TamperEvidence::End { kept: 0, once: 2 }),
+            (remove_mark, TamperEvidence::Mark),
+            (forge, TamperEvidence::Mark),
         ];
         for (tamper, expected) in cases {
             let folder = tempfile::tempdir().unwrap();
-            let audit = Audit::below(folder.path());
+            let audit = Audit::in_state_folder(folder.path());
             audit.add(&["a", "b"].map(|name| note(FLAGGED, name, "1"))).unwrap();
-            assert_eq!(audit.tampered().unwrap(), None);
+            assert_eq!(audit.find_tampering().unwrap(), None);
             tamper(&folder.path().join("record"));
-            assert_eq!(audit.tampered().unwrap(), Some(expected));
+            assert_eq!(audit.find_tampering().unwrap(), Some(expected));
         }
     }
 }

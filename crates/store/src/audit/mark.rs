@@ -6,7 +6,7 @@ use ring::hmac;
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
-use crate::checkpoint::{hex, key, known_key, replace, unhex};
+use crate::checkpoint::{existing_key, hex, key, replace, unhex};
 
 /// Since this format of the file a mark is kept; this row says that there was one.
 pub(crate) const FORMAT: &str = "
@@ -14,7 +14,7 @@ pub(crate) const FORMAT: &str = "
 ";
 
 #[derive(Debug, Serialize, Deserialize)]
-struct OnDisk {
+struct AuditMarkFile {
     seq: i64,
     chain: String,
     signature: String,
@@ -22,7 +22,7 @@ struct OnDisk {
 
 /// What the mark says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(crate) enum AuditMark {
     /// There is none.
     Missing,
     /// It is not ours, or was changed.
@@ -32,39 +32,42 @@ pub(crate) enum Mark {
 }
 
 /// The mark of a file.
-pub(crate) fn read(path: &Path) -> Mark {
-    let text = match std::fs::read(file(path)) {
+pub(crate) fn read(path: &Path) -> AuditMark {
+    let text = match std::fs::read(mark_path(path)) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Mark::Missing,
-        Err(_) => return Mark::Forged,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return AuditMark::Missing,
+        Err(_) => return AuditMark::Forged,
     };
-    let (Ok(found), Ok(key)) = (serde_json::from_slice::<OnDisk>(&text), known_key(path)) else {
-        return Mark::Forged;
+    let (Ok(found), Ok(key)) = (serde_json::from_slice::<AuditMarkFile>(&text), existing_key(path))
+    else {
+        return AuditMark::Forged;
     };
     let signature = unhex(&found.signature);
-    let verified =
-        signature.map(|tag| hmac::verify(&key, &signed(found.seq, &found.chain), &tag).is_ok());
+    let verified = signature
+        .map(|tag| hmac::verify(&key, &signed_message(found.seq, &found.chain), &tag).is_ok());
     if verified == Some(true) {
-        Mark::At { seq: found.seq, chain: found.chain }
+        AuditMark::At { seq: found.seq, chain: found.chain }
     } else {
-        Mark::Forged
+        AuditMark::Forged
     }
 }
 
 /// Signs how far the notes have come. Notes that do not go on from what was signed before are not
 /// signed: the older mark is the proof that something is gone. The caller holds the gate.
 pub(crate) fn advance(path: &Path, connection: &Connection) -> std::io::Result<()> {
-    let Some((seq, chain)) = last(connection) else { return Ok(()) };
+    let Some((seq, chain)) = last_row(connection) else { return Ok(()) };
     let goes_on = match read(path) {
-        Mark::Missing => !was_marked(connection),
-        Mark::Forged => false,
-        Mark::At { seq: then, chain } => then < seq && chain_at(connection, then) == Some(chain),
+        AuditMark::Missing => !was_marked(connection),
+        AuditMark::Forged => false,
+        AuditMark::At { seq: then, chain } => {
+            then < seq && chain_at(connection, then) == Some(chain)
+        }
     };
     if !goes_on {
         return Ok(());
     }
-    let signature = hex(hmac::sign(&key(path)?, &signed(seq, &chain)).as_ref());
-    replace(&file(path), &serde_json::to_vec(&OnDisk { seq, chain, signature })?)?;
+    let signature = hex(hmac::sign(&key(path)?, &signed_message(seq, &chain)).as_ref());
+    replace(&mark_path(path), &serde_json::to_vec(&AuditMarkFile { seq, chain, signature })?)?;
     let marked = connection.execute("INSERT OR IGNORE INTO marked (once) VALUES (1)", []);
     marked.map(drop).map_err(std::io::Error::other)
 }
@@ -76,7 +79,7 @@ pub(crate) fn was_marked(connection: &Connection) -> bool {
     found.unwrap_or(false)
 }
 
-fn last(connection: &Connection) -> Option<(i64, String)> {
+fn last_row(connection: &Connection) -> Option<(i64, String)> {
     let query = "SELECT seq, chain FROM audit ORDER BY seq DESC LIMIT 1";
     connection.query_row(query, [], |row| Ok((row.get(0)?, row.get(1)?))).ok()
 }
@@ -85,10 +88,10 @@ fn chain_at(connection: &Connection, seq: i64) -> Option<String> {
     connection.query_row("SELECT chain FROM audit WHERE seq = ?1", [seq], |row| row.get(0)).ok()
 }
 
-fn file(path: &Path) -> std::path::PathBuf {
+fn mark_path(path: &Path) -> std::path::PathBuf {
     path.with_extension("seal")
 }
 
-fn signed(seq: i64, chain: &str) -> Vec<u8> {
+fn signed_message(seq: i64, chain: &str) -> Vec<u8> {
     format!("switchboard audit mark 1\n{seq}\n{chain}").into_bytes()
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 /// The reply of a person to a server's question.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reply {
+pub enum AskReply {
     /// Yes, with the content of the form, if there was one.
     Accept(Option<Map<String, Value>>),
     /// No.

@@ -11,13 +11,13 @@ use switchboard_text::Digest;
 
 /// One thing that waits, or waited, for a person.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct QueueEntry {
     /// A short name, to be typed.
     pub id: String,
     /// What an answer has to quote: the fingerprint of everything that it decides about.
     pub digest: String,
     /// What waits.
-    pub asked: Asked,
+    pub asked: QueuedQuestion,
     /// Since when.
     pub created_at: Timestamp,
     /// Until when.
@@ -27,12 +27,12 @@ pub struct Entry {
     /// Whether that process has ended: the answer is kept for when the same is asked again.
     pub is_left: bool,
     /// How it stands.
-    pub state: State,
+    pub state: EntryState,
 }
 
 /// How an entry stands. It leaves `Waiting` once, and for good.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum EntryState {
     /// Nobody has answered yet.
     Waiting,
     /// Somebody has.
@@ -53,7 +53,7 @@ pub enum State {
 
 /// What waits, and whose it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Asked {
+pub struct QueuedQuestion {
     /// What it is about.
     pub matter: Matter,
     /// The number of the call, where that is known.
@@ -64,7 +64,7 @@ pub struct Asked {
     pub caller: Option<String>,
 }
 
-impl Asked {
+impl QueuedQuestion {
     /// Whether its call may be made again after the process that asks has ended: a conversation is
     /// resumed, and a client comes back. So it goes on waiting, and the answer is kept for it.
     #[must_use]
@@ -76,7 +76,7 @@ impl Asked {
 
     /// Whether it is the same question of the same caller; the digest tells what it is about.
     #[must_use]
-    pub fn is_again(&self, earlier: &Self) -> bool {
+    pub fn repeats(&self, earlier: &Self) -> bool {
         self.reference == earlier.reference && self.caller == earlier.caller
     }
 }
@@ -149,17 +149,17 @@ pub enum AskedFor {
     },
 }
 
-impl Entry {
+impl QueueEntry {
     /// How long it still waits.
     #[must_use]
-    pub fn left(&self) -> Duration {
+    pub fn time_left(&self) -> Duration {
         let left = self.expires_at.as_microsecond() - Timestamp::now().as_microsecond();
         Duration::from_micros(u64::try_from(left).unwrap_or(0))
     }
 
     /// The id of the process that waits for the answer.
     #[must_use]
-    pub fn process(&self) -> Option<u32> {
+    pub fn process_id(&self) -> Option<u32> {
         self.owner.split('-').next()?.parse().ok()
     }
 }
@@ -169,7 +169,7 @@ impl Matter {
     #[must_use]
     pub fn digest(&self) -> String {
         match self {
-            Self::Review(review) => Digest::of("review")
+            Self::Review(review) => Digest::new("review")
                 .with(&review.server)
                 .with(&review.kind)
                 .with(&review.target)
@@ -177,7 +177,7 @@ impl Matter {
                 .with(&review.arguments)
                 .hex(),
             Self::Ask(ask) => {
-                let about = Digest::of("ask").with(&ask.server).with(&ask.message);
+                let about = Digest::new("ask").with(&ask.server).with(&ask.message);
                 match &ask.wanted {
                     AskedFor::Form { schema } => about.with("form").with(schema),
                     AskedFor::Url { url } => about.with("url").with(url),

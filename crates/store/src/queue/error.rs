@@ -2,7 +2,7 @@
 
 /// Why what waits could not be listed, found or answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WaitingError {
+pub enum QueueError {
     /// There is no such entry.
     #[error("nothing that waits is called `{0}`")]
     Unknown(String),
@@ -33,7 +33,7 @@ pub enum WaitingError {
     },
 }
 
-impl WaitingError {
+impl QueueError {
     /// What to do next.
     #[must_use]
     pub const fn hint(&self) -> Option<&'static str> {

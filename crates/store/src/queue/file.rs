@@ -6,40 +6,40 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 use switchboard_files::process_lock::is_alive;
-use switchboard_files::{Owner, SameFile};
+use switchboard_files::{ProcessLock, SameFile};
 
-use crate::entry::Opened;
+use crate::entry::OpenReport;
 use crate::file;
-use crate::file::{enter, is_damage, suspect};
+use crate::file::{is_damage, lock_for_open, mark_suspect};
 use crate::file_error::{FileError, hint_for};
 use crate::ledger::LedgerOptions;
-use crate::queue::entry::{Asked, Entry, State};
-use crate::queue::error::WaitingError;
+use crate::queue::entry::{EntryState, QueueEntry, QueuedQuestion};
+use crate::queue::error::QueueError;
 use crate::queue::rows;
-use crate::queue::rows::{Here, Trouble, WAITING};
-use crate::queue::store::{Answered, WaitingStore};
-use crate::queue::user_decision::Given;
+use crate::queue::rows::{LocalOwner, QUEUE_SCHEMA, QueueRowError};
+use crate::queue::store::{QueueAnswer, QueueStore};
+use crate::queue::user_decision::UserDecision;
 use crate::schema::migrate;
 
 /// What waits, in a file that processes share, or only in memory.
 #[derive(Debug)]
-pub struct WaitingFile {
+pub struct QueueFile {
     path: Option<PathBuf>,
-    open: Mutex<Option<Open>>,
+    open: Mutex<Option<OpenQueue>>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenQueue {
     connection: Connection,
     /// Where the file was; none in memory.
     place: Option<SameFile>,
     /// The folder of locks; none in memory, where nobody else is.
     owners: Option<PathBuf>,
     /// Our own lock, once something of ours waits.
-    owner: Option<Owner>,
+    owner: Option<ProcessLock>,
 }
 
-impl WaitingFile {
+impl QueueFile {
     /// The file at `path`, which is neither opened nor created yet.
     #[must_use]
     pub fn at(path: &Path) -> Arc<Self> {
@@ -48,7 +48,7 @@ impl WaitingFile {
 
     /// The one below the folder for state, beside the ledger.
     #[must_use]
-    pub fn below(state: &Path) -> Arc<Self> {
+    pub fn in_state_folder(state: &Path) -> Arc<Self> {
         Self::at(&state.join("record").join("waiting.db"))
     }
 
@@ -61,43 +61,49 @@ impl WaitingFile {
     /// Does the work in one transaction, after what is over has been ended.
     fn write<T>(
         &self,
-        work: impl FnOnce(&Connection, &Here) -> Result<T, Trouble>,
-        role: Role,
-    ) -> Result<T, WaitingError> {
+        work: impl FnOnce(&Connection, &LocalOwner) -> Result<T, QueueRowError>,
+        role: QueueRole,
+    ) -> Result<T, QueueError> {
         let mut slot = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = self.opened(&mut slot)?;
-        if role == Role::Owner {
+        let open = self.ensure_open(&mut slot)?;
+        if role == QueueRole::Owner {
             open.claim(self.path.as_deref())?;
         }
         let name = open.owner.as_ref().map_or_else(|| "here".to_owned(), |o| o.name().to_owned());
-        let here = Here { name, owners: open.owners.clone() };
-        let done = open.swept().and_then(|()| {
+        let here = LocalOwner { name, owners: open.owners.clone() };
+        let done = open.sweep().and_then(|()| {
             let behavior = TransactionBehavior::Immediate;
             let transaction = open.connection.transaction_with_behavior(behavior)?;
             let done = work(&transaction, &here)?;
             transaction.commit()?;
             Ok(done)
         });
-        done.map_err(|trouble| self.told(trouble))
+        done.map_err(|trouble| self.to_error(trouble))
     }
 
-    fn read<T>(&self, work: impl FnOnce(&Open) -> Result<T, Trouble>) -> Result<T, WaitingError> {
+    fn read<T>(
+        &self,
+        work: impl FnOnce(&OpenQueue) -> Result<T, QueueRowError>,
+    ) -> Result<T, QueueError> {
         let mut slot = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = self.opened(&mut slot)?;
-        let done = open.swept().and_then(|()| work(open));
-        done.map_err(|trouble| self.told(trouble))
+        let open = self.ensure_open(&mut slot)?;
+        let done = open.sweep().and_then(|()| work(open));
+        done.map_err(|trouble| self.to_error(trouble))
     }
 
-    fn opened<'a>(&self, slot: &'a mut Option<Open>) -> Result<&'a mut Open, WaitingError> {
+    fn ensure_open<'a>(
+        &self,
+        slot: &'a mut Option<OpenQueue>,
+    ) -> Result<&'a mut OpenQueue, QueueError> {
         // Nobody else sees what waits in a file that was moved or removed.
         slot.take_if(|open| open.place.as_ref().is_some_and(|place| place.check().is_err()));
         if slot.is_none() {
             *slot = Some(match &self.path {
-                Some(path) => Open::file(path),
-                None => Open::memory(),
+                Some(path) => OpenQueue::file(path),
+                None => OpenQueue::memory(),
             }?);
         }
-        slot.as_mut().ok_or_else(|| store("it was closed".to_owned(), "try again"))
+        slot.as_mut().ok_or_else(|| store_error("it was closed".to_owned(), "try again"))
     }
 
     /// Whether nothing can wait, because nothing ever has.
@@ -106,14 +112,14 @@ impl WaitingFile {
         slot.is_none() && self.path.as_ref().is_none_or(|path| !path.exists())
     }
 
-    fn told(&self, trouble: Trouble) -> WaitingError {
+    fn to_error(&self, trouble: QueueRowError) -> QueueError {
         match trouble {
-            Trouble::Refused(error) => error,
-            Trouble::Database(error) => {
+            QueueRowError::Refused(error) => error,
+            QueueRowError::Database(error) => {
                 if let Some(path) = self.path.as_ref().filter(|_| is_damage(&error)) {
-                    suspect(path);
+                    mark_suspect(path);
                 }
-                store(error.to_string(), hint_for(&error))
+                store_error(error.to_string(), hint_for(&error))
             }
         }
     }
@@ -121,62 +127,63 @@ impl WaitingFile {
 
 /// Who works with the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum QueueRole {
     /// Whoever waits for an answer, and holds a lock for that.
     Owner,
     /// Whoever looks or answers.
     Visitor,
 }
 
-impl Open {
-    fn file(path: &Path) -> Result<Self, WaitingError> {
-        let (owners, gate) = enter(path).map_err(unusable)?;
-        let mut opened = Opened::default();
+impl OpenQueue {
+    fn file(path: &Path) -> Result<Self, QueueError> {
+        let (owners, gate) = lock_for_open(path).map_err(open_error)?;
+        let mut opened = OpenReport::default();
         let options = LedgerOptions::default();
-        let connection = file::open(path, &options, &WAITING, &mut opened).map_err(unusable)?;
+        let connection =
+            file::open(path, &options, &QUEUE_SCHEMA, &mut opened).map_err(open_error)?;
         drop(gate);
         let place = Some(SameFile::at(path));
-        Self { connection, place, owners: Some(owners), owner: None }.wiping()
+        Self { connection, place, owners: Some(owners), owner: None }.with_secure_delete()
     }
 
-    fn memory() -> Result<Self, WaitingError> {
-        let failed = |error: rusqlite::Error| store(error.to_string(), "try again");
+    fn memory() -> Result<Self, QueueError> {
+        let failed = |error: rusqlite::Error| store_error(error.to_string(), "try again");
         let mut connection = Connection::open_in_memory().map_err(failed)?;
-        migrate(&mut connection, Path::new(":memory:"), &WAITING).map_err(unusable)?;
-        Self { connection, place: None, owners: None, owner: None }.wiping()
+        migrate(&mut connection, Path::new(":memory:"), &QUEUE_SCHEMA).map_err(open_error)?;
+        Self { connection, place: None, owners: None, owner: None }.with_secure_delete()
     }
 
     /// What is deleted is overwritten: answers may be nobody else's business.
-    fn wiping(self) -> Result<Self, WaitingError> {
+    fn with_secure_delete(self) -> Result<Self, QueueError> {
         let set = self.connection.pragma_update(None, "secure_delete", true);
-        set.map_err(|error| store(error.to_string(), hint_for(&error)))?;
+        set.map_err(|error| store_error(error.to_string(), hint_for(&error)))?;
         Ok(self)
     }
 
-    fn claim(&mut self, path: Option<&Path>) -> Result<(), WaitingError> {
+    fn claim(&mut self, path: Option<&Path>) -> Result<(), QueueError> {
         let Some(path) = path.filter(|_| self.owner.is_none()) else { return Ok(()) };
-        let (owners, gate) = enter(path).map_err(unusable)?;
-        let owner = Owner::claim(&owners, &gate)
-            .map_err(|error| unusable(FileError::from_folder(path, &error)))?;
+        let (owners, gate) = lock_for_open(path).map_err(open_error)?;
+        let owner = ProcessLock::claim(&owners, &gate)
+            .map_err(|error| open_error(FileError::from_folder(path, &error)))?;
         self.owner = Some(owner);
         Ok(())
     }
 
     /// The entry, with whether anybody waits for it at this moment.
-    fn looked_after(&self, entry: Entry) -> Entry {
-        let owners = self.owners.as_ref().filter(|_| entry.state == State::Waiting);
+    fn with_liveness(&self, entry: QueueEntry) -> QueueEntry {
+        let owners = self.owners.as_ref().filter(|_| entry.state == EntryState::Waiting);
         let is_left = owners.is_some_and(|owners| !is_alive(owners, &entry.owner));
-        Entry { is_left, ..entry }
+        QueueEntry { is_left, ..entry }
     }
 
     /// Ends what expired and what dead processes left behind; writes only if there is any.
-    fn swept(&mut self) -> Result<(), Trouble> {
+    fn sweep(&mut self) -> Result<(), QueueRowError> {
         let mut dead = Vec::new();
         if let Some(owners) = &self.owners {
             dead = rows::owners(&self.connection)?;
             dead.retain(|owner| !is_alive(owners, owner));
         }
-        let abandoned = rows::abandoned(&self.connection, &dead)?;
+        let abandoned = rows::abandoned_entries(&self.connection, &dead)?;
         if abandoned.is_empty() && !rows::has_expired(&self.connection)? {
             return Ok(());
         }
@@ -188,48 +195,52 @@ impl Open {
     }
 }
 
-impl WaitingStore for WaitingFile {
-    fn post(&self, asked: &Asked, limit: Duration) -> Result<Entry, WaitingError> {
-        self.write(|connection, here| rows::post(connection, here, asked, limit), Role::Owner)
+impl QueueStore for QueueFile {
+    fn post(&self, asked: &QueuedQuestion, limit: Duration) -> Result<QueueEntry, QueueError> {
+        self.write(|connection, here| rows::post(connection, here, asked, limit), QueueRole::Owner)
     }
 
-    fn list(&self) -> Result<Vec<Entry>, WaitingError> {
+    fn list(&self) -> Result<Vec<QueueEntry>, QueueError> {
         if self.is_missing() {
             return Ok(Vec::new());
         }
         self.read(|open| {
             let listed = rows::list(&open.connection)?;
-            Ok(listed.into_iter().map(|entry| open.looked_after(entry)).collect())
+            Ok(listed.into_iter().map(|entry| open.with_liveness(entry)).collect())
         })
     }
 
-    fn find(&self, id: &str) -> Result<Entry, WaitingError> {
+    fn find(&self, id: &str) -> Result<QueueEntry, QueueError> {
         if self.is_missing() {
-            return Err(WaitingError::Unknown(id.to_owned()));
+            return Err(QueueError::Unknown(id.to_owned()));
         }
-        self.read(|open| rows::find(&open.connection, id).map(|entry| open.looked_after(entry)))
+        self.read(|open| rows::find(&open.connection, id).map(|entry| open.with_liveness(entry)))
     }
 
-    fn answer(&self, answered: &Answered<'_>) -> Result<(), WaitingError> {
+    fn answer(&self, answered: &QueueAnswer<'_>) -> Result<(), QueueError> {
         if self.is_missing() {
-            return Err(WaitingError::Unknown(answered.id.to_owned()));
+            return Err(QueueError::Unknown(answered.id.to_owned()));
         }
-        self.write(|connection, _| rows::answer(connection, answered), Role::Visitor)
+        self.write(|connection, _| rows::answer(connection, answered), QueueRole::Visitor)
     }
 
-    fn end(&self, id: &str, state: &State) -> Result<bool, WaitingError> {
-        self.write(|connection, _| rows::end(connection, id, state, None), Role::Visitor)
+    fn end(&self, id: &str, state: &EntryState) -> Result<bool, QueueError> {
+        self.write(|connection, _| rows::end(connection, id, state, None), QueueRole::Visitor)
     }
 
-    fn is_over(&self, id: &str) -> Result<bool, WaitingError> {
+    fn is_over(&self, id: &str) -> Result<bool, QueueError> {
         let mut slot = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = self.opened(&mut slot)?;
-        rows::is_over(&open.connection, id).map_err(|error| self.told(error.into()))
+        let open = self.ensure_open(&mut slot)?;
+        rows::is_over(&open.connection, id).map_err(|error| self.to_error(error.into()))
     }
 
-    fn take(&self, id: &str, digest: &str) -> Result<(State, Option<Given>), WaitingError> {
+    fn take(
+        &self,
+        id: &str,
+        digest: &str,
+    ) -> Result<(EntryState, Option<UserDecision>), QueueError> {
         let taken =
-            self.write(|connection, _| rows::take(connection, id, digest), Role::Visitor)?;
+            self.write(|connection, _| rows::take(connection, id, digest), QueueRole::Visitor)?;
         if taken.1.is_some() && self.path.is_some() {
             let slot = self.open.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(open) = slot.as_ref() {
@@ -242,20 +253,20 @@ impl WaitingStore for WaitingFile {
     }
 }
 
-fn store(reason: String, hint: &'static str) -> WaitingError {
-    WaitingError::Store { reason, hint }
+fn store_error(reason: String, hint: &'static str) -> QueueError {
+    QueueError::Store { reason, hint }
 }
 
-fn unusable(error: FileError) -> WaitingError {
+fn open_error(error: FileError) -> QueueError {
     match error {
         FileError::Open { path, reason, hint } => {
-            store(format!("{}: {reason}", path.display()), hint)
+            store_error(format!("{}: {reason}", path.display()), hint)
         }
-        FileError::TooNew { path, found, known } => store(
+        FileError::TooNew { path, found, known } => store_error(
             format!("{} has format {found}, this version knows up to {known}", path.display()),
             "update this program, or use another state folder",
         ),
-        FileError::Exposed { path } => store(
+        FileError::Exposed { path } => store_error(
             format!("every user of this machine can write to the folder {}", path.display()),
             "take the right to write away from others: chmod o-w",
         ),

@@ -10,7 +10,7 @@ use crate::queue::entry::{AskMatter, AskedFor, Matter, ReviewMatter};
 /// How long entries wait.
 const LIMIT: Duration = Duration::from_secs(300);
 
-fn review(arguments: &str) -> Asked {
+fn review(arguments: &str) -> QueuedQuestion {
     let matter = Matter::Review(ReviewMatter {
         server: "files".to_owned(),
         kind: "tool".to_owned(),
@@ -21,10 +21,15 @@ fn review(arguments: &str) -> Asked {
         problem: None,
         risk: Default::default(),
     });
-    Asked { matter, call: Some("7".to_owned()), reference: None, caller: Some("me".to_owned()) }
+    QueuedQuestion {
+        matter,
+        call: Some("7".to_owned()),
+        reference: None,
+        caller: Some("me".to_owned()),
+    }
 }
 
-fn form() -> Asked {
+fn form() -> QueuedQuestion {
     let schema = json!({"type": "object", "properties": {"name": {"type": "string"}},
         "required": ["name"]});
     let matter = Matter::Ask(AskMatter {
@@ -33,7 +38,7 @@ fn form() -> Asked {
         message: "Who?".to_owned(),
         wanted: AskedFor::Form { schema: schema.to_string() },
     });
-    Asked { matter, call: None, reference: None, caller: None }
+    QueuedQuestion { matter, call: None, reference: None, caller: None }
 }
 
 struct Folder(tempfile::TempDir);
@@ -48,17 +53,22 @@ impl Folder {
     }
 
     /// A handle of its own, as another process would have.
-    fn file(&self) -> Arc<WaitingFile> {
-        WaitingFile::at(&self.path())
+    fn file(&self) -> Arc<QueueFile> {
+        QueueFile::at(&self.path())
     }
 }
 
-fn answer(file: &WaitingFile, entry: &Entry, given: &Given, by: &str) -> Result<(), WaitingError> {
-    file.answer(&Answered { id: &entry.id, digest: &entry.digest, given, by })
+fn answer(
+    file: &QueueFile,
+    entry: &QueueEntry,
+    given: &UserDecision,
+    by: &str,
+) -> Result<(), QueueError> {
+    file.answer(&QueueAnswer { id: &entry.id, digest: &entry.digest, decision: given, by })
 }
 
-fn over(entry: &Entry, how: &str) -> WaitingError {
-    WaitingError::Over { id: entry.id.clone(), how: how.to_owned() }
+fn over(entry: &QueueEntry, how: &str) -> QueueError {
+    QueueError::Over { id: entry.id.clone(), how: how.to_owned() }
 }
 
 #[test]
@@ -66,29 +76,30 @@ fn no_file_is_made_before_something_waits() {
     let folder = Folder::new();
     let file = folder.file();
     assert_eq!(file.list(), Ok(Vec::new()));
-    assert_eq!(file.find("abcd"), Err(WaitingError::Unknown("abcd".to_owned())));
+    assert_eq!(file.find("abcd"), Err(QueueError::Unknown("abcd".to_owned())));
     assert!(!folder.path().parent().unwrap().exists());
 }
 
 #[test]
 fn what_waits_is_seen_elsewhere_answered_there_and_taken_once() {
     let folder = Folder::new();
-    let (owner, other) = (folder.file(), folder.file());
+    let owner = folder.file();
+    let other = folder.file();
     let entry = owner.post(&review("{}"), LIMIT).unwrap();
     assert_eq!(entry.asked, review("{}"));
-    assert_eq!(entry.state, State::Waiting);
+    assert_eq!(entry.state, EntryState::Waiting);
     assert_eq!(entry.id.len(), 4);
     assert!(entry.owner.starts_with(&format!("{}-", std::process::id())), "{entry:?}");
     assert_eq!(other.list(), Ok(vec![entry.clone()]));
     assert_eq!(owner.is_over(&entry.id), Ok(false));
-    let given = Given::Reject("read it first".to_owned());
+    let given = UserDecision::Reject("read it first".to_owned());
     answer(&other, &entry, &given, "me").unwrap();
     assert_eq!(owner.is_over(&entry.id), Ok(true));
     assert_eq!(other.list(), Ok(Vec::new()));
-    let state = State::Answered { by: "me".to_owned(), word: "reject".to_owned() };
+    let state = EntryState::Answered { by: "me".to_owned(), word: "reject".to_owned() };
     assert_eq!(owner.take(&entry.id, &entry.digest), Ok((state.clone(), Some(given))));
     assert_eq!(owner.take(&entry.id, &entry.digest), Ok((state, None)));
-    let late = answer(&other, &entry, &Given::Run, "you");
+    let late = answer(&other, &entry, &UserDecision::Run, "you");
     assert_eq!(late, Err(over(&entry, "already answered by me, with `reject`")));
 }
 
@@ -101,13 +112,15 @@ fn of_many_who_answer_at_once_one_wins_and_the_others_hear_who() {
     for _ in 0..ROUNDS {
         let entry = owner.post(&review("{}"), LIMIT).unwrap();
         let together = Barrier::new(THREADS);
-        let results: Vec<Result<(), WaitingError>> = std::thread::scope(|scope| {
+        let results: Vec<Result<(), QueueError>> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..THREADS)
                 .map(|number| {
-                    let (file, entry, together) = (folder.file(), &entry, &together);
+                    let file = folder.file();
+                    let entry = &entry;
+                    let together = &together;
                     scope.spawn(move || {
                         file.list().unwrap();
-                        let given = Given::Reject(number.to_string());
+                        let given = UserDecision::Reject(number.to_string());
                         together.wait();
                         answer(&file, entry, &given, &number.to_string())
                     })
@@ -118,26 +131,27 @@ fn of_many_who_answer_at_once_one_wins_and_the_others_hear_who() {
         let won: Vec<usize> = (0..THREADS).filter(|at| results[*at].is_ok()).collect();
         let [winner] = won[..] else { panic!("{won:?} won") };
         let how = format!("already answered by {winner}, with `reject`");
-        let lost = |result: &&Result<(), WaitingError>| **result == Err(over(&entry, &how));
+        let lost = |result: &&Result<(), QueueError>| **result == Err(over(&entry, &how));
         assert_eq!(results.iter().filter(lost).count(), THREADS - 1, "{results:?}");
         let (_, given) = owner.take(&entry.id, &entry.digest).unwrap();
-        assert_eq!(given, Some(Given::Reject(winner.to_string())));
+        assert_eq!(given, Some(UserDecision::Reject(winner.to_string())));
     }
 }
 
 #[test]
 fn the_face_of_the_owner_and_another_one_cannot_both_win() {
     let folder = Folder::new();
-    let (owner, other) = (folder.file(), folder.file());
-    let here = State::Answered { by: "here".to_owned(), word: "skip".to_owned() };
+    let owner = folder.file();
+    let other = folder.file();
+    let here = EntryState::Answered { by: "here".to_owned(), word: "skip".to_owned() };
     let first = owner.post(&review("{}"), LIMIT).unwrap();
     assert_eq!(owner.end(&first.id, &here), Ok(true));
-    let late = answer(&other, &first, &Given::Run, "you");
+    let late = answer(&other, &first, &UserDecision::Run, "you");
     assert_eq!(late, Err(over(&first, "already answered by here, with `skip`")));
     let second = owner.post(&review("{}"), LIMIT).unwrap();
-    answer(&other, &second, &Given::Run, "you").unwrap();
+    answer(&other, &second, &UserDecision::Run, "you").unwrap();
     assert_eq!(owner.end(&second.id, &here), Ok(false));
-    assert_eq!(owner.take(&second.id, &second.digest).unwrap().1, Some(Given::Run));
+    assert_eq!(owner.take(&second.id, &second.digest).unwrap().1, Some(UserDecision::Run));
 }
 
 #[test]
@@ -146,15 +160,15 @@ fn an_answer_that_quotes_another_digest_is_refused() {
     let file = folder.file();
     let entry = file.post(&review("{}"), LIMIT).unwrap();
     let digest = &review(r#"{"path": "/"}"#).matter.digest();
-    let answered = Answered { id: &entry.id, digest, given: &Given::Run, by: "me" };
-    let refused = WaitingError::OtherDigest { id: entry.id.clone() };
+    let answered = QueueAnswer { id: &entry.id, digest, decision: &UserDecision::Run, by: "me" };
+    let refused = QueueError::OtherDigest { id: entry.id.clone() };
     assert_eq!(file.answer(&answered), Err(refused.clone()));
     assert_eq!(file.is_over(&entry.id), Ok(false));
     // Somebody changed what is shown, and left the digest alone.
     let changed = serde_json::to_string(&review(r#"{"path": "/"}"#)).unwrap();
     let connection = Connection::open(folder.path()).unwrap();
     connection.execute("UPDATE entries SET asked = ?1", [changed]).unwrap();
-    assert_eq!(answer(&file, &entry, &Given::Run, "me"), Err(refused.clone()));
+    assert_eq!(answer(&file, &entry, &UserDecision::Run, "me"), Err(refused.clone()));
     // And now the answer along with it.
     connection
         .execute("UPDATE entries SET state = 'answered', answer = '{\"said\":\"run\"}'", [])
@@ -165,27 +179,29 @@ fn an_answer_that_quotes_another_digest_is_refused() {
 #[test]
 fn what_expired_does_not_wait_and_takes_no_answer() {
     let folder = Folder::new();
-    let (owner, other) = (folder.file(), folder.file());
+    let owner = folder.file();
+    let other = folder.file();
     let entry = owner.post(&review("{}"), Duration::ZERO).unwrap();
     let stays = owner.post(&review("{}"), LIMIT).unwrap();
     assert_eq!(other.list(), Ok(vec![stays]));
-    let late = answer(&other, &entry, &Given::Run, "me");
+    let late = answer(&other, &entry, &UserDecision::Run, "me");
     assert_eq!(late, Err(over(&entry, "nobody answered in time")));
-    assert_eq!(owner.take(&entry.id, &entry.digest), Ok((State::Expired, None)));
+    assert_eq!(owner.take(&entry.id, &entry.digest), Ok((EntryState::Expired, None)));
 }
 
 #[test]
 fn what_a_dead_process_left_behind_is_withdrawn_with_its_answers() {
     let folder = Folder::new();
-    let (owner, other) = (folder.file(), folder.file());
+    let owner = folder.file();
+    let other = folder.file();
     let waits = owner.post(&review("{}"), LIMIT).unwrap();
     let answered = owner.post(&form(), LIMIT).unwrap();
     let name = json!({"name": "Ada"}).as_object().cloned();
-    answer(&other, &answered, &Given::Accept(name), "me").unwrap();
+    answer(&other, &answered, &UserDecision::Accept(name), "me").unwrap();
     assert_eq!(other.list().unwrap().len(), 1);
     drop(owner);
     assert_eq!(other.list(), Ok(Vec::new()));
-    let late = answer(&other, &waits, &Given::Run, "me");
+    let late = answer(&other, &waits, &UserDecision::Run, "me");
     assert_eq!(late, Err(over(&waits, "it was withdrawn: the process that asked has ended")));
     assert_eq!(other.take(&answered.id, &answered.digest).unwrap().1, None);
 }
@@ -193,7 +209,7 @@ fn what_a_dead_process_left_behind_is_withdrawn_with_its_answers() {
 #[test]
 fn what_a_client_asked_outlives_its_process_for_the_same_call_of_the_same_client() {
     let folder = Folder::new();
-    let asked = |caller: &str, arguments: &str| Asked {
+    let asked = |caller: &str, arguments: &str| QueuedQuestion {
         caller: Some(format!("gateway, client:{caller}")),
         ..review(arguments)
     };
@@ -202,17 +218,17 @@ fn what_a_client_asked_outlives_its_process_for_the_same_call_of_the_same_client
     let late = owner.post(&asked("a", "[]"), Duration::ZERO).unwrap();
     drop(owner);
     let next = folder.file();
-    let left = Entry { is_left: true, ..entry.clone() };
+    let left = QueueEntry { is_left: true, ..entry.clone() };
     assert_eq!(next.list(), Ok(vec![left]));
-    answer(&next, &entry, &Given::Run, "me").unwrap();
+    answer(&next, &entry, &UserDecision::Run, "me").unwrap();
     for (caller, arguments) in [("b", "{}"), ("a", "{ }"), ("a", "[]")] {
         let own = next.post(&asked(caller, arguments), LIMIT).unwrap();
-        assert_eq!(own.state, State::Waiting, "{caller} {arguments}");
+        assert_eq!(own.state, EntryState::Waiting, "{caller} {arguments}");
         assert!(![&entry.id, &late.id].contains(&&own.id), "{caller} {arguments}");
     }
     let again = next.post(&asked("a", "{}"), LIMIT).unwrap();
     assert_eq!(again.id, entry.id);
-    assert_eq!(next.take(&again.id, &again.digest).unwrap().1, Some(Given::Run));
+    assert_eq!(next.take(&again.id, &again.digest).unwrap().1, Some(UserDecision::Run));
     // The answer counts once.
     assert_ne!(next.post(&asked("a", "{}"), LIMIT).unwrap().id, entry.id);
 }
@@ -220,11 +236,12 @@ fn what_a_client_asked_outlives_its_process_for_the_same_call_of_the_same_client
 #[test]
 fn nothing_of_an_answer_is_left_once_it_was_taken() {
     let folder = Folder::new();
-    let (owner, other) = (folder.file(), folder.file());
+    let owner = folder.file();
+    let other = folder.file();
     let entry = owner.post(&form(), LIMIT).unwrap();
     let name = "a name that is nobody's business";
     let content = json!({"name": name}).as_object().cloned();
-    answer(&other, &entry, &Given::Accept(content.clone()), "me").unwrap();
+    answer(&other, &entry, &UserDecision::Accept(content.clone()), "me").unwrap();
     let holds = || {
         let files = std::fs::read_dir(folder.path().parent().unwrap()).unwrap();
         let files = files.filter_map(|file| std::fs::read(file.unwrap().path()).ok());
@@ -232,6 +249,9 @@ fn nothing_of_an_answer_is_left_once_it_was_taken() {
         files.filter(|bytes| bytes.windows(wanted.len()).any(|part| part == wanted)).count()
     };
     assert_ne!(holds(), 0, "the test looks in the wrong place");
-    assert_eq!(owner.take(&entry.id, &entry.digest).unwrap().1, Some(Given::Accept(content)));
+    assert_eq!(
+        owner.take(&entry.id, &entry.digest).unwrap().1,
+        Some(UserDecision::Accept(content))
+    );
     assert_eq!(holds(), 0);
 }

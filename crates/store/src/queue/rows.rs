@@ -8,15 +8,16 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use switchboard_files::process_lock::is_alive;
 
-use crate::queue::entry::{Asked, Entry, State};
-use crate::queue::error::WaitingError;
-use crate::queue::store::Answered;
-use crate::queue::user_decision::Given;
-use crate::rows::{time, unreadable};
-use crate::schema::Schema;
+use crate::queue::entry::{EntryState, QueueEntry, QueuedQuestion};
+use crate::queue::error::QueueError;
+use crate::queue::store::QueueAnswer;
+use crate::queue::user_decision::UserDecision;
+use crate::rows::{read_time, unreadable};
+use crate::schema::DatabaseSchema;
 
 /// The table of what waits; the mark reads `SWBW`.
-pub(crate) const WAITING: Schema = Schema { application: 0x5357_4257, migrations: &[FORMAT_1] };
+pub(crate) const QUEUE_SCHEMA: DatabaseSchema =
+    DatabaseSchema { application: 0x5357_4257, migrations: &[FORMAT_1] };
 
 const FORMAT_1: &str = "
     CREATE TABLE entries (
@@ -51,24 +52,24 @@ const END: &str = "
     WHERE id = ?1 AND state = 'waiting'";
 
 /// What ended so long ago is forgotten.
-const KEPT: Duration = Duration::from_secs(86_400);
+const RETENTION: Duration = Duration::from_secs(86_400);
 /// More does not wait: no person would get through it.
-const MOST: i64 = 1_000;
+const MAX_WAITING: i64 = 1_000;
 /// Letters and digits that are not taken for one another.
-const LETTERS: &[u8; 31] = b"abcdefghjkmnpqrstuvwxyz23456789";
-const LENGTH: usize = 4;
+const ID_ALPHABET: &[u8; 31] = b"abcdefghjkmnpqrstuvwxyz23456789";
+const ID_LEN: usize = 4;
 /// How often another id is tried when one is taken.
-const TRIES: usize = 16;
+const MAX_ID_TRIES: usize = 16;
 
 /// Who works with the file, and how to tell who else does.
-pub(crate) struct Here {
+pub(crate) struct LocalOwner {
     /// The name of this process as an owner.
     pub(crate) name: String,
     /// The folder of locks; none in memory, where nobody else is.
     pub(crate) owners: Option<PathBuf>,
 }
 
-impl Here {
+impl LocalOwner {
     fn is_alive(&self, owner: &str) -> bool {
         owner == self.name || self.owners.as_ref().is_none_or(|owners| is_alive(owners, owner))
     }
@@ -76,34 +77,34 @@ impl Here {
 
 /// Why a statement did not do what it should.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum QueueRowError {
     Database(rusqlite::Error),
-    Refused(WaitingError),
+    Refused(QueueError),
 }
 
 pub(crate) fn post(
     connection: &Connection,
-    here: &Here,
-    asked: &Asked,
+    here: &LocalOwner,
+    asked: &QueuedQuestion,
     limit: Duration,
-) -> Result<Entry, Trouble> {
+) -> Result<QueueEntry, QueueRowError> {
     let owner = here.name.as_str();
     let now = Timestamp::now();
-    let old = now.as_microsecond().saturating_sub(micros(KEPT));
+    let old = now.as_microsecond().saturating_sub(micros(RETENTION));
     connection
         .prepare_cached("DELETE FROM entries WHERE state <> 'waiting' AND ended_at < ?1")?
         .execute([old])?;
     let count: i64 = connection
         .prepare_cached("SELECT count(*) FROM entries WHERE state = 'waiting'")?
         .query_row([], |row| row.get(0))?;
-    if count >= MOST {
+    if count >= MAX_WAITING {
         let reason = format!("{count} others wait already");
-        return Err(refused(WaitingError::Store { reason, hint: "answer some of them" }));
+        return Err(refuse(QueueError::Store { reason, hint: "answer some of them" }));
     }
     let text = serde_json::to_string(asked).map_err(|error| unreadable(error.to_string()))?;
     let digest = asked.matter.digest();
     let expires = now.as_microsecond().saturating_add(micros(limit));
-    if let Some(id) = left_behind(connection, here, asked, &digest)? {
+    if let Some(id) = find_left_behind(connection, here, asked, &digest)? {
         connection.prepare_cached(ADOPT)?.execute((
             id.as_str(),
             owner,
@@ -113,7 +114,7 @@ pub(crate) fn post(
         ))?;
         return find(connection, &id);
     }
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ID_TRIES {
         let id = new_id();
         let added = connection.prepare_cached(POST)?.execute(named_params! {
             ":id": id,
@@ -128,16 +129,16 @@ pub(crate) fn post(
         }
     }
     let reason = "no free name was found".to_owned();
-    Err(refused(WaitingError::Store { reason, hint: "try again in a moment" }))
+    Err(refuse(QueueError::Store { reason, hint: "try again in a moment" }))
 }
 
 /// The same question of a process that has ended: it waits on, or was answered meanwhile.
-fn left_behind(
+fn find_left_behind(
     connection: &Connection,
-    here: &Here,
-    asked: &Asked,
+    here: &LocalOwner,
+    asked: &QueuedQuestion,
     digest: &str,
-) -> Result<Option<String>, Trouble> {
+) -> Result<Option<String>, QueueRowError> {
     if !asked.outlives_its_process() {
         return Ok(None);
     }
@@ -145,11 +146,11 @@ fn left_behind(
          AND (state = 'waiting' OR answer IS NOT NULL) ORDER BY created_at, id";
     let mut statement = connection.prepare_cached(query)?;
     let now = Timestamp::now().as_microsecond();
-    let entries = statement.query_map((digest, now), |row| Ok(entry(row).ok()))?;
+    let entries = statement.query_map((digest, now), |row| Ok(read_entry(row).ok()))?;
     for entry in entries {
         let Some(entry) = entry? else { continue };
         // What is kept is compared itself: the digest beside it could be anybody's.
-        let is_same = entry.asked.matter.digest() == digest && asked.is_again(&entry.asked);
+        let is_same = entry.asked.matter.digest() == digest && asked.repeats(&entry.asked);
         if is_same && !here.is_alive(&entry.owner) {
             return Ok(Some(entry.id));
         }
@@ -158,39 +159,46 @@ fn left_behind(
 }
 
 /// What waits, the oldest first.
-pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
+pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<QueueEntry>> {
     let query = "SELECT * FROM entries WHERE state = 'waiting' ORDER BY created_at, id";
     let mut statement = connection.prepare_cached(query)?;
     // One that cannot be read does not hide the others; it expires like all.
-    let entries = statement.query_map([], |row| Ok(entry(row).ok()))?;
+    let entries = statement.query_map([], |row| Ok(read_entry(row).ok()))?;
     entries.filter_map(Result::transpose).collect()
 }
 
-pub(crate) fn find(connection: &Connection, id: &str) -> Result<Entry, Trouble> {
+pub(crate) fn find(connection: &Connection, id: &str) -> Result<QueueEntry, QueueRowError> {
     let mut statement = connection.prepare_cached("SELECT * FROM entries WHERE id = ?1")?;
-    let found = statement.query_row([id], entry).optional()?;
-    found.ok_or_else(|| refused(WaitingError::Unknown(id.to_owned())))
+    let found = statement.query_row([id], read_entry).optional()?;
+    found.ok_or_else(|| refuse(QueueError::Unknown(id.to_owned())))
 }
 
-pub(crate) fn answer(connection: &Connection, answered: &Answered<'_>) -> Result<(), Trouble> {
+pub(crate) fn answer(
+    connection: &Connection,
+    answered: &QueueAnswer<'_>,
+) -> Result<(), QueueRowError> {
     let entry = find(connection, answered.id)?;
     let id = entry.id.clone();
     let how = match &entry.state {
-        State::Waiting => None,
-        State::Answered { by, word } => Some(format!("already answered by {by}, with `{word}`")),
-        State::Withdrawn { why } => Some(format!("it was withdrawn: {why}")),
-        State::Expired => Some("nobody answered in time".to_owned()),
+        EntryState::Waiting => None,
+        EntryState::Answered { by, word } => {
+            Some(format!("already answered by {by}, with `{word}`"))
+        }
+        EntryState::Withdrawn { why } => Some(format!("it was withdrawn: {why}")),
+        EntryState::Expired => Some("nobody answered in time".to_owned()),
     };
     if let Some(how) = how {
-        return Err(refused(WaitingError::Over { id, how }));
+        return Err(refuse(QueueError::Over { id, how }));
     }
     // What is shown is what was asked: both are told by the fingerprint.
     if entry.digest != answered.digest || entry.asked.matter.digest() != answered.digest {
-        return Err(refused(WaitingError::OtherDigest { id }));
+        return Err(refuse(QueueError::OtherDigest { id }));
     }
-    let state =
-        State::Answered { by: answered.by.to_owned(), word: answered.given.word().to_owned() };
-    end(connection, &id, &state, Some(answered.given))?;
+    let state = EntryState::Answered {
+        by: answered.by.to_owned(),
+        word: answered.decision.word().to_owned(),
+    };
+    end(connection, &id, &state, Some(answered.decision))?;
     Ok(())
 }
 
@@ -198,14 +206,14 @@ pub(crate) fn answer(connection: &Connection, answered: &Answered<'_>) -> Result
 pub(crate) fn end(
     connection: &Connection,
     id: &str,
-    state: &State,
-    given: Option<&Given>,
-) -> Result<bool, Trouble> {
+    state: &EntryState,
+    given: Option<&UserDecision>,
+) -> Result<bool, QueueRowError> {
     let (name, detail, word) = match state {
-        State::Waiting => return Ok(false),
-        State::Answered { by, word } => ("answered", Some(by.as_str()), Some(word.as_str())),
-        State::Withdrawn { why } => ("withdrawn", Some(why.as_str()), None),
-        State::Expired => ("expired", None, None),
+        EntryState::Waiting => return Ok(false),
+        EntryState::Answered { by, word } => ("answered", Some(by.as_str()), Some(word.as_str())),
+        EntryState::Withdrawn { why } => ("withdrawn", Some(why.as_str()), None),
+        EntryState::Expired => ("expired", None, None),
     };
     let answer = given.map(serde_json::to_string).transpose();
     let answer = answer.map_err(|error| unreadable(error.to_string()))?;
@@ -225,10 +233,10 @@ pub(crate) fn take(
     connection: &Connection,
     id: &str,
     digest: &str,
-) -> Result<(State, Option<Given>), Trouble> {
+) -> Result<(EntryState, Option<UserDecision>), QueueRowError> {
     let entry = find(connection, id)?;
     if entry.digest != digest || entry.asked.matter.digest() != digest {
-        return Err(refused(WaitingError::OtherDigest { id: id.to_owned() }));
+        return Err(refuse(QueueError::OtherDigest { id: id.to_owned() }));
     }
     let mut statement = connection.prepare_cached("SELECT answer FROM entries WHERE id = ?1")?;
     let answer: Option<String> = statement.query_row([id], |row| row.get(0))?;
@@ -254,17 +262,21 @@ pub(crate) fn has_expired(connection: &Connection) -> rusqlite::Result<bool> {
 
 /// Ends what expired and what dead processes left behind.
 /// What dead processes left behind and nobody will come back for.
-pub(crate) fn abandoned(connection: &Connection, dead: &[String]) -> rusqlite::Result<Vec<String>> {
+pub(crate) fn abandoned_entries(
+    connection: &Connection,
+    dead: &[String],
+) -> rusqlite::Result<Vec<String>> {
     let now = Timestamp::now();
     let query =
         "SELECT * FROM entries WHERE owner = ?1 AND (state = 'waiting' OR answer IS NOT NULL)";
     let mut statement = connection.prepare_cached(query)?;
     let mut found = Vec::new();
     for owner in dead {
-        let rows = statement.query_map([owner], |row| Ok((row.get("id")?, entry(row).ok())))?;
+        let rows =
+            statement.query_map([owner], |row| Ok((row.get("id")?, read_entry(row).ok())))?;
         for row in rows {
-            let (id, entry): (String, Option<Entry>) = row?;
-            let stays = |it: &Entry| it.asked.outlives_its_process() && it.expires_at > now;
+            let (id, entry): (String, Option<QueueEntry>) = row?;
+            let stays = |it: &QueueEntry| it.asked.outlives_its_process() && it.expires_at > now;
             found.extend((!entry.as_ref().is_some_and(stays)).then_some(id));
         }
     }
@@ -289,29 +301,29 @@ pub(crate) fn sweep(connection: &Connection, abandoned: &[String]) -> rusqlite::
     Ok(())
 }
 
-fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+fn read_entry(row: &Row<'_>) -> rusqlite::Result<QueueEntry> {
     let asked: String = row.get("asked")?;
-    let asked: Asked =
+    let asked: QueuedQuestion =
         serde_json::from_str(&asked).map_err(|error| unreadable(error.to_string()))?;
     let detail: Option<String> = row.get("detail")?;
     let detail = detail.unwrap_or_default();
     let name: String = row.get("state")?;
     let state = match name.as_str() {
-        "waiting" => State::Waiting,
+        "waiting" => EntryState::Waiting,
         "answered" => {
             let word: Option<String> = row.get("word")?;
-            State::Answered { by: detail, word: word.unwrap_or_default() }
+            EntryState::Answered { by: detail, word: word.unwrap_or_default() }
         }
-        "withdrawn" => State::Withdrawn { why: detail },
-        "expired" => State::Expired,
+        "withdrawn" => EntryState::Withdrawn { why: detail },
+        "expired" => EntryState::Expired,
         other => return Err(unreadable(format!("`state` holds `{other}`"))),
     };
-    Ok(Entry {
+    Ok(QueueEntry {
         id: row.get("id")?,
         digest: row.get("digest")?,
         asked,
-        created_at: time(row, "created_at")?.unwrap_or_default(),
-        expires_at: time(row, "expires_at")?.unwrap_or_default(),
+        created_at: read_time(row, "created_at")?.unwrap_or_default(),
+        expires_at: read_time(row, "expires_at")?.unwrap_or_default(),
         owner: row.get("owner")?,
         // Whoever knows the folder of locks looks.
         is_left: false,
@@ -322,11 +334,11 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
 fn new_id() -> String {
     // Keys of the standard hasher differ between processes and from one to the next.
     let mut chance = RandomState::new().build_hasher().finish();
-    let base = LETTERS.len() as u64;
-    let letters = (0..LENGTH).filter_map(|_| {
+    let base = ID_ALPHABET.len() as u64;
+    let letters = (0..ID_LEN).filter_map(|_| {
         let at = usize::try_from(chance % base).ok()?;
         chance /= base;
-        LETTERS.get(at).copied().map(char::from)
+        ID_ALPHABET.get(at).copied().map(char::from)
     });
     letters.collect()
 }
@@ -335,11 +347,11 @@ fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }
 
-const fn refused(error: WaitingError) -> Trouble {
-    Trouble::Refused(error)
+const fn refuse(error: QueueError) -> QueueRowError {
+    QueueRowError::Refused(error)
 }
 
-impl From<rusqlite::Error> for Trouble {
+impl From<rusqlite::Error> for QueueRowError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Database(error)
     }

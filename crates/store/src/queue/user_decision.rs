@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use switchboard_core::Answer;
 
-use crate::queue::ask_reply::Reply;
+use crate::queue::ask_reply::AskReply;
 
 /// What a person said: to the question about a call, or to what a server asks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "said", content = "with", rename_all = "snake_case")]
-pub enum Given {
+pub enum UserDecision {
     /// Run the call, this once.
     Run,
     /// Run it with these arguments instead: the text of a JSON object.
@@ -30,7 +30,7 @@ pub enum Given {
     Cancel,
 }
 
-impl Given {
+impl UserDecision {
     /// It in one word.
     #[must_use]
     pub const fn word(&self) -> &'static str {
@@ -62,11 +62,11 @@ impl Given {
 
     /// It as the reply to a server, if it is one.
     #[must_use]
-    pub fn into_reply(self) -> Option<Reply> {
+    pub fn into_reply(self) -> Option<AskReply> {
         match self {
-            Self::Accept(content) => Some(Reply::Accept(content)),
-            Self::Decline => Some(Reply::Decline),
-            Self::Cancel => Some(Reply::Cancel),
+            Self::Accept(content) => Some(AskReply::Accept(content)),
+            Self::Decline => Some(AskReply::Decline),
+            Self::Cancel => Some(AskReply::Cancel),
             Self::Run
             | Self::RunWith(_)
             | Self::Session
@@ -77,7 +77,7 @@ impl Given {
     }
 }
 
-impl From<&Answer> for Given {
+impl From<&Answer> for UserDecision {
     fn from(answer: &Answer) -> Self {
         match answer.clone() {
             Answer::Run => Self::Run,
@@ -90,12 +90,12 @@ impl From<&Answer> for Given {
     }
 }
 
-impl From<&Reply> for Given {
-    fn from(reply: &Reply) -> Self {
+impl From<&AskReply> for UserDecision {
+    fn from(reply: &AskReply) -> Self {
         match reply.clone() {
-            Reply::Accept(content) => Self::Accept(content),
-            Reply::Decline => Self::Decline,
-            Reply::Cancel => Self::Cancel,
+            AskReply::Accept(content) => Self::Accept(content),
+            AskReply::Decline => Self::Decline,
+            AskReply::Cancel => Self::Cancel,
         }
     }
 }

@@ -8,11 +8,11 @@ use std::path::Path;
 
 use switchboard_core::Durability;
 
-use crate::crash_tests::{FILE, WORK, heard, start, tell};
-use crate::entry::Opened;
+use crate::crash_tests::{FILE, WORK, parse_line, start, tell};
+use crate::entry::OpenReport;
 use crate::sessions::error::SessionError;
 use crate::sessions::id::SessionId;
-use crate::sessions::store::Sessions;
+use crate::sessions::store::SessionStore;
 use crate::sessions::store::tests::{about, body};
 
 const KILLED: &str = concat!(module_path!(), "::the_process_to_be_killed");
@@ -26,7 +26,7 @@ fn the_process_to_be_killed() {
     let id = SessionId::parse(id).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let sessions = Sessions::open(Path::new(&path), durability).unwrap();
+        let sessions = SessionStore::open(Path::new(&path), durability).unwrap();
         let mut next = sessions.steps(&id).await.unwrap().len() as u64 + 1;
         // Bounded in case the parent is gone.
         for _ in 0..100_000 {
@@ -48,7 +48,7 @@ fn the_process_to_be_killed() {
 fn killed_after(path: &Path, work: &str, enough: usize) -> (u32, Vec<u64>) {
     let (mut child, output) = start(KILLED, path, work);
     let mut told = Vec::new();
-    for line in output.lines().filter_map(heard) {
+    for line in output.lines().filter_map(parse_line) {
         told.push(line.parse().unwrap());
         if told.len() == enough {
             child.kill().unwrap();
@@ -63,7 +63,7 @@ async fn every_step_a_killed_process_told_of_is_there() {
     for (durability, rounds) in [("process", 8), ("power", 3)] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sessions.db");
-        let sessions = Sessions::open(&path, Durability::Process).unwrap();
+        let sessions = SessionStore::open(&path, Durability::Process).unwrap();
         let id = sessions.create(about(None)).await.unwrap();
         drop(sessions);
         let mut expected = Vec::new();
@@ -74,8 +74,8 @@ async fn every_step_a_killed_process_told_of_is_there() {
             assert!(told.iter().copied().eq(first..first + told.len() as u64), "{told:?}");
             expected.extend(told.iter().map(|number| body(&format!("{number} of {process}"))));
 
-            let sessions = Sessions::open(&path, Durability::Process).unwrap();
-            assert_eq!(sessions.opened(), Some(&Opened::default()));
+            let sessions = SessionStore::open(&path, Durability::Process).unwrap();
+            assert_eq!(sessions.open_report(), Some(&OpenReport::default()));
             let steps = sessions.steps(&id).await.unwrap();
             let kept: Vec<_> = steps.into_iter().map(|step| step.body).collect();
             // The last one may have been committed before the process could tell of it.
@@ -90,12 +90,13 @@ async fn every_step_a_killed_process_told_of_is_there() {
 async fn two_killed_processes_never_told_of_the_same_step() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sessions.db");
-    let sessions = Sessions::open(&path, Durability::Process).unwrap();
+    let sessions = SessionStore::open(&path, Durability::Process).unwrap();
     let id = sessions.create(about(None)).await.unwrap();
     let work = format!("process {id}");
     for round in 0..3_usize {
         let threads = [20 + round * 10, 60].map(|enough| {
-            let (path, work) = (path.clone(), work.clone());
+            let path = path.clone();
+            let work = work.clone();
             std::thread::spawn(move || killed_after(&path, &work, enough))
         });
         let mut told = BTreeMap::new();

@@ -1,52 +1,53 @@
 //! Which conversation a word means: an id, a name, the beginning of an id, or `last`.
 
 use rusqlite::{Connection, Params};
-use switchboard_text::nearest;
+use switchboard_text::nearest_names;
 
 use crate::sessions::error::SessionError;
 use crate::sessions::id::is_part_of_id;
-use crate::sessions::rows::{Trouble, list, summary};
+use crate::sessions::rows::{SessionRowError, list, read_summary};
 use crate::sessions::summary::SessionSummary;
 
 /// Means the conversation that was changed last, so none can be called so.
-const LAST: &str = "last";
-const LONGEST_NAME: usize = 100;
+const LAST_KEYWORD: &str = "last";
+const MAX_NAME_LEN: usize = 100;
 /// How many are named when a word means several, or none.
-const CANDIDATES: usize = 8;
+const MAX_CANDIDATES: usize = 8;
 /// How many conversations are looked through for a name that is like the word.
-const LOOKED_THROUGH: u32 = 1000;
+const MAX_COMPARED: u32 = 1000;
 
 /// The conversation that `word` means.
-pub(crate) fn find(connection: &Connection, word: &str) -> Result<SessionSummary, Trouble> {
+pub(crate) fn find(connection: &Connection, word: &str) -> Result<SessionSummary, SessionRowError> {
     let word = word.trim();
-    if let Some(found) = only(query(connection, "id = ?1", [word])?, word)? {
+    if let Some(found) = single_match(query(connection, "id = ?1", [word])?, word)? {
         return Ok(found);
     }
-    if word == LAST
+    if word == LAST_KEYWORD
         && let Some(found) = list(connection, 1)?.pop()
     {
         return Ok(found);
     }
-    if let Some(found) = only(query(connection, "name = ?1", [word])?, word)? {
+    if let Some(found) = single_match(query(connection, "name = ?1", [word])?, word)? {
         return Ok(found);
     }
     // The range serves the index, which a pattern would not: `{` follows `z`.
     if !word.is_empty()
         && is_part_of_id(word)
-        && let Some(found) = only(query(connection, "id > ?1 AND id < ?1 || '{'", [word])?, word)?
+        && let Some(found) =
+            single_match(query(connection, "id > ?1 AND id < ?1 || '{'", [word])?, word)?
     {
         return Ok(found);
     }
-    let near = near(connection, word)?;
+    let near = near_names(connection, word)?;
     Err(SessionError::Unknown { word: word.to_owned(), near }.into())
 }
 
 /// The name without the space around it, if a conversation can be called so.
-pub(crate) fn checked_name(name: &str) -> Result<String, SessionError> {
+pub(crate) fn check_name(name: &str) -> Result<String, SessionError> {
     let trimmed = name.trim();
     let good = !trimmed.is_empty()
-        && trimmed != LAST
-        && trimmed.chars().count() <= LONGEST_NAME
+        && trimmed != LAST_KEYWORD
+        && trimmed.chars().count() <= MAX_NAME_LEN
         && !trimmed.chars().any(char::is_control);
     if good { Ok(trimmed.to_owned()) } else { Err(SessionError::BadName(name.to_owned())) }
 }
@@ -59,20 +60,20 @@ fn query(
 ) -> rusqlite::Result<Vec<SessionSummary>> {
     let query = format!(
         "SELECT * FROM sessions WHERE {condition} ORDER BY changed_at DESC, id DESC LIMIT {}",
-        CANDIDATES + 1
+        MAX_CANDIDATES + 1
     );
-    connection.prepare_cached(&query)?.query_map(values, summary)?.collect()
+    connection.prepare_cached(&query)?.query_map(values, read_summary)?.collect()
 }
 
-fn only(
+fn single_match(
     mut found: Vec<SessionSummary>,
     word: &str,
 ) -> Result<Option<SessionSummary>, SessionError> {
     if found.len() < 2 {
         return Ok(found.pop());
     }
-    let mut candidates: Vec<String> = found.iter().take(CANDIDATES).map(label).collect();
-    if found.len() > CANDIDATES {
+    let mut candidates: Vec<String> = found.iter().take(MAX_CANDIDATES).map(label).collect();
+    if found.len() > MAX_CANDIDATES {
         candidates.push("…".to_owned());
     }
     Err(SessionError::Ambiguous { word: word.to_owned(), candidates })
@@ -85,9 +86,9 @@ fn label(session: &SessionSummary) -> String {
     }
 }
 
-fn near(connection: &Connection, word: &str) -> rusqlite::Result<Vec<String>> {
-    let known = list(connection, LOOKED_THROUGH)?;
+fn near_names(connection: &Connection, word: &str) -> rusqlite::Result<Vec<String>> {
+    let known = list(connection, MAX_COMPARED)?;
     let names = known.iter().filter_map(|session| session.name.as_deref());
     let words = names.chain(known.iter().map(|session| session.id.as_str()));
-    Ok(nearest(word, words, 3).into_iter().map(str::to_owned).collect())
+    Ok(nearest_names(word, words, 3).into_iter().map(str::to_owned).collect())
 }

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use crate::sessions::error::SessionError;
 
 const TIME_DIGITS: usize = 8;
-const CHANCE_DIGITS: usize = 4;
-const LENGTH: usize = TIME_DIGITS + CHANCE_DIGITS;
+const RANDOM_DIGITS: usize = 4;
+const LENGTH: usize = TIME_DIGITS + RANDOM_DIGITS;
 const BASE: u32 = 36;
 /// The start of 2020; eight digits of milliseconds from there last until 2109.
-const FIRST_MILLISECOND: i64 = 1_577_836_800_000;
-const LAST_TIME: u64 = (BASE as u64).pow(TIME_DIGITS as u32) - 1;
+const EPOCH_MS: i64 = 1_577_836_800_000;
+const MAX_TIME: u64 = (BASE as u64).pow(TIME_DIGITS as u32) - 1;
 
 /// The id of a conversation: twelve lower-case letters and digits, later ones sorted after earlier.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -43,11 +43,11 @@ impl SessionId {
 
     /// A new id for a conversation that begins at `time`; the caller sees to it that it is free.
     pub fn at(time: Timestamp) -> Self {
-        let since = u64::try_from(time.as_millisecond() - FIRST_MILLISECOND).unwrap_or(0);
+        let since = u64::try_from(time.as_millisecond() - EPOCH_MS).unwrap_or(0);
         // Keys of the standard hasher differ between processes and from one to the next.
         let chance = RandomState::new().build_hasher().finish();
-        let mut id = digits(since.min(LAST_TIME), TIME_DIGITS);
-        id.push_str(&digits(chance, CHANCE_DIGITS));
+        let mut id = digits(since.min(MAX_TIME), TIME_DIGITS);
+        id.push_str(&digits(chance, RANDOM_DIGITS));
         Self(id)
     }
 }

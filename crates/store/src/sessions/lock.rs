@@ -3,26 +3,26 @@
 use std::fs;
 use std::fs::{File, OpenOptions, TryLockError};
 
-use crate::file::folder_of;
+use crate::file::data_folder;
 use crate::sessions::error::SessionError;
 use crate::sessions::id::SessionId;
-use crate::sessions::store::Sessions;
+use crate::sessions::store::SessionStore;
 
 /// The right to go on with a conversation, until it is dropped or the process ends.
 #[derive(Debug)]
-pub struct Held {
+pub struct SessionLock {
     _lock: Option<File>,
 }
 
-impl Sessions {
+impl SessionStore {
     /// Takes the right to go on with a conversation.
     ///
     /// # Errors
     /// When another process has it, or there is no way to tell.
-    pub fn hold(&self, id: &SessionId) -> Result<Held, SessionError> {
+    pub fn lock_session(&self, id: &SessionId) -> Result<SessionLock, SessionError> {
         // What is only in memory is nobody else's.
-        let Some(path) = self.path() else { return Ok(Held { _lock: None }) };
-        let folder = folder_of(path).join("held");
+        let Some(path) = self.path() else { return Ok(SessionLock { _lock: None }) };
+        let folder = data_folder(path).join("held");
         let trouble = |error: std::io::Error| SessionError::Write {
             reason: error.to_string(),
             hint: "look at the folder of the conversations",
@@ -36,7 +36,7 @@ impl Sessions {
             .open(folder.join(format!("{id}.lock")))
             .map_err(trouble)?;
         match file.try_lock() {
-            Ok(()) => Ok(Held { _lock: Some(file) }),
+            Ok(()) => Ok(SessionLock { _lock: Some(file) }),
             Err(TryLockError::WouldBlock) => Err(SessionError::InUse { id: id.clone() }),
             Err(TryLockError::Error(error)) => Err(trouble(error)),
         }
@@ -53,16 +53,15 @@ mod tests {
     fn one_at_a_time_goes_on_with_a_conversation() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("sessions.db");
-        let (ours, theirs) = (
-            Sessions::open(&file, Durability::Process).unwrap(),
-            Sessions::open(&file, Durability::Process).unwrap(),
-        );
-        let (one, other) = ("aaaaaaaaaaaa", "bbbbbbbbbbbb");
+        let ours = SessionStore::open(&file, Durability::Process).unwrap();
+        let theirs = SessionStore::open(&file, Durability::Process).unwrap();
+        let one = "aaaaaaaaaaaa";
+        let other = "bbbbbbbbbbbb";
         let [one, other] = [one, other].map(|id| SessionId::parse(id).unwrap());
-        let held = ours.hold(&one).unwrap();
-        assert_eq!(theirs.hold(&one).unwrap_err(), SessionError::InUse { id: one.clone() });
-        theirs.hold(&other).unwrap();
+        let held = ours.lock_session(&one).unwrap();
+        assert_eq!(theirs.lock_session(&one).unwrap_err(), SessionError::InUse { id: one.clone() });
+        theirs.lock_session(&other).unwrap();
         drop(held);
-        theirs.hold(&one).unwrap();
+        theirs.lock_session(&one).unwrap();
     }
 }

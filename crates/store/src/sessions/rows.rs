@@ -5,15 +5,16 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use crate::folder_text::{FolderText, folder};
-use crate::rows::{bytes, size, time, unreadable};
-use crate::schema::Schema;
+use crate::rows::{read_bytes, read_size, read_time, unreadable};
+use crate::schema::DatabaseSchema;
 use crate::sessions::error::SessionError;
 use crate::sessions::id::SessionId;
-use crate::sessions::summary::{NewSession, SessionSummary, Step};
+use crate::sessions::summary::{NewSession, SessionStep, SessionSummary};
 use crate::statements::JsonText;
 
 /// The tables of conversations; the mark reads `SWBC`.
-pub(crate) const SESSIONS: Schema = Schema { application: 0x5357_4243, migrations: &[FORMAT_1] };
+pub(crate) const SESSIONS_SCHEMA: DatabaseSchema =
+    DatabaseSchema { application: 0x5357_4243, migrations: &[FORMAT_1] };
 
 const FORMAT_1: &str = "
     CREATE TABLE sessions (
@@ -77,18 +78,18 @@ const KEEP_TEXT: &str = "
     ON CONFLICT (session, handle) DO UPDATE SET text = excluded.text";
 
 /// How often another id is tried when one is taken.
-const TRIES: usize = 16;
+const MAX_ID_TRIES: usize = 16;
 
 /// Why a statement did not do what it should.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum SessionRowError {
     Database(rusqlite::Error),
     Refused(SessionError),
 }
 
 /// What a face may set.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Field {
+pub(crate) enum SessionField {
     Name,
     Model,
     Opening,
@@ -98,7 +99,7 @@ pub(crate) fn create(
     connection: &Connection,
     now: Timestamp,
     new: &NewSession,
-) -> Result<SessionId, Trouble> {
+) -> Result<SessionId, SessionRowError> {
     with_free_id(now, |id| {
         connection.prepare_cached(CREATE)?.execute(named_params! {
             ":id": id.as_str(),
@@ -117,13 +118,13 @@ pub(crate) fn fork(
     parent: &SessionId,
     upto: u64,
     name: Option<&str>,
-) -> Result<SessionId, Trouble> {
-    let steps = steps_of(connection, parent)?;
+) -> Result<SessionId, SessionRowError> {
+    let steps = step_count(connection, parent)?;
     if upto == 0 || upto > steps {
         let id = parent.clone();
         return Err(SessionError::NoSuchStep { id, number: upto, steps }.into());
     }
-    let upto = signed(upto);
+    let upto = to_database_count(upto);
     let id = with_free_id(now, |id| {
         connection.prepare_cached(FORK)?.execute(named_params! {
             ":id": id.as_str(),
@@ -138,11 +139,16 @@ pub(crate) fn fork(
     Ok(id)
 }
 
-pub(crate) fn append(connection: &Connection, id: &SessionId, step: &Step) -> Result<(), Trouble> {
-    let (number, at) = (signed(step.number), step.at.as_microsecond());
+pub(crate) fn append(
+    connection: &Connection,
+    id: &SessionId,
+    step: &SessionStep,
+) -> Result<(), SessionRowError> {
+    let number = to_database_count(step.number);
+    let at = step.at.as_microsecond();
     let advanced = connection.prepare_cached(ADVANCE)?.execute((id.as_str(), number, at))?;
     if advanced == 0 {
-        steps_of(connection, id)?;
+        step_count(connection, id)?;
         return Err(SessionError::Conflict { id: id.clone(), number: step.number }.into());
     }
     let values = (id.as_str(), number, at, &step.kind, JsonText(&step.body));
@@ -153,21 +159,21 @@ pub(crate) fn append(connection: &Connection, id: &SessionId, step: &Step) -> Re
 pub(crate) fn set(
     connection: &Connection,
     id: &SessionId,
-    field: Field,
+    field: SessionField,
     value: &str,
-) -> Result<(), Trouble> {
+) -> Result<(), SessionRowError> {
     let statement = match field {
-        Field::Name => "UPDATE sessions SET name = ?2 WHERE id = ?1",
-        Field::Model => "UPDATE sessions SET model = ?2 WHERE id = ?1",
-        Field::Opening => "UPDATE sessions SET opening = ?2 WHERE id = ?1",
+        SessionField::Name => "UPDATE sessions SET name = ?2 WHERE id = ?1",
+        SessionField::Model => "UPDATE sessions SET model = ?2 WHERE id = ?1",
+        SessionField::Opening => "UPDATE sessions SET opening = ?2 WHERE id = ?1",
     };
-    existing(connection.prepare_cached(statement)?.execute((id.as_str(), value))?, id)
+    require_existing(connection.prepare_cached(statement)?.execute((id.as_str(), value))?, id)
 }
 
-pub(crate) fn delete(connection: &Connection, id: &SessionId) -> Result<(), Trouble> {
+pub(crate) fn delete(connection: &Connection, id: &SessionId) -> Result<(), SessionRowError> {
     connection.execute("DELETE FROM steps WHERE session = ?1", [id.as_str()])?;
     connection.execute("DELETE FROM texts WHERE session = ?1", [id.as_str()])?;
-    existing(connection.execute("DELETE FROM sessions WHERE id = ?1", [id.as_str()])?, id)
+    require_existing(connection.execute("DELETE FROM sessions WHERE id = ?1", [id.as_str()])?, id)
 }
 
 pub(crate) fn keep_text(
@@ -175,8 +181,11 @@ pub(crate) fn keep_text(
     id: &SessionId,
     handle: &str,
     text: &str,
-) -> Result<(), Trouble> {
-    existing(connection.prepare_cached(KEEP_TEXT)?.execute((id.as_str(), handle, text))?, id)
+) -> Result<(), SessionRowError> {
+    require_existing(
+        connection.prepare_cached(KEEP_TEXT)?.execute((id.as_str(), handle, text))?,
+        id,
+    )
 }
 
 pub(crate) fn text(
@@ -190,12 +199,15 @@ pub(crate) fn text(
 }
 
 /// All steps in order; the caller holds a transaction, so that they are those of one moment.
-pub(crate) fn steps(connection: &Connection, id: &SessionId) -> Result<Vec<Step>, Trouble> {
-    let count = steps_of(connection, id)?;
+pub(crate) fn steps(
+    connection: &Connection,
+    id: &SessionId,
+) -> Result<Vec<SessionStep>, SessionRowError> {
+    let count = step_count(connection, id)?;
     let query = "SELECT number, at, kind, body FROM steps WHERE session = ?1 ORDER BY number";
     let mut statement = connection.prepare_cached(query)?;
-    let steps: Vec<Step> =
-        statement.query_map([id.as_str()], step)?.collect::<rusqlite::Result<_>>()?;
+    let steps: Vec<SessionStep> =
+        statement.query_map([id.as_str()], read_step)?.collect::<rusqlite::Result<_>>()?;
     // A conversation with a hole would tell a model things that were never said.
     if !steps.iter().map(|step| step.number).eq(1..=count) {
         return Err(unreadable(format!("steps of the conversation `{id}` are missing")).into());
@@ -206,37 +218,39 @@ pub(crate) fn steps(connection: &Connection, id: &SessionId) -> Result<Vec<Step>
 /// Conversations, last changed first.
 pub(crate) fn list(connection: &Connection, limit: u32) -> rusqlite::Result<Vec<SessionSummary>> {
     let query = "SELECT * FROM sessions ORDER BY changed_at DESC, id DESC LIMIT ?1";
-    connection.prepare_cached(query)?.query_map([limit], summary)?.collect()
+    connection.prepare_cached(query)?.query_map([limit], read_summary)?.collect()
 }
 
-pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<SessionSummary> {
+pub(crate) fn read_summary(row: &Row<'_>) -> rusqlite::Result<SessionSummary> {
     let parent = match row.get::<_, Option<String>>("parent")? {
-        Some(parent) => Some((id(&parent)?, size(row, "parent_step")?.unwrap_or_default())),
+        Some(parent) => {
+            Some((parse_id(&parent)?, read_size(row, "parent_step")?.unwrap_or_default()))
+        }
         None => None,
     };
     Ok(SessionSummary {
-        id: id(&row.get::<_, String>("id")?)?,
+        id: parse_id(&row.get::<_, String>("id")?)?,
         name: row.get("name")?,
         model: row.get("model")?,
-        folder: folder(bytes(row, "folder")?.unwrap_or_default()),
-        created_at: time(row, "created_at")?.unwrap_or_default(),
-        changed_at: time(row, "changed_at")?.unwrap_or_default(),
-        steps: size(row, "steps")?.unwrap_or_default(),
+        folder: folder(read_bytes(row, "folder")?.unwrap_or_default()),
+        created_at: read_time(row, "created_at")?.unwrap_or_default(),
+        changed_at: read_time(row, "changed_at")?.unwrap_or_default(),
+        steps: read_size(row, "steps")?.unwrap_or_default(),
         parent,
         opening: row.get("opening")?,
     })
 }
 
-fn step(row: &Row<'_>) -> rusqlite::Result<Step> {
-    Ok(Step {
-        number: size(row, "number")?.unwrap_or_default(),
-        at: time(row, "at")?.unwrap_or_default(),
+fn read_step(row: &Row<'_>) -> rusqlite::Result<SessionStep> {
+    Ok(SessionStep {
+        number: read_size(row, "number")?.unwrap_or_default(),
+        at: read_time(row, "at")?.unwrap_or_default(),
         kind: row.get("kind")?,
-        body: bytes(row, "body")?.unwrap_or_else(Bytes::new),
+        body: read_bytes(row, "body")?.unwrap_or_else(Bytes::new),
     })
 }
 
-fn steps_of(connection: &Connection, id: &SessionId) -> Result<u64, Trouble> {
+fn step_count(connection: &Connection, id: &SessionId) -> Result<u64, SessionRowError> {
     let mut statement = connection.prepare_cached("SELECT steps FROM sessions WHERE id = ?1")?;
     let count: Option<i64> = statement.query_row([id.as_str()], |row| row.get(0)).optional()?;
     count.map(i64::unsigned_abs).ok_or_else(|| SessionError::unknown(id).into())
@@ -245,8 +259,8 @@ fn steps_of(connection: &Connection, id: &SessionId) -> Result<u64, Trouble> {
 fn with_free_id(
     now: Timestamp,
     insert: impl Fn(&SessionId) -> rusqlite::Result<usize>,
-) -> Result<SessionId, Trouble> {
-    for _ in 0..TRIES {
+) -> Result<SessionId, SessionRowError> {
+    for _ in 0..MAX_ID_TRIES {
         let id = SessionId::at(now);
         if insert(&id)? > 0 {
             return Ok(id);
@@ -256,26 +270,26 @@ fn with_free_id(
     Err(SessionError::Write { reason, hint: "try again in a moment" }.into())
 }
 
-fn existing(changed: usize, id: &SessionId) -> Result<(), Trouble> {
+fn require_existing(changed: usize, id: &SessionId) -> Result<(), SessionRowError> {
     if changed == 0 { Err(SessionError::unknown(id).into()) } else { Ok(()) }
 }
 
-fn id(text: &str) -> rusqlite::Result<SessionId> {
+fn parse_id(text: &str) -> rusqlite::Result<SessionId> {
     SessionId::parse(text).map_err(|error| unreadable(error.to_string()))
 }
 
 /// A count for the database, which has no greater ones.
-fn signed(number: u64) -> i64 {
+fn to_database_count(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-impl From<rusqlite::Error> for Trouble {
+impl From<rusqlite::Error> for SessionRowError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Database(error)
     }
 }
 
-impl From<SessionError> for Trouble {
+impl From<SessionError> for SessionRowError {
     fn from(error: SessionError) -> Self {
         Self::Refused(error)
     }

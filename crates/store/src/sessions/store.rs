@@ -9,52 +9,52 @@ use rusqlite::{Connection, TransactionBehavior};
 use switchboard_core::Durability;
 use switchboard_files::SameFile;
 
-use crate::entry::Opened;
+use crate::entry::OpenReport;
 use crate::file;
-use crate::file::{enter, is_damage, suspect};
+use crate::file::{is_damage, lock_for_open, mark_suspect};
 use crate::file_error::FileError;
-use crate::ledger::{DISK_WAIT, LedgerOptions};
+use crate::ledger::{COMMIT_TIMEOUT, LedgerOptions};
 use crate::schema::migrate;
 use crate::sessions::error::SessionError;
-use crate::sessions::find::{checked_name, find};
+use crate::sessions::find::{check_name, find};
 use crate::sessions::id::SessionId;
 use crate::sessions::rows as store;
-use crate::sessions::rows::{Field, SESSIONS, Trouble};
-use crate::sessions::summary::{NewSession, SessionSummary, Step};
+use crate::sessions::rows::{SESSIONS_SCHEMA, SessionField, SessionRowError};
+use crate::sessions::summary::{NewSession, SessionStep, SessionSummary};
 
 /// Conversations that survive the process; clones are handles on the same file.
 ///
 /// Every change is one commit. A method that is given up while it waits may still have done its
 /// work.
 #[derive(Debug, Clone)]
-pub struct Sessions(Arc<Shared>);
+pub struct SessionStore(Arc<SessionStoreShared>);
 
 #[derive(Debug)]
-struct Shared {
+struct SessionStoreShared {
     connection: Mutex<Connection>,
-    file: Option<(PathBuf, Opened)>,
+    file: Option<(PathBuf, OpenReport)>,
     place: Option<SameFile>,
 }
 
 /// How a transaction begins, and how its failure is told.
 #[derive(Debug, Clone, Copy)]
-enum Access {
+enum TransactionAccess {
     Read,
     Write,
 }
 
-impl Sessions {
+impl SessionStore {
     /// Opens or creates the file at `path`; blocks for a short time.
     ///
     /// # Errors
     /// If the file or its folder cannot be used.
     pub fn open(path: &Path, durability: Durability) -> Result<Self, SessionError> {
-        let (_, gate) = enter(path)?;
+        let (_, gate) = lock_for_open(path)?;
         let options = LedgerOptions { durability, ..LedgerOptions::default() };
-        let mut opened = Opened::default();
-        let connection = file::open(path, &options, &SESSIONS, &mut opened)?;
+        let mut opened = OpenReport::default();
+        let connection = file::open(path, &options, &SESSIONS_SCHEMA, &mut opened)?;
         drop(gate);
-        Ok(Self::with(connection, Some((path.to_owned(), opened))))
+        Ok(Self::from_connection(connection, Some((path.to_owned(), opened))))
     }
 
     /// Conversations that are gone with the last handle.
@@ -65,8 +65,8 @@ impl Sessions {
         let place = Path::new(":memory:");
         let mut connection =
             Connection::open_in_memory().map_err(|error| FileError::from_open(place, &error))?;
-        migrate(&mut connection, place, &SESSIONS)?;
-        Ok(Self::with(connection, None))
+        migrate(&mut connection, place, &SESSIONS_SCHEMA)?;
+        Ok(Self::from_connection(connection, None))
     }
 
     /// The file; none if nothing outlives the handle.
@@ -76,7 +76,7 @@ impl Sessions {
 
     /// What happened while the file was opened; none if nothing outlives the handle.
     #[must_use]
-    pub fn opened(&self) -> Option<&Opened> {
+    pub fn open_report(&self) -> Option<&OpenReport> {
         self.0.file.as_ref().map(|(_, opened)| opened)
     }
 
@@ -85,10 +85,11 @@ impl Sessions {
     /// # Errors
     /// If the name is not one, or nothing can be written.
     pub async fn create(&self, new: NewSession) -> Result<SessionId, SessionError> {
-        let name = new.name.as_deref().map(checked_name).transpose()?;
+        let name = new.name.as_deref().map(check_name).transpose()?;
         let new = NewSession { name, ..new };
         let now = Timestamp::now();
-        self.run(Access::Write, move |connection| store::create(connection, now, &new)).await
+        self.run(TransactionAccess::Write, move |connection| store::create(connection, now, &new))
+            .await
     }
 
     /// Adds step `number`; it is on disk when this returns.
@@ -102,18 +103,19 @@ impl Sessions {
         kind: &str,
         body: Bytes,
     ) -> Result<(), SessionError> {
-        let step = Step { number, at: Timestamp::now(), kind: kind.to_owned(), body };
+        let step = SessionStep { number, at: Timestamp::now(), kind: kind.to_owned(), body };
         let id = id.clone();
-        self.run(Access::Write, move |connection| store::append(connection, &id, &step)).await
+        self.run(TransactionAccess::Write, move |connection| store::append(connection, &id, &step))
+            .await
     }
 
     /// All steps, in order.
     ///
     /// # Errors
     /// If there is no such conversation, or not all of it can be read.
-    pub async fn steps(&self, id: &SessionId) -> Result<Vec<Step>, SessionError> {
+    pub async fn steps(&self, id: &SessionId) -> Result<Vec<SessionStep>, SessionError> {
         let id = id.clone();
-        self.run(Access::Read, move |connection| store::steps(connection, &id)).await
+        self.run(TransactionAccess::Read, move |connection| store::steps(connection, &id)).await
     }
 
     /// Conversations, last changed first.
@@ -121,7 +123,8 @@ impl Sessions {
     /// # Errors
     /// If the file cannot be read.
     pub async fn list(&self, limit: u32) -> Result<Vec<SessionSummary>, SessionError> {
-        self.run(Access::Read, move |connection| Ok(store::list(connection, limit)?)).await
+        self.run(TransactionAccess::Read, move |connection| Ok(store::list(connection, limit)?))
+            .await
     }
 
     /// The conversation with that id or name, whose id begins so, or that was changed `last`.
@@ -130,7 +133,7 @@ impl Sessions {
     /// `Unknown` or `Ambiguous` if the word does not mean exactly one.
     pub async fn find(&self, word: &str) -> Result<SessionSummary, SessionError> {
         let word = word.to_owned();
-        self.run(Access::Read, move |connection| find(connection, &word)).await
+        self.run(TransactionAccess::Read, move |connection| find(connection, &word)).await
     }
 
     /// Gives the conversation a name; several may have the same.
@@ -138,7 +141,7 @@ impl Sessions {
     /// # Errors
     /// If the name is not one, or there is no such conversation.
     pub async fn rename(&self, id: &SessionId, name: &str) -> Result<(), SessionError> {
-        self.set(id, Field::Name, checked_name(name)?).await
+        self.set(id, SessionField::Name, check_name(name)?).await
     }
 
     /// Sets the words that a list shows of it.
@@ -146,7 +149,7 @@ impl Sessions {
     /// # Errors
     /// If there is no such conversation.
     pub async fn set_opening(&self, id: &SessionId, text: &str) -> Result<(), SessionError> {
-        self.set(id, Field::Opening, text.to_owned()).await
+        self.set(id, SessionField::Opening, text.to_owned()).await
     }
 
     /// Sets the model it is held with.
@@ -154,7 +157,7 @@ impl Sessions {
     /// # Errors
     /// If there is no such conversation.
     pub async fn set_model(&self, id: &SessionId, model: &str) -> Result<(), SessionError> {
-        self.set(id, Field::Model, model.to_owned()).await
+        self.set(id, SessionField::Model, model.to_owned()).await
     }
 
     /// Removes the conversation with its steps and texts; forks of it stay.
@@ -163,7 +166,7 @@ impl Sessions {
     /// If there is no such conversation.
     pub async fn delete(&self, id: &SessionId) -> Result<(), SessionError> {
         let id = id.clone();
-        self.run(Access::Write, move |connection| store::delete(connection, &id)).await
+        self.run(TransactionAccess::Write, move |connection| store::delete(connection, &id)).await
     }
 
     /// Copies the steps up to `upto` and all kept texts into a conversation of its own.
@@ -176,9 +179,10 @@ impl Sessions {
         upto: u64,
         name: Option<String>,
     ) -> Result<SessionId, SessionError> {
-        let name = name.as_deref().map(checked_name).transpose()?;
-        let (id, now) = (id.clone(), Timestamp::now());
-        self.run(Access::Write, move |connection| {
+        let name = name.as_deref().map(check_name).transpose()?;
+        let id = id.clone();
+        let now = Timestamp::now();
+        self.run(TransactionAccess::Write, move |connection| {
             store::fork(connection, now, &id, upto, name.as_deref())
         })
         .await
@@ -194,9 +198,13 @@ impl Sessions {
         handle: &str,
         text: &str,
     ) -> Result<(), SessionError> {
-        let (id, handle, text) = (id.clone(), handle.to_owned(), text.to_owned());
-        self.run(Access::Write, move |connection| store::keep_text(connection, &id, &handle, &text))
-            .await
+        let id = id.clone();
+        let handle = handle.to_owned();
+        let text = text.to_owned();
+        self.run(TransactionAccess::Write, move |connection| {
+            store::keep_text(connection, &id, &handle, &text)
+        })
+        .await
     }
 
     /// A text that was kept.
@@ -204,53 +212,65 @@ impl Sessions {
     /// # Errors
     /// If the file cannot be read.
     pub async fn text(&self, id: &SessionId, handle: &str) -> Result<Option<String>, SessionError> {
-        let (id, handle) = (id.clone(), handle.to_owned());
-        self.run(Access::Read, move |connection| Ok(store::text(connection, &id, &handle)?)).await
-    }
-
-    fn with(connection: Connection, file: Option<(PathBuf, Opened)>) -> Self {
-        let place = file.as_ref().map(|(path, _)| SameFile::at(path));
-        Self(Arc::new(Shared { connection: Mutex::new(connection), file, place }))
-    }
-
-    async fn set(&self, id: &SessionId, field: Field, value: String) -> Result<(), SessionError> {
         let id = id.clone();
-        self.run(Access::Write, move |connection| store::set(connection, &id, field, &value)).await
+        let handle = handle.to_owned();
+        self.run(TransactionAccess::Read, move |connection| {
+            Ok(store::text(connection, &id, &handle)?)
+        })
+        .await
+    }
+
+    fn from_connection(connection: Connection, file: Option<(PathBuf, OpenReport)>) -> Self {
+        let place = file.as_ref().map(|(path, _)| SameFile::at(path));
+        Self(Arc::new(SessionStoreShared { connection: Mutex::new(connection), file, place }))
+    }
+
+    async fn set(
+        &self,
+        id: &SessionId,
+        field: SessionField,
+        value: String,
+    ) -> Result<(), SessionError> {
+        let id = id.clone();
+        self.run(TransactionAccess::Write, move |connection| {
+            store::set(connection, &id, field, &value)
+        })
+        .await
     }
 
     /// Does the work in one transaction, on a thread that may wait for the disk.
     async fn run<T: Send + 'static>(
         &self,
-        access: Access,
-        work: impl FnOnce(&Connection) -> Result<T, Trouble> + Send + 'static,
+        access: TransactionAccess,
+        work: impl FnOnce(&Connection) -> Result<T, SessionRowError> + Send + 'static,
     ) -> Result<T, SessionError> {
         let shared = Arc::clone(&self.0);
         let working = tokio::task::spawn_blocking(move || shared.transact(access, work));
-        match tokio::time::timeout(DISK_WAIT, working).await {
+        match tokio::time::timeout(COMMIT_TIMEOUT, working).await {
             Ok(Ok(done)) => done,
-            Ok(Err(error)) => Err(access.failed(error.to_string())),
+            Ok(Err(error)) => Err(access.abort_error(error.to_string())),
             Err(_) => Err(access.slow()),
         }
     }
 }
 
-impl Shared {
+impl SessionStoreShared {
     fn transact<T>(
         &self,
-        access: Access,
-        work: impl FnOnce(&Connection) -> Result<T, Trouble>,
+        access: TransactionAccess,
+        work: impl FnOnce(&Connection) -> Result<T, SessionRowError>,
     ) -> Result<T, SessionError> {
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let placed = self.place.as_ref().map_or(Ok(()), SameFile::check);
         let done = placed
-            .map_err(Trouble::from)
+            .map_err(SessionRowError::from)
             .and_then(|()| in_transaction(&mut connection, access, work));
         drop(connection);
         done.map_err(|trouble| match trouble {
-            Trouble::Refused(error) => error,
-            Trouble::Database(error) => {
+            SessionRowError::Refused(error) => error,
+            SessionRowError::Database(error) => {
                 if let Some((path, _)) = self.file.as_ref().filter(|_| is_damage(&error)) {
-                    suspect(path);
+                    mark_suspect(path);
                 }
                 access.error(&error)
             }
@@ -260,12 +280,12 @@ impl Shared {
 
 fn in_transaction<T>(
     connection: &mut Connection,
-    access: Access,
-    work: impl FnOnce(&Connection) -> Result<T, Trouble>,
-) -> Result<T, Trouble> {
+    access: TransactionAccess,
+    work: impl FnOnce(&Connection) -> Result<T, SessionRowError>,
+) -> Result<T, SessionRowError> {
     let behavior = match access {
-        Access::Read => TransactionBehavior::Deferred,
-        Access::Write => TransactionBehavior::Immediate,
+        TransactionAccess::Read => TransactionBehavior::Deferred,
+        TransactionAccess::Write => TransactionBehavior::Immediate,
     };
     let transaction = connection.transaction_with_behavior(behavior)?;
     let done = work(&transaction)?;
@@ -273,7 +293,7 @@ fn in_transaction<T>(
     Ok(done)
 }
 
-impl Access {
+impl TransactionAccess {
     fn error(self, error: &rusqlite::Error) -> SessionError {
         match self {
             Self::Read => SessionError::from_read(error),
@@ -289,7 +309,7 @@ impl Access {
     }
 
     /// The work was broken off; nothing of it was committed.
-    fn failed(self, reason: String) -> SessionError {
+    fn abort_error(self, reason: String) -> SessionError {
         match self {
             Self::Read => SessionError::Read(reason),
             Self::Write => SessionError::Write { reason, hint: "try again" },

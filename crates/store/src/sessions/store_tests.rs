@@ -16,7 +16,7 @@ pub(crate) fn body(text: &str) -> Bytes {
     Bytes::from(format!(r#"{{"text":"{text}"}}"#))
 }
 
-impl Sessions {
+impl SessionStore {
     /// Shortens the patience with other processes.
     pub(crate) fn wait_for_others(&self, limit: std::time::Duration) {
         self.0.connection.lock().unwrap().busy_timeout(limit).unwrap();
@@ -30,14 +30,14 @@ impl Sessions {
 }
 
 /// Appends steps with these texts to what is there.
-async fn say(sessions: &Sessions, id: &SessionId, texts: &[&str]) {
+async fn say(sessions: &SessionStore, id: &SessionId, texts: &[&str]) {
     let first = sessions.steps(id).await.unwrap().len() as u64 + 1;
     for (number, text) in (first..).zip(texts) {
         sessions.append(id, number, "said", body(text)).await.unwrap();
     }
 }
 
-async fn said(sessions: &Sessions, id: &SessionId) -> Vec<Bytes> {
+async fn step_bodies(sessions: &SessionStore, id: &SessionId) -> Vec<Bytes> {
     sessions.steps(id).await.unwrap().into_iter().map(|step| step.body).collect()
 }
 
@@ -45,8 +45,11 @@ async fn said(sessions: &Sessions, id: &SessionId) -> Vec<Bytes> {
 async fn a_conversation_is_read_back_whole_by_the_next_process() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("record/sessions.db");
-    let sessions = Sessions::open(&path, Durability::Power).unwrap();
-    assert_eq!(sessions.opened(), Some(&Opened { created: true, ..Opened::default() }));
+    let sessions = SessionStore::open(&path, Durability::Power).unwrap();
+    assert_eq!(
+        sessions.open_report(),
+        Some(&OpenReport { created: true, ..OpenReport::default() })
+    );
     let before = Timestamp::now();
     let id = sessions.create(about(Some(" trip "))).await.unwrap();
     sessions.append(&id, 1, "user", body("hello")).await.unwrap();
@@ -55,14 +58,15 @@ async fn a_conversation_is_read_back_whole_by_the_next_process() {
     sessions.set_model(&id, "large").await.unwrap();
     drop(sessions);
 
-    let sessions = Sessions::open(&path, Durability::Power).unwrap();
-    assert_eq!(sessions.opened(), Some(&Opened::default()));
+    let sessions = SessionStore::open(&path, Durability::Power).unwrap();
+    assert_eq!(sessions.open_report(), Some(&OpenReport::default()));
     let steps = sessions.steps(&id).await.unwrap();
     let summary = sessions.find(id.as_str()).await.unwrap();
     let micro = |time: Timestamp| Timestamp::from_microsecond(time.as_microsecond()).unwrap();
     assert!(micro(before) <= summary.created_at && summary.created_at <= steps[0].at);
     assert!(steps[0].at <= steps[1].at && steps[1].at <= Timestamp::now());
-    let step = |number, at, kind: &str, body| Step { number, at, kind: kind.to_owned(), body };
+    let step =
+        |number, at, kind: &str, body| SessionStep { number, at, kind: kind.to_owned(), body };
     assert_eq!(
         steps,
         [
@@ -89,7 +93,7 @@ async fn a_conversation_is_read_back_whole_by_the_next_process() {
 fn only_where_power_may_fail_every_step_is_forced_to_the_disk() {
     for (durability, expected) in [(Durability::Process, 1), (Durability::Power, 2)] {
         let folder = tempfile::tempdir().unwrap();
-        let sessions = Sessions::open(&folder.path().join("sessions.db"), durability).unwrap();
+        let sessions = SessionStore::open(&folder.path().join("sessions.db"), durability).unwrap();
         let connection = sessions.0.connection.lock().unwrap();
         let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get(0));
         assert_eq!(pragma("synchronous"), Ok(expected), "{durability:?}");
@@ -101,7 +105,7 @@ fn only_where_power_may_fail_every_step_is_forced_to_the_disk() {
 #[tokio::test]
 async fn a_folder_comes_back_even_if_its_name_is_not_text() {
     use std::os::unix::ffi::OsStrExt;
-    let sessions = Sessions::in_memory().unwrap();
+    let sessions = SessionStore::in_memory().unwrap();
     let folder = PathBuf::from(std::ffi::OsStr::from_bytes(b"/tmp/\xff\xfe"));
     let new = NewSession { folder: folder.clone(), ..about(None) };
     let id = sessions.create(new).await.unwrap();
@@ -110,7 +114,7 @@ async fn a_folder_comes_back_even_if_its_name_is_not_text() {
 
 #[tokio::test]
 async fn only_the_next_step_is_taken() {
-    let sessions = Sessions::in_memory().unwrap();
+    let sessions = SessionStore::in_memory().unwrap();
     let id = sessions.create(about(None)).await.unwrap();
     say(&sessions, &id, &["a", "b"]).await;
     for number in [0, 1, 2, 4, u64::MAX] {
@@ -120,12 +124,12 @@ async fn only_the_next_step_is_taken() {
         assert!(error.hint().unwrap().contains("fork"));
     }
     sessions.append(&id, 3, "said", body("c")).await.unwrap();
-    assert_eq!(said(&sessions, &id).await, [body("a"), body("b"), body("c")]);
+    assert_eq!(step_bodies(&sessions, &id).await, [body("a"), body("b"), body("c")]);
 }
 
 #[tokio::test]
 async fn nothing_can_be_done_with_a_conversation_that_is_gone() {
-    let sessions = Sessions::in_memory().unwrap();
+    let sessions = SessionStore::in_memory().unwrap();
     let id = sessions.create(about(Some("short"))).await.unwrap();
     say(&sessions, &id, &["a"]).await;
     sessions.keep_text(&id, "t1", "long").await.unwrap();
@@ -147,7 +151,7 @@ async fn nothing_can_be_done_with_a_conversation_that_is_gone() {
 
 #[tokio::test]
 async fn a_list_begins_with_what_was_changed_last() {
-    let sessions = Sessions::in_memory().unwrap();
+    let sessions = SessionStore::in_memory().unwrap();
     let mut ids = Vec::new();
     for name in ["a", "b", "c"] {
         ids.push(sessions.create(about(Some(name))).await.unwrap());
@@ -165,7 +169,7 @@ async fn a_list_begins_with_what_was_changed_last() {
 
 #[tokio::test]
 async fn a_word_finds_one_conversation_or_says_why_not() {
-    let sessions = Sessions::in_memory().unwrap();
+    let sessions = SessionStore::in_memory().unwrap();
     let none = sessions.find("last").await.unwrap_err();
     assert_eq!(none, SessionError::Unknown { word: "last".to_owned(), near: vec![] });
 
@@ -218,7 +222,7 @@ async fn a_word_finds_one_conversation_or_says_why_not() {
 
 #[tokio::test]
 async fn a_word_that_means_many_names_the_last_few() {
-    let sessions = Sessions::in_memory().unwrap();
+    let sessions = SessionStore::in_memory().unwrap();
     for _ in 0..20 {
         sessions.create(about(Some("same"))).await.unwrap();
     }
@@ -230,7 +234,7 @@ async fn a_word_that_means_many_names_the_last_few() {
 
 #[tokio::test]
 async fn names_that_nobody_could_type_are_refused() {
-    let sessions = Sessions::in_memory().unwrap();
+    let sessions = SessionStore::in_memory().unwrap();
     let id = sessions.create(about(None)).await.unwrap();
     say(&sessions, &id, &["a"]).await;
     let long = "x".repeat(101);
@@ -248,14 +252,14 @@ async fn names_that_nobody_could_type_are_refused() {
 
 #[tokio::test]
 async fn a_fork_takes_steps_and_texts_along_and_goes_its_own_way() {
-    let sessions = Sessions::in_memory().unwrap();
+    let sessions = SessionStore::in_memory().unwrap();
     let id = sessions.create(about(Some("trunk"))).await.unwrap();
     say(&sessions, &id, &["a", "b", "c"]).await;
     sessions.set_opening(&id, "a …").await.unwrap();
     sessions.keep_text(&id, "t1", "long").await.unwrap();
     let fork = sessions.fork(&id, 2, Some("branch".to_owned())).await.unwrap();
-    let (trunk, branch) =
-        (sessions.steps(&id).await.unwrap(), sessions.steps(&fork).await.unwrap());
+    let trunk = sessions.steps(&id).await.unwrap();
+    let branch = sessions.steps(&fork).await.unwrap();
     assert_eq!(branch, trunk[..2]);
     let summary = sessions.find("branch").await.unwrap();
     let expected = SessionSummary {
@@ -271,10 +275,10 @@ async fn a_fork_takes_steps_and_texts_along_and_goes_its_own_way() {
 
     say(&sessions, &fork, &["other"]).await;
     sessions.keep_text(&fork, "t1", "changed").await.unwrap();
-    assert_eq!(said(&sessions, &id).await, [body("a"), body("b"), body("c")]);
+    assert_eq!(step_bodies(&sessions, &id).await, [body("a"), body("b"), body("c")]);
     assert_eq!(sessions.text(&id, "t1").await.unwrap().as_deref(), Some("long"));
     sessions.delete(&id).await.unwrap();
-    assert_eq!(said(&sessions, &fork).await, [body("a"), body("b"), body("other")]);
+    assert_eq!(step_bodies(&sessions, &fork).await, [body("a"), body("b"), body("other")]);
     assert_eq!(sessions.text(&fork, "t1").await.unwrap().as_deref(), Some("changed"));
     assert_eq!(sessions.find("branch").await.unwrap().parent, Some((id, 2)));
 
@@ -286,7 +290,7 @@ async fn a_fork_takes_steps_and_texts_along_and_goes_its_own_way() {
 
 #[tokio::test]
 async fn a_text_is_kept_under_its_handle_until_it_is_replaced() {
-    let sessions = Sessions::in_memory().unwrap();
+    let sessions = SessionStore::in_memory().unwrap();
     let id = sessions.create(about(None)).await.unwrap();
     let other = sessions.create(about(None)).await.unwrap();
     let long = "line\u{0}\n".repeat(100_000);
@@ -300,12 +304,12 @@ async fn a_text_is_kept_under_its_handle_until_it_is_replaced() {
 
 #[tokio::test]
 async fn what_is_in_memory_is_shared_by_clones_and_gone_with_them() {
-    let sessions = Sessions::in_memory().unwrap();
+    let sessions = SessionStore::in_memory().unwrap();
     let id = sessions.clone().create(about(None)).await.unwrap();
     say(&sessions.clone(), &id, &["a"]).await;
-    assert_eq!(said(&sessions, &id).await, [body("a")]);
-    assert_eq!(sessions.opened(), None);
-    assert_eq!(Sessions::in_memory().unwrap().list(10).await, Ok(vec![]));
+    assert_eq!(step_bodies(&sessions, &id).await, [body("a")]);
+    assert_eq!(sessions.open_report(), None);
+    assert_eq!(SessionStore::in_memory().unwrap().list(10).await, Ok(vec![]));
 }
 
 /// Something done to the conversations there are, chosen by a number.
@@ -344,7 +348,7 @@ impl Expected {
     }
 }
 
-async fn perform(sessions: &Sessions, expected: &mut Vec<Expected>, act: Act, count: usize) {
+async fn perform(sessions: &SessionStore, expected: &mut Vec<Expected>, act: Act, count: usize) {
     let chosen = |which: usize| which.checked_rem(expected.len());
     let fresh = body(&format!("{count}"));
     match act {
@@ -383,14 +387,15 @@ async fn perform(sessions: &Sessions, expected: &mut Vec<Expected>, act: Act, co
         }
         Act::Keep(which, handle) => {
             let Some(session) = chosen(which).and_then(|at| expected.get_mut(at)) else { return };
-            let (handle, text) = (format!("t{handle}"), format!("text {count}"));
+            let handle = format!("t{handle}");
+            let text = format!("text {count}");
             sessions.keep_text(&session.id, &handle, &text).await.unwrap();
             session.texts.insert(handle, text);
         }
     }
 }
 
-async fn found(sessions: &Sessions) -> Vec<Expected> {
+async fn found(sessions: &SessionStore) -> Vec<Expected> {
     let mut all = Vec::new();
     for summary in sessions.list(1000).await.unwrap() {
         let mut session = Expected::empty(summary.id);
@@ -415,7 +420,7 @@ proptest! {
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let sessions = Sessions::in_memory().unwrap();
+            let sessions = SessionStore::in_memory().unwrap();
             let mut expected = Vec::new();
             for (count, act) in acts.into_iter().enumerate() {
                 perform(&sessions, &mut expected, act, count).await;

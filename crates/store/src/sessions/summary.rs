@@ -44,7 +44,7 @@ pub struct SessionSummary {
 
 /// One step of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct SessionStep {
     /// Its place, from 1.
     pub number: u64,
     /// When it was added.

@@ -6,19 +6,19 @@ use std::time::Duration;
 use rusqlite::Connection;
 use switchboard_core::Durability;
 
-use crate::entry::Opened;
+use crate::entry::OpenReport;
 use crate::ledger::Ledger;
 use crate::sessions::error::SessionError;
 use crate::sessions::id::SessionId;
-use crate::sessions::store::Sessions;
+use crate::sessions::store::SessionStore;
 use crate::sessions::store::tests::{about, body};
 
-fn open(path: &Path) -> Sessions {
-    Sessions::open(path, Durability::Process).unwrap()
+fn open(path: &Path) -> SessionStore {
+    SessionStore::open(path, Durability::Process).unwrap()
 }
 
 /// Appends as whoever is next, as two processes would that do not know of each other.
-async fn push(sessions: &Sessions, id: &SessionId, text: &str) -> u64 {
+async fn push(sessions: &SessionStore, id: &SessionId, text: &str) -> u64 {
     for _ in 0..10_000 {
         let number = sessions.steps(id).await.unwrap().len() as u64 + 1;
         match sessions.append(id, number, "said", body(text)).await {
@@ -123,14 +123,14 @@ async fn a_damaged_file_is_put_aside_and_a_new_one_made() {
     std::fs::write(&path, &damaged).unwrap();
 
     let sessions = open(&path);
-    let aside = sessions.opened().unwrap().quarantined.clone().unwrap();
+    let aside = sessions.open_report().unwrap().quarantined.clone().unwrap();
     let name = aside.file_name().unwrap().to_str().unwrap();
     assert!(name.starts_with("sessions.db.corrupt-"), "{name}");
     assert_eq!(std::fs::read(&aside).unwrap(), damaged);
     let id = sessions.create(about(None)).await.unwrap();
     sessions.append(&id, 1, "said", body("new")).await.unwrap();
     drop(sessions);
-    assert_eq!(open(&path).opened(), Some(&Opened::default()));
+    assert_eq!(open(&path).open_report(), Some(&OpenReport::default()));
 }
 
 #[tokio::test]
@@ -154,7 +154,7 @@ async fn damage_that_is_met_while_reading_has_the_whole_file_checked_next_time()
 async fn what_cannot_be_opened_says_why_and_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let error_at = |path: &Path| Sessions::open(path, Durability::Process).unwrap_err();
+    let error_at = |path: &Path| SessionStore::open(path, Durability::Process).unwrap_err();
     std::fs::write(at("file"), "").unwrap();
     let error = error_at(&at("file").join("sessions.db"));
     assert!(matches!(error, SessionError::Open { .. }), "{error}");
@@ -190,20 +190,21 @@ async fn the_files_are_private_and_an_open_folder_is_refused() {
     drop(sessions);
 
     std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o777)).unwrap();
-    let error = Sessions::open(&path, Durability::Process).unwrap_err();
+    let error = SessionStore::open(&path, Durability::Process).unwrap_err();
     assert!(matches!(error, SessionError::Exposed { .. }), "{error}");
 }
 
 #[tokio::test]
 async fn conversations_and_calls_share_a_folder() {
     let folder = tempfile::tempdir().unwrap();
-    let (calls, path) = (folder.path().join("calls.db"), folder.path().join("sessions.db"));
+    let calls = folder.path().join("calls.db");
+    let path = folder.path().join("sessions.db");
     let ledger = Ledger::open(&calls, Durability::Process).unwrap();
     let sessions = open(&path);
     let id = sessions.create(about(None)).await.unwrap();
     let beside = Ledger::open(&calls, Durability::Process).unwrap();
     assert_eq!(open(&path).find("last").await.unwrap().id, id);
-    assert_eq!(beside.opened(), Some(&Opened::default()));
+    assert_eq!(beside.open_report(), Some(&OpenReport::default()));
     beside.stop().await;
     ledger.stop().await;
 }

@@ -1,30 +1,30 @@
 //! Lines to blocks: paragraphs, headings, items, quotes, code, tables and rules.
 
-use super::code::{self, CodeLine, Fence};
-use super::containers::{After, Containers, Start};
+use super::code::{self, CodeFence, CodeLine};
+use super::containers::{After, Containers, LineStart};
 use super::inline::Inline;
-use super::openings::{Found, InItem, Kind, Opening};
-use super::style::{Paint, Style};
+use super::openings::{BlockOpening, InItem, OpeningKind, OpeningMatch};
+use super::style::{Paint, TextStyle};
 use super::table;
-use super::wrap::{Sink as _, Wrap};
+use super::wrap::{SpanSink as _, Wrap};
 
 /// Narrower terminals are treated as if they had this many columns.
-const NARROWEST: usize = 20;
+const MIN_WIDTH: usize = 20;
 
 /// What the current line is.
 #[derive(Debug)]
-enum State {
-    Start(Start),
-    Opening(Opening),
+enum LineState {
+    Start(LineStart),
+    Opening(BlockOpening),
     Text,
     Heading,
     Row(String),
-    Code(Fence),
+    Code(CodeFence),
 }
 
 /// What a line begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Leaf {
+enum LeafBlock {
     Text,
     Row,
     Other,
@@ -38,7 +38,7 @@ pub struct Markdown {
     wrap: Wrap,
     inline: Inline,
     containers: Containers,
-    state: State,
+    state: LineState,
     /// A paragraph that the next line may continue.
     in_paragraph: bool,
     /// A blank line is due before the next block.
@@ -52,14 +52,14 @@ pub struct Markdown {
 impl Markdown {
     /// Renders for a terminal with so many columns.
     pub fn new(width: usize, paint: Paint) -> Self {
-        let width = width.max(NARROWEST);
+        let width = width.max(MIN_WIDTH);
         Self {
             width,
             paint,
             wrap: Wrap::new(width, paint),
             inline: Inline::default(),
             containers: Containers::default(),
-            state: State::Start(Start::default()),
+            state: LineState::Start(LineStart::default()),
             in_paragraph: false,
             gap: false,
             carriage: false,
@@ -87,17 +87,17 @@ impl Markdown {
         if std::mem::take(&mut self.carriage) {
             self.feed('\r');
         }
-        match std::mem::replace(&mut self.state, State::Text) {
+        match std::mem::replace(&mut self.state, LineState::Text) {
             // Nothing follows that could be code.
-            State::Opening(opening) if matches!(opening.kind, Kind::Fence(_)) => {
+            LineState::Opening(opening) if matches!(opening.kind, OpeningKind::Fence(_)) => {
                 self.text(opening.start, &opening.text);
             }
-            State::Text => {}
-            State::Code(fence) if fence.line.is_empty() => self.end_code(),
+            LineState::Text => {}
+            LineState::Code(fence) if fence.line.is_empty() => self.end_code(),
             state => {
                 self.state = state;
                 self.feed('\n');
-                if matches!(self.state, State::Code(_)) {
+                if matches!(self.state, LineState::Code(_)) {
                     self.end_code();
                 }
             }
@@ -110,35 +110,35 @@ impl Markdown {
     }
 
     fn feed(&mut self, c: char) {
-        match std::mem::replace(&mut self.state, State::Text) {
-            State::Start(start) => self.at_start(start, c),
-            State::Opening(opening) => self.at_opening(opening, c),
-            State::Text => {
+        match std::mem::replace(&mut self.state, LineState::Text) {
+            LineState::Start(start) => self.at_start(start, c),
+            LineState::Opening(opening) => self.at_opening(opening, c),
+            LineState::Text => {
                 self.inline.push(c, &mut self.wrap);
                 if c == '\n' {
-                    self.state = State::Start(Start::default());
+                    self.state = LineState::Start(LineStart::default());
                 }
             }
-            State::Heading if c == '\n' => {
+            LineState::Heading if c == '\n' => {
                 self.end_leaf();
-                self.state = State::Start(Start::default());
+                self.state = LineState::Start(LineStart::default());
             }
-            State::Heading => {
+            LineState::Heading => {
                 self.inline.push(c, &mut self.wrap);
-                self.state = State::Heading;
+                self.state = LineState::Heading;
             }
-            State::Row(line) if c == '\n' => {
-                self.state = State::Start(Start::default());
+            LineState::Row(line) if c == '\n' => {
+                self.state = LineState::Start(LineStart::default());
                 self.end_row(line);
             }
-            State::Row(mut line) => {
+            LineState::Row(mut line) => {
                 line.push(c);
-                self.state = State::Row(line);
+                self.state = LineState::Row(line);
             }
-            State::Code(fence) if c == '\n' => self.code_line(fence),
-            State::Code(mut fence) => {
+            LineState::Code(fence) if c == '\n' => self.code_line(fence),
+            LineState::Code(mut fence) => {
                 fence.line.push(c);
-                self.state = State::Code(fence);
+                self.state = LineState::Code(fence);
             }
         }
     }
@@ -147,28 +147,28 @@ impl Markdown {
         text.chars().for_each(|c| self.feed(c));
     }
 
-    fn at_start(&mut self, mut start: Start, c: char) {
+    fn at_start(&mut self, mut start: LineStart, c: char) {
         match c {
             ' ' if start.after == After::Quote => start.after = After::Nothing,
             ' ' => start.indent += 1,
             '\t' => start.indent = (start.indent / 4 + 1) * 4,
             '\n' => {
                 self.blank(start);
-                start = Start::default();
+                start = LineStart::default();
             }
-            '>' if !self.containers.is_full() || self.goes_on_in_quote(start) => {
+            '>' if !self.containers.is_full() || self.continues_quote(start) => {
                 start = self.quote(start);
             }
             '|' => {
-                self.settle(start, Leaf::Row);
-                self.state = State::Row("|".to_owned());
+                self.settle(start, LeafBlock::Row);
+                self.state = LineState::Row("|".to_owned());
                 return;
             }
             _ => {
                 let in_item =
                     if start.after == After::Marker { InItem::Beginning } else { InItem::No };
-                match Opening::new(c, start, in_item) {
-                    Some(opening) => self.state = State::Opening(opening),
+                match BlockOpening::new(c, start, in_item) {
+                    Some(opening) => self.state = LineState::Opening(opening),
                     None => {
                         self.text(start, "");
                         self.feed(c);
@@ -177,10 +177,10 @@ impl Markdown {
                 return;
             }
         }
-        self.state = State::Start(start);
+        self.state = LineState::Start(start);
     }
 
-    fn blank(&mut self, start: Start) {
+    fn blank(&mut self, start: LineStart) {
         self.end_leaf();
         if start.after == After::Marker {
             // An item without text shows its marker all the same.
@@ -191,82 +191,83 @@ impl Markdown {
         }
     }
 
-    fn goes_on_in_quote(&self, start: Start) -> bool {
-        self.containers.is_quote(self.containers.reached(start))
+    fn continues_quote(&self, start: LineStart) -> bool {
+        self.containers.is_quote(self.containers.depth_reached(start))
     }
 
-    fn quote(&mut self, start: Start) -> Start {
-        let reached = self.containers.reached(start);
+    fn quote(&mut self, start: LineStart) -> LineStart {
+        let reached = self.containers.depth_reached(start);
         if !self.containers.is_quote(reached) {
             self.end_leaf();
             self.containers.truncate(reached);
             self.containers.push_quote();
         }
-        Start { inside: reached + 1, indent: 0, after: After::Quote }
+        LineStart { inside: reached + 1, indent: 0, after: After::Quote }
     }
 
-    fn at_opening(&mut self, mut opening: Opening, c: char) {
+    fn at_opening(&mut self, mut opening: BlockOpening, c: char) {
         let start = opening.start;
         match opening.next(c) {
-            Found::More => self.state = State::Opening(opening),
-            Found::Item(marker, length) if !self.containers.is_full() => {
-                self.settle(start, Leaf::Other);
+            OpeningMatch::More => self.state = LineState::Opening(opening),
+            OpeningMatch::Item(marker, length) if !self.containers.is_full() => {
+                self.settle(start, LeafBlock::Other);
                 self.containers.push_item(start.indent, marker);
                 let indent = start.indent + length;
                 let inside = self.containers.len();
-                self.state = State::Start(Start { inside, indent, after: After::Marker });
+                self.state = LineState::Start(LineStart { inside, indent, after: After::Marker });
                 let rest: String = opening.text.chars().skip(length).collect();
                 self.feed_all(&rest);
                 // The space behind a number is a part of its marker.
-                if opening.kind != Kind::Number {
+                if opening.kind != OpeningKind::Number {
                     self.feed(c);
                 }
             }
-            Found::Text | Found::Item(..) => {
+            OpeningMatch::Text | OpeningMatch::Item(..) => {
                 self.text(start, &opening.text);
                 self.feed(c);
             }
-            Found::Heading => {
-                self.settle(start, Leaf::Other);
+            OpeningMatch::Heading => {
+                self.settle(start, LeafBlock::Other);
                 self.begin_line();
-                self.begin_inline(Style::BOLD);
+                self.begin_inline(TextStyle::BOLD);
                 if self.paint == Paint::Plain {
-                    opening.text.chars().for_each(|c| self.wrap.character(c, Style::PLAIN));
+                    opening.text.chars().for_each(|c| self.wrap.character(c, TextStyle::PLAIN));
                     self.wrap.space();
                 }
-                self.state = State::Heading;
+                self.state = LineState::Heading;
                 self.feed(c);
             }
-            Found::Rule => {
-                self.settle(start, Leaf::Other);
+            OpeningMatch::Rule => {
+                self.settle(start, LeafBlock::Other);
                 let room = self.begin_line();
-                self.wrap.verbatim(&self.paint.paint(Style::DIM, &"─".repeat(room)));
-                self.state = State::Start(Start::default());
+                self.wrap.verbatim(&self.paint.paint(TextStyle::DIM, &"─".repeat(room)));
+                self.state = LineState::Start(LineStart::default());
             }
-            Found::Fence => {
-                self.settle(start, Leaf::Other);
+            OpeningMatch::Fence => {
+                self.settle(start, LeafBlock::Other);
                 self.begin_line();
                 let language = opening.text.trim_start_matches(['`', '~']);
-                self.wrap.verbatim(&code::above(self.paint, language));
+                self.wrap.verbatim(&code::line_above(self.paint, language));
                 let mark = opening.text.chars().next().unwrap_or('`');
                 let quotes = self.containers.quotes();
-                self.state = State::Code(Fence::new(mark, opening.count, start.indent, quotes));
+                self.state =
+                    LineState::Code(CodeFence::new(mark, opening.count, start.indent, quotes));
             }
-            Found::Task(sign) => {
+            OpeningMatch::Task(sign) => {
                 self.containers.mark_task(sign);
-                self.state = State::Start(start);
+                self.state = LineState::Start(start);
             }
         }
     }
 
     /// Leaves the containers that a line is not in, and ends the block before it if it must.
-    fn settle(&mut self, start: Start, leaf: Leaf) {
-        let reached = self.containers.reached(start);
+    fn settle(&mut self, start: LineStart, leaf: LeafBlock) {
+        let reached = self.containers.depth_reached(start);
         let goes_on = match leaf {
             // A paragraph goes on without indentation too.
-            Leaf::Text => self.in_paragraph && !self.containers.leaves_quote(reached),
-            Leaf::Row => !self.rows.is_empty() && reached == self.containers.len(),
-            Leaf::Other => false,
+            LeafBlock::Text => self.in_paragraph && !self.containers.leaves_quote(reached),
+            LeafBlock::Row => !self.rows.is_empty() && reached == self.containers.len(),
+            LeafBlock::Other => false,
         };
         if !goes_on {
             self.end_leaf();
@@ -275,17 +276,17 @@ impl Markdown {
     }
 
     /// Begins or continues a paragraph with what was read of it.
-    fn text(&mut self, start: Start, read: &str) {
-        self.settle(start, Leaf::Text);
+    fn text(&mut self, start: LineStart, read: &str) {
+        self.settle(start, LeafBlock::Text);
         if !self.in_paragraph {
             self.begin_line();
-            self.begin_inline(Style::PLAIN);
+            self.begin_inline(TextStyle::PLAIN);
         }
-        self.state = State::Text;
+        self.state = LineState::Text;
         self.feed_all(read);
     }
 
-    fn begin_inline(&mut self, base: Style) {
+    fn begin_inline(&mut self, base: TextStyle) {
         self.inline.begin(base);
         self.in_paragraph = true;
     }
@@ -336,26 +337,26 @@ impl Markdown {
 
     fn row_as_text(&mut self, row: &str) {
         self.begin_line();
-        self.inline.begin(Style::PLAIN);
+        self.inline.begin(TextStyle::PLAIN);
         row.chars().for_each(|c| self.inline.push(c, &mut self.wrap));
         self.inline.finish(&mut self.wrap);
         self.wrap.end();
     }
 
-    fn code_line(&mut self, mut fence: Fence) {
+    fn code_line(&mut self, mut fence: CodeFence) {
         match fence.read() {
             CodeLine::Code(text) => {
                 self.begin_line();
-                self.wrap.verbatim(&code::beside(self.paint, &text));
-                self.state = State::Code(fence);
+                self.wrap.verbatim(&code::code_line(self.paint, &text));
+                self.state = LineState::Code(fence);
             }
             CodeLine::End => {
                 self.end_code();
-                self.state = State::Start(Start::default());
+                self.state = LineState::Start(LineStart::default());
             }
             CodeLine::Outside => {
                 self.end_code();
-                self.state = State::Start(Start::default());
+                self.state = LineState::Start(LineStart::default());
                 self.feed_all(&fence.line);
                 self.feed('\n');
             }
@@ -364,7 +365,7 @@ impl Markdown {
 
     fn end_code(&mut self) {
         self.begin_line();
-        self.wrap.verbatim(&code::below(self.paint));
+        self.wrap.verbatim(&code::line_below(self.paint));
     }
 }
 

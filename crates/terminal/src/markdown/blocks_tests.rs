@@ -5,7 +5,7 @@ use switchboard_text::characters::is_hidden;
 
 use crate::markdown::{Markdown, Paint};
 
-fn rendered(text: &str, width: usize, paint: Paint) -> String {
+fn render(text: &str, width: usize, paint: Paint) -> String {
     let mut markdown = Markdown::new(width, paint);
     let mut out = markdown.push(text);
     out.push_str(&markdown.finish());
@@ -14,13 +14,13 @@ fn rendered(text: &str, width: usize, paint: Paint) -> String {
 
 #[track_caller]
 fn check(text: &str, expected: &str) {
-    assert_eq!(rendered(text, 30, Paint::Plain), expected, "{text:?}");
+    assert_eq!(render(text, 30, Paint::Plain), expected, "{text:?}");
 }
 
 /// With terminal codes written out.
 #[track_caller]
 fn check_colour(text: &str, expected: &str) {
-    let shown = rendered(text, 30, Paint::Colour);
+    let shown = render(text, 30, Paint::Colour);
     assert_eq!(shown.replace("\u{1b}[0m", "</>").replace("\u{1b}[", "<"), expected, "{text:?}");
 }
 
@@ -200,7 +200,7 @@ fn tables_are_aligned_and_shrink_to_fit() {
     // More columns than there is room for come out as they were written.
     let wide = format!("{}\n{}", "|a".repeat(20), "|-".repeat(20));
     assert_eq!(
-        rendered(&wide, 30, Paint::Plain),
+        render(&wide, 30, Paint::Plain),
         format!("{}\n{}\n", "|a".repeat(20), "|-".repeat(20))
     );
 }
@@ -246,7 +246,7 @@ fn nothing_that_could_deceive_gets_through() {
 #[track_caller]
 fn rendered_soon(text: &str) -> String {
     let started = std::time::Instant::now();
-    let shown = rendered(text, 80, Paint::Plain);
+    let shown = render(text, 80, Paint::Plain);
     // What takes a second in proportion would take hours if it were quadratic.
     let needed = started.elapsed();
     assert!(needed.as_secs() < 30, "{needed:?} for {} bytes", text.len());
@@ -349,10 +349,11 @@ proptest! {
     #[test]
     fn chunks_make_no_difference(text in marked_up(), cuts in prop::collection::vec(0usize..200, 0..12)) {
         for paint in [Paint::Plain, Paint::Colour] {
-            let whole = rendered(&text, 40, paint);
+            let whole = render(&text, 40, paint);
             let mut markdown = Markdown::new(40, paint);
             let chars: Vec<char> = text.chars().collect();
-            let (mut shown, mut from) = (String::new(), 0);
+            let mut shown = String::new();
+            let mut from = 0;
             let mut cuts: Vec<usize> = cuts.iter().map(|cut| (*cut).min(chars.len())).collect();
             cuts.push(chars.len());
             cuts.sort_unstable();
@@ -367,7 +368,7 @@ proptest! {
 
     #[test]
     fn only_our_own_codes_reach_the_terminal(text in marked_up()) {
-        let mut shown = rendered(&text, 40, Paint::Colour);
+        let mut shown = render(&text, 40, Paint::Colour);
         for code in ["0", "1", "2", "3", "4", "9", "36"] {
             for end in ["m", ";"] {
                 shown = shown.replace(&format!("\u{1b}[{code}{end}"), if end == "m" { "" } else { "\u{1b}[" });
@@ -380,7 +381,7 @@ proptest! {
 
     #[test]
     fn lines_of_short_words_fit(words in prop::collection::vec("[a-z日本*_`]{1,4}", 0..80)) {
-        for line in rendered(&words.join(" "), 30, Paint::Plain).lines() {
+        for line in render(&words.join(" "), 30, Paint::Plain).lines() {
             prop_assert!(console::measure_text_width(line) <= 30, "{line:?}");
         }
     }

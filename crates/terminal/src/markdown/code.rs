@@ -2,14 +2,14 @@
 
 use switchboard_text::{escape, escape_line};
 
-use super::style::{Paint, Style};
+use super::style::{Paint, TextStyle};
 
 /// How much of a language's name is shown.
-const LONGEST_LANGUAGE: usize = 40;
+const MAX_LANGUAGE_CHARS: usize = 40;
 
 /// Code that has not ended.
 #[derive(Debug)]
-pub(super) struct Fence {
+pub(super) struct CodeFence {
     mark: char,
     count: usize,
     /// How far the fence was indented; its lines are too.
@@ -31,7 +31,7 @@ pub(super) enum CodeLine {
     Outside,
 }
 
-impl Fence {
+impl CodeFence {
     pub(super) const fn new(mark: char, count: usize, indent: usize, quotes: usize) -> Self {
         Self { mark, count, indent, quotes, line: String::new() }
     }
@@ -61,18 +61,18 @@ impl Fence {
 }
 
 /// The line above code.
-pub(super) fn above(paint: Paint, language: &str) -> String {
+pub(super) fn line_above(paint: Paint, language: &str) -> String {
     let word = language.split_whitespace().next().unwrap_or_default();
-    let word: String = escape_line(word).chars().take(LONGEST_LANGUAGE).collect();
-    paint.paint(Style::DIM, format!("  ┌─ {word}").trim_end())
+    let word: String = escape_line(word).chars().take(MAX_LANGUAGE_CHARS).collect();
+    paint.paint(TextStyle::DIM, format!("  ┌─ {word}").trim_end())
 }
 
 /// A line of code.
-pub(super) fn beside(paint: Paint, code: &str) -> String {
-    format!("{} {code}", paint.paint(Style::DIM, "  │")).trim_end().to_owned()
+pub(super) fn code_line(paint: Paint, code: &str) -> String {
+    format!("{} {code}", paint.paint(TextStyle::DIM, "  │")).trim_end().to_owned()
 }
 
 /// The line below code.
-pub(super) fn below(paint: Paint) -> String {
-    paint.paint(Style::DIM, "  └─")
+pub(super) fn line_below(paint: Paint) -> String {
+    paint.paint(TextStyle::DIM, "  └─")
 }

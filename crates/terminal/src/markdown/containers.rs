@@ -2,11 +2,11 @@
 
 use console::measure_text_width;
 
-use super::style::{Paint, Style};
+use super::style::{Paint, TextStyle};
 use super::wrap::Prefix;
 
 /// What is nested deeper is text.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// A list item goes on in lines that are indented this much more than its marker.
 const ITEM_INDENT: usize = 2;
@@ -28,7 +28,7 @@ pub(super) struct Containers(Vec<Container>);
 
 /// How far the beginning of a line has been read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Start {
+pub(super) struct LineStart {
     /// How many containers the line is known to be in.
     pub(super) inside: usize,
     /// Columns of white space, from the beginning of the line or the last quote mark.
@@ -55,7 +55,7 @@ impl Containers {
     }
 
     pub(super) const fn is_full(&self) -> bool {
-        self.0.len() >= DEEPEST
+        self.0.len() >= MAX_DEPTH
     }
 
     pub(super) fn quotes(&self) -> usize {
@@ -63,7 +63,7 @@ impl Containers {
     }
 
     /// How many containers a line is in, as its indentation says.
-    pub(super) fn reached(&self, start: Start) -> usize {
+    pub(super) fn depth_reached(&self, start: LineStart) -> usize {
         let goes_on = |container: &&Container| match container {
             Container::Quote => false,
             Container::Item { indent, .. } => start.indent >= indent + ITEM_INDENT,
@@ -86,7 +86,7 @@ impl Containers {
     }
 
     /// Leaves the quotes that a blank line does not mark; items go on over it.
-    pub(super) fn leave_quotes(&mut self, start: Start) {
+    pub(super) fn leave_quotes(&mut self, start: LineStart) {
         let rest = self.0.iter().skip(start.inside);
         let items = rest.take_while(|container| !matches!(container, Container::Quote)).count();
         self.0.truncate(start.inside + items);
@@ -111,12 +111,13 @@ impl Containers {
 
     /// What stands before the next line, with the markers that are still due, and before the rest.
     pub(super) fn prefixes(&mut self, paint: Paint) -> (Prefix, Prefix) {
-        let (mut first, mut rest) = (Prefix::default(), Prefix::default());
+        let mut first = Prefix::default();
+        let mut rest = Prefix::default();
         for container in &mut self.0 {
             match container {
                 Container::Quote => {
                     for prefix in [&mut first, &mut rest] {
-                        paint.write(&mut prefix.text, Style::DIM, "│");
+                        paint.write(&mut prefix.text, TextStyle::DIM, "│");
                         prefix.text.push(' ');
                         prefix.width += 2;
                     }
@@ -150,7 +151,7 @@ impl Containers {
         for container in &self.0 {
             match container {
                 Container::Quote => {
-                    paint.write(&mut text, Style::DIM, "│");
+                    paint.write(&mut text, TextStyle::DIM, "│");
                     text.push(' ');
                 }
                 Container::Item { marker, .. } => {

@@ -1,18 +1,18 @@
 //! Spans within a block: a character is held only while it may be markup.
 
-use super::spans::{Queue, Token};
-use super::style::Style;
-use super::wrap::Sink;
+use super::spans::{SpanQueue, SpanToken};
+use super::style::TextStyle;
+use super::wrap::SpanSink;
 
 /// How many characters may wait for the end of a span; after that its start is plain text.
-pub(super) const LONGEST_SPAN: usize = 500;
+pub(super) const MAX_SPAN_CHARS: usize = 500;
 
 /// How deep parentheses may go in the address of a link.
-const DEEPEST: usize = 3;
+const MAX_PARENTHESES: usize = 3;
 
 /// What the characters just read may become.
 #[derive(Debug, Default)]
-enum Pending {
+enum PendingMark {
     #[default]
     Nothing,
     /// A run of `*`, `_` or `~`, and what stood before it.
@@ -23,7 +23,7 @@ enum Pending {
     },
     /// A run of backticks that opens.
     Ticks(usize),
-    Code(Code),
+    Code(CodeSpan),
     Backslash,
     /// `!`, which may open a picture.
     Bang,
@@ -40,7 +40,7 @@ enum Pending {
 
 /// Code that has not ended.
 #[derive(Debug)]
-struct Code {
+struct CodeSpan {
     /// How many backticks opened it.
     ticks: usize,
     body: String,
@@ -51,81 +51,81 @@ struct Code {
 /// The spans of one block.
 #[derive(Debug, Default)]
 pub(super) struct Inline {
-    queue: Queue,
-    pending: Pending,
+    queue: SpanQueue,
+    pending: PendingMark,
     before: Option<char>,
 }
 
 impl Inline {
     /// Begins a block in which all text looks like `base`.
-    pub(super) fn begin(&mut self, base: Style) {
+    pub(super) fn begin(&mut self, base: TextStyle) {
         self.queue.begin(base);
         self.before = None;
     }
 
     /// Takes the next character.
-    pub(super) fn push(&mut self, c: char, sink: &mut impl Sink) {
+    pub(super) fn push(&mut self, c: char, sink: &mut impl SpanSink) {
         match std::mem::take(&mut self.pending) {
-            Pending::Nothing => self.character(c, sink),
-            Pending::Run { mark, count, before } if c == mark => {
-                self.pending = Pending::Run { mark, count: count + 1, before };
+            PendingMark::Nothing => self.character(c, sink),
+            PendingMark::Run { mark, count, before } if c == mark => {
+                self.pending = PendingMark::Run { mark, count: count + 1, before };
             }
-            Pending::Run { mark, count, before } => {
+            PendingMark::Run { mark, count, before } => {
                 self.queue.run(mark, count, (before, c), sink);
                 self.character(c, sink);
             }
-            Pending::Ticks(count) if c == '`' => self.pending = Pending::Ticks(count + 1),
-            Pending::Ticks(ticks) => {
-                self.code(Code { ticks, body: String::new(), run: 0 }, c, sink);
+            PendingMark::Ticks(count) if c == '`' => self.pending = PendingMark::Ticks(count + 1),
+            PendingMark::Ticks(ticks) => {
+                self.code(CodeSpan { ticks, body: String::new(), run: 0 }, c, sink);
             }
-            Pending::Code(code) => self.code(code, c, sink),
-            Pending::Backslash => self.after_backslash(c, sink),
-            Pending::Bang if c == '[' => {
+            PendingMark::Code(code) => self.code(code, c, sink),
+            PendingMark::Backslash => self.after_backslash(c, sink),
+            PendingMark::Bang if c == '[' => {
                 self.queue.open_bracket("![", sink);
                 self.before = Some('[');
             }
-            Pending::Bang => {
+            PendingMark::Bang => {
                 self.text('!', sink);
                 self.character(c, sink);
             }
-            Pending::Bracket if c == '(' => {
-                self.pending = Pending::Address { text: String::new(), depth: 0 };
+            PendingMark::Bracket if c == '(' => {
+                self.pending = PendingMark::Address { text: String::new(), depth: 0 };
             }
-            Pending::Bracket => {
+            PendingMark::Bracket => {
                 self.queue.forget_bracket();
                 self.text(']', sink);
                 self.character(c, sink);
             }
-            Pending::Address { text, depth } => self.address(text, depth, c, sink),
-            Pending::Angle(text) => self.angle(text, c, sink),
+            PendingMark::Address { text, depth } => self.address(text, depth, c, sink),
+            PendingMark::Angle(text) => self.angle(text, c, sink),
         }
     }
 
     /// Ends the block: what was not closed is plain text.
-    pub(super) fn finish(&mut self, sink: &mut impl Sink) {
+    pub(super) fn finish(&mut self, sink: &mut impl SpanSink) {
         // Each round gives up one opening, so this ends.
         loop {
             match std::mem::take(&mut self.pending) {
-                Pending::Nothing => break,
-                Pending::Run { mark, count, before } => {
+                PendingMark::Nothing => break,
+                PendingMark::Run { mark, count, before } => {
                     self.queue.run(mark, count, (before, ' '), sink);
                 }
-                Pending::Ticks(count) => self.again('`', count, "", sink),
-                Pending::Code(code) if code.run == code.ticks => {
-                    self.queue.push(Token::Code(trimmed(&code.body)), sink);
+                PendingMark::Ticks(count) => self.reread('`', count, "", sink),
+                PendingMark::Code(code) if code.run == code.ticks => {
+                    self.queue.push(SpanToken::Code(trim_code(&code.body)), sink);
                 }
-                Pending::Code(mut code) => {
+                PendingMark::Code(mut code) => {
                     code.body.extend(std::iter::repeat_n('`', code.run));
-                    self.again('`', code.ticks, &code.body, sink);
+                    self.reread('`', code.ticks, &code.body, sink);
                 }
-                Pending::Backslash => self.text('\\', sink),
-                Pending::Bang => self.text('!', sink),
-                Pending::Bracket => {
+                PendingMark::Backslash => self.text('\\', sink),
+                PendingMark::Bang => self.text('!', sink),
+                PendingMark::Bracket => {
                     self.queue.forget_bracket();
                     self.text(']', sink);
                 }
-                Pending::Address { text, .. } => self.no_address(&text, sink),
-                Pending::Angle(text) => self.again('<', 1, &text, sink),
+                PendingMark::Address { text, .. } => self.no_address(&text, sink),
+                PendingMark::Angle(text) => self.reread('<', 1, &text, sink),
             }
         }
         self.queue.finish(sink);
@@ -133,32 +133,32 @@ impl Inline {
     }
 
     /// Takes a character that ends nothing.
-    fn character(&mut self, c: char, sink: &mut impl Sink) {
+    fn character(&mut self, c: char, sink: &mut impl SpanSink) {
         match c {
-            '\n' => self.queue.push(Token::Break, sink),
-            ' ' | '\t' => self.queue.push(Token::Space, sink),
+            '\n' => self.queue.push(SpanToken::Break, sink),
+            ' ' | '\t' => self.queue.push(SpanToken::Space, sink),
             '*' | '_' | '~' => {
                 let before = self.before.unwrap_or(' ');
-                self.pending = Pending::Run { mark: c, count: 1, before };
+                self.pending = PendingMark::Run { mark: c, count: 1, before };
             }
-            '`' => self.pending = Pending::Ticks(1),
-            '\\' => self.pending = Pending::Backslash,
-            '!' => self.pending = Pending::Bang,
+            '`' => self.pending = PendingMark::Ticks(1),
+            '\\' => self.pending = PendingMark::Backslash,
+            '!' => self.pending = PendingMark::Bang,
             '[' => self.queue.open_bracket("[", sink),
-            ']' if self.queue.has_bracket() => self.pending = Pending::Bracket,
-            '<' => self.pending = Pending::Angle(String::new()),
+            ']' if self.queue.has_bracket() => self.pending = PendingMark::Bracket,
+            '<' => self.pending = PendingMark::Angle(String::new()),
             _ => self.queue.character(c, sink),
         }
         self.before = Some(c);
     }
 
-    fn text(&mut self, c: char, sink: &mut impl Sink) {
+    fn text(&mut self, c: char, sink: &mut impl SpanSink) {
         self.queue.character(c, sink);
         self.before = Some(c);
     }
 
     /// Gives up an opening: it is text, and what was held behind it is read anew.
-    fn again(&mut self, mark: char, count: usize, held: &str, sink: &mut impl Sink) {
+    fn reread(&mut self, mark: char, count: usize, held: &str, sink: &mut impl SpanSink) {
         for _ in 0..count {
             self.text(mark, sink);
         }
@@ -167,30 +167,30 @@ impl Inline {
         }
     }
 
-    fn code(&mut self, mut code: Code, c: char, sink: &mut impl Sink) {
+    fn code(&mut self, mut code: CodeSpan, c: char, sink: &mut impl SpanSink) {
         if c == '`' {
             code.run += 1;
-            self.pending = Pending::Code(code);
+            self.pending = PendingMark::Code(code);
             return;
         }
         if code.run == code.ticks {
-            self.queue.push(Token::Code(trimmed(&code.body)), sink);
+            self.queue.push(SpanToken::Code(trim_code(&code.body)), sink);
             self.before = Some('`');
             self.character(c, sink);
             return;
         }
         code.body.extend(std::iter::repeat_n('`', code.run));
-        if code.body.len() > LONGEST_SPAN {
-            self.again('`', code.ticks, &code.body, sink);
+        if code.body.len() > MAX_SPAN_CHARS {
+            self.reread('`', code.ticks, &code.body, sink);
             self.push(c, sink);
         } else {
             code.body.push(if c == '\n' { ' ' } else { c });
             code.run = 0;
-            self.pending = Pending::Code(code);
+            self.pending = PendingMark::Code(code);
         }
     }
 
-    fn after_backslash(&mut self, c: char, sink: &mut impl Sink) {
+    fn after_backslash(&mut self, c: char, sink: &mut impl SpanSink) {
         if c.is_ascii_punctuation() {
             self.text(c, sink);
         } else {
@@ -202,10 +202,10 @@ impl Inline {
         }
     }
 
-    fn address(&mut self, mut text: String, depth: usize, c: char, sink: &mut impl Sink) {
+    fn address(&mut self, mut text: String, depth: usize, c: char, sink: &mut impl SpanSink) {
         let depth = match c {
             ')' if depth == 0 => {
-                self.queue.close_link(address_of(&text), sink);
+                self.queue.close_link(link_address(&text), sink);
                 self.before = Some(')');
                 return;
             }
@@ -213,50 +213,50 @@ impl Inline {
             ')' => depth - 1,
             _ => depth,
         };
-        if c == '\n' || depth > DEEPEST || text.len() > LONGEST_SPAN {
+        if c == '\n' || depth > MAX_PARENTHESES || text.len() > MAX_SPAN_CHARS {
             self.no_address(&text, sink);
             self.push(c, sink);
         } else {
             text.push(c);
-            self.pending = Pending::Address { text, depth };
+            self.pending = PendingMark::Address { text, depth };
         }
     }
 
-    fn no_address(&mut self, text: &str, sink: &mut impl Sink) {
+    fn no_address(&mut self, text: &str, sink: &mut impl SpanSink) {
         self.queue.forget_bracket();
         self.text(']', sink);
-        self.again('(', 1, text, sink);
+        self.reread('(', 1, text, sink);
     }
 
-    fn angle(&mut self, mut text: String, c: char, sink: &mut impl Sink) {
+    fn angle(&mut self, mut text: String, c: char, sink: &mut impl SpanSink) {
         let is_line_break = matches!(text.as_str(), "br" | "br/" | "br /");
         if c == '>' && is_line_break {
-            self.queue.push(Token::Break, sink);
+            self.queue.push(SpanToken::Break, sink);
             self.before = None;
         } else if c == '>' && (text.contains("://") || text.starts_with("mailto:")) {
             self.queue.link(text, sink);
             self.before = Some('>');
         } else if matches!(c, '>' | '<' | '\n')
             || (c == ' ' && text != "br")
-            || text.len() > LONGEST_SPAN
+            || text.len() > MAX_SPAN_CHARS
         {
-            self.again('<', 1, &text, sink);
+            self.reread('<', 1, &text, sink);
             self.push(c, sink);
         } else {
             text.push(c);
-            self.pending = Pending::Angle(text);
+            self.pending = PendingMark::Angle(text);
         }
     }
 }
 
 /// Code as it is shown: one space on each side only keeps backticks apart.
-fn trimmed(body: &str) -> String {
+fn trim_code(body: &str) -> String {
     let inner = body.strip_prefix(' ').and_then(|body| body.strip_suffix(' '));
     inner.filter(|inner| !inner.trim().is_empty()).unwrap_or(body).to_owned()
 }
 
 /// The address alone, without a title and angle brackets.
-fn address_of(text: &str) -> String {
+fn link_address(text: &str) -> String {
     let text = text.trim();
     if let Some((address, _)) = text.strip_prefix('<').and_then(|text| text.split_once('>')) {
         return address.to_owned();

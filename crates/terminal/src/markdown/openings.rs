@@ -1,10 +1,10 @@
 //! The first characters of a line, until it is clear what they begin.
 
-use super::containers::Start;
+use super::containers::LineStart;
 
 /// What a line may begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum OpeningKind {
     /// `#`: a heading.
     Hashes,
     /// `-`, `*`, `+` or `_`: an item or a rule.
@@ -19,9 +19,9 @@ pub(super) enum Kind {
 
 /// Characters that may begin something.
 #[derive(Debug)]
-pub(super) struct Opening {
-    pub(super) kind: Kind,
-    pub(super) start: Start,
+pub(super) struct BlockOpening {
+    pub(super) kind: OpeningKind,
+    pub(super) start: LineStart,
     /// All that was read of it.
     pub(super) text: String,
     /// How many marks were read.
@@ -30,7 +30,7 @@ pub(super) struct Opening {
 
 /// What an opening and the character behind it turned out to be.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum OpeningMatch {
     /// Not clear yet; the character belongs to it.
     More,
     /// The character belongs to none of these.
@@ -47,93 +47,95 @@ pub(super) enum Found {
     Task(&'static str),
 }
 
-impl Opening {
+impl BlockOpening {
     /// What the first character of a line may begin.
-    pub(super) fn new(c: char, start: Start, in_item: InItem) -> Option<Self> {
+    pub(super) fn new(c: char, start: LineStart, in_item: InItem) -> Option<Self> {
         let kind = match c {
-            '#' => Kind::Hashes,
-            '-' | '*' | '+' | '_' => Kind::Marks(c),
-            '0'..='9' => Kind::Number,
-            '`' | '~' => Kind::Fence(c),
-            '[' if in_item == InItem::Beginning => Kind::Task,
+            '#' => OpeningKind::Hashes,
+            '-' | '*' | '+' | '_' => OpeningKind::Marks(c),
+            '0'..='9' => OpeningKind::Number,
+            '`' | '~' => OpeningKind::Fence(c),
+            '[' if in_item == InItem::Beginning => OpeningKind::Task,
             _ => return None,
         };
         Some(Self { kind, start, text: c.to_string(), count: 1 })
     }
 
     /// Looks at the next character.
-    pub(super) fn next(&mut self, c: char) -> Found {
+    pub(super) fn next(&mut self, c: char) -> OpeningMatch {
         let found = match self.kind {
-            Kind::Hashes => self.hashes(c),
-            Kind::Marks(mark) => self.marks(mark, c),
-            Kind::Number => self.number(c),
-            Kind::Fence(mark) => self.fence(mark, c),
-            Kind::Task => self.task(c),
+            OpeningKind::Hashes => self.hashes(c),
+            OpeningKind::Marks(mark) => self.marks(mark, c),
+            OpeningKind::Number => self.number(c),
+            OpeningKind::Fence(mark) => self.fence(mark, c),
+            OpeningKind::Task => self.task(c),
         };
-        if found == Found::More {
+        if found == OpeningMatch::More {
             self.text.push(c);
         }
         found
     }
 
-    fn hashes(&mut self, c: char) -> Found {
+    fn hashes(&mut self, c: char) -> OpeningMatch {
         match c {
             '#' if self.count < 6 => {
                 self.count += 1;
-                Found::More
+                OpeningMatch::More
             }
-            ' ' | '\t' | '\n' => Found::Heading,
-            _ => Found::Text,
+            ' ' | '\t' | '\n' => OpeningMatch::Heading,
+            _ => OpeningMatch::Text,
         }
     }
 
-    fn marks(&mut self, mark: char, c: char) -> Found {
+    fn marks(&mut self, mark: char, c: char) -> OpeningMatch {
         let is_bullet = mark != '_';
         match c {
             _ if c == mark => {
                 self.count += 1;
-                Found::More
+                OpeningMatch::More
             }
-            ' ' | '\t' => Found::More,
-            '\n' if self.count >= 3 && mark != '+' => Found::Rule,
+            ' ' | '\t' => OpeningMatch::More,
+            '\n' if self.count >= 3 && mark != '+' => OpeningMatch::Rule,
             _ if is_bullet && self.text.chars().nth(1).map_or(c == '\n', is_blank) => {
-                Found::Item("• ".to_owned(), 2)
+                OpeningMatch::Item("• ".to_owned(), 2)
             }
-            _ => Found::Text,
+            _ => OpeningMatch::Text,
         }
     }
 
-    fn number(&mut self, c: char) -> Found {
+    fn number(&mut self, c: char) -> OpeningMatch {
         let is_marked = self.text.ends_with(['.', ')']);
         match c {
-            '0'..='9' if !is_marked && self.text.len() < 9 => Found::More,
-            '.' | ')' if !is_marked => Found::More,
-            ' ' | '\t' if is_marked => Found::Item(format!("{} ", self.text), self.text.len() + 1),
-            _ => Found::Text,
+            '0'..='9' if !is_marked && self.text.len() < 9 => OpeningMatch::More,
+            '.' | ')' if !is_marked => OpeningMatch::More,
+            ' ' | '\t' if is_marked => {
+                OpeningMatch::Item(format!("{} ", self.text), self.text.len() + 1)
+            }
+            _ => OpeningMatch::Text,
         }
     }
 
-    fn fence(&mut self, mark: char, c: char) -> Found {
+    fn fence(&mut self, mark: char, c: char) -> OpeningMatch {
         let in_run = self.count == self.text.len();
         match c {
             _ if c == mark && in_run => {
                 self.count += 1;
-                Found::More
+                OpeningMatch::More
             }
-            _ if self.count < 3 => Found::Text,
-            '\n' => Found::Fence,
+            _ if self.count < 3 => OpeningMatch::Text,
+            '\n' => OpeningMatch::Fence,
             // It is code within a line.
-            '`' if mark == '`' => Found::Text,
-            _ => Found::More,
+            '`' if mark == '`' => OpeningMatch::Text,
+            _ => OpeningMatch::More,
         }
     }
 
-    fn task(&self, c: char) -> Found {
+    fn task(&self, c: char) -> OpeningMatch {
         match (self.text.as_str(), c) {
-            ("[", ' ' | 'x' | 'X') | ("[ " | "[x" | "[X", ']') => Found::More,
-            ("[ ]", ' ') => Found::Task("☐ "),
-            ("[x]" | "[X]", ' ') => Found::Task("☑ "),
-            _ => Found::Text,
+            ("[", ' ' | 'x' | 'X') | ("[ " | "[x" | "[X", ']') => OpeningMatch::More,
+            ("[ ]", ' ') => OpeningMatch::Task("☐ "),
+            ("[x]" | "[X]", ' ') => OpeningMatch::Task("☑ "),
+            _ => OpeningMatch::Text,
         }
     }
 }

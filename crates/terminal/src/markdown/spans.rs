@@ -2,16 +2,16 @@
 
 use std::collections::VecDeque;
 
-use super::inline::LONGEST_SPAN;
-use super::style::{Paint, Style};
-use super::wrap::Sink;
+use super::inline::MAX_SPAN_CHARS;
+use super::style::{Paint, TextStyle};
+use super::wrap::SpanSink;
 
 /// How many openings may wait at once; then the oldest is plain text.
-const MOST_OPENINGS: usize = 16;
+const MAX_OPENINGS: usize = 16;
 
 /// A piece of a block.
 #[derive(Debug)]
-pub(super) enum Token {
+pub(super) enum SpanToken {
     Text(String),
     Space,
     Break,
@@ -19,14 +19,14 @@ pub(super) enum Token {
     /// Marks that are text, then looks that begin.
     Open {
         literal: String,
-        looks: Vec<Style>,
+        looks: Vec<TextStyle>,
     },
-    Close(Style),
+    Close(TextStyle),
     /// The end of a link to this address.
     LinkEnd(String),
 }
 
-impl Token {
+impl SpanToken {
     /// How many characters it holds back.
     fn weight(&self) -> usize {
         match self {
@@ -38,7 +38,7 @@ impl Token {
 
 /// An opening that waits for its end.
 #[derive(Debug)]
-struct Opening {
+struct SpanOpening {
     mark: char,
     count: usize,
     /// Where it stands, counted from the beginning of the block.
@@ -47,39 +47,39 @@ struct Opening {
 
 /// What waits.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
-    tokens: VecDeque<Token>,
+pub(super) struct SpanQueue {
+    tokens: VecDeque<SpanToken>,
     /// How many tokens have left.
     gone: usize,
-    openings: Vec<Opening>,
+    openings: Vec<SpanOpening>,
     held: usize,
-    base: Style,
-    looks: Vec<Style>,
+    base: TextStyle,
+    looks: Vec<TextStyle>,
     /// The text of the link that is being written.
     link: Option<String>,
 }
 
-impl Queue {
-    pub(super) fn begin(&mut self, base: Style) {
+impl SpanQueue {
+    pub(super) fn begin(&mut self, base: TextStyle) {
         self.base = base;
     }
 
     /// Takes a character of a word.
-    pub(super) fn character(&mut self, c: char, sink: &mut impl Sink) {
+    pub(super) fn character(&mut self, c: char, sink: &mut impl SpanSink) {
         if self.openings.is_empty() && self.tokens.is_empty() {
             self.write_character(c, sink);
             return;
         }
         self.held += 1;
-        if let Some(Token::Text(text)) = self.tokens.back_mut() {
+        if let Some(SpanToken::Text(text)) = self.tokens.back_mut() {
             text.push(c);
         } else {
-            self.tokens.push_back(Token::Text(c.to_string()));
+            self.tokens.push_back(SpanToken::Text(c.to_string()));
         }
         self.release(sink);
     }
 
-    pub(super) fn push(&mut self, token: Token, sink: &mut impl Sink) {
+    pub(super) fn push(&mut self, token: SpanToken, sink: &mut impl SpanSink) {
         self.held += token.weight();
         self.tokens.push_back(token);
         self.release(sink);
@@ -91,7 +91,7 @@ impl Queue {
         mark: char,
         count: usize,
         (before, after): (char, char),
-        sink: &mut impl Sink,
+        sink: &mut impl SpanSink,
     ) {
         let is_markup = if mark == '~' { count == 2 } else { count <= 3 };
         // An underscore within a word belongs to it.
@@ -103,7 +103,7 @@ impl Queue {
         while closes && left > 0 {
             let Some(used) = self.close(mark, left) else { break };
             left -= used;
-            self.push(Token::Close(look(mark, used)), sink);
+            self.push(SpanToken::Close(mark_style(mark, used)), sink);
         }
         if left == 0 {
             return;
@@ -112,11 +112,11 @@ impl Queue {
         if opens {
             self.open(mark, left, literal, sink);
         } else {
-            self.push(Token::Text(literal), sink);
+            self.push(SpanToken::Text(literal), sink);
         }
     }
 
-    pub(super) fn open_bracket(&mut self, literal: &str, sink: &mut impl Sink) {
+    pub(super) fn open_bracket(&mut self, literal: &str, sink: &mut impl SpanSink) {
         self.open('[', 1, literal.to_owned(), sink);
     }
 
@@ -132,52 +132,52 @@ impl Queue {
     }
 
     /// The text from the innermost bracket on leads to this address.
-    pub(super) fn close_link(&mut self, address: String, sink: &mut impl Sink) {
+    pub(super) fn close_link(&mut self, address: String, sink: &mut impl SpanSink) {
         if let Some(at) = self.openings.iter().rposition(|opening| opening.mark == '[') {
-            self.begin_look(at, 1, Style::LINK);
+            self.begin_style(at, 1, TextStyle::LINK);
         }
-        self.push(Token::LinkEnd(address), sink);
+        self.push(SpanToken::LinkEnd(address), sink);
     }
 
     /// An address that is its own text.
-    pub(super) fn link(&mut self, address: String, sink: &mut impl Sink) {
-        let looks = vec![Style::LINK];
-        self.push(Token::Open { literal: String::new(), looks }, sink);
-        self.push(Token::Text(address.clone()), sink);
-        self.push(Token::LinkEnd(address), sink);
+    pub(super) fn link(&mut self, address: String, sink: &mut impl SpanSink) {
+        let looks = vec![TextStyle::LINK];
+        self.push(SpanToken::Open { literal: String::new(), looks }, sink);
+        self.push(SpanToken::Text(address.clone()), sink);
+        self.push(SpanToken::LinkEnd(address), sink);
     }
 
     /// Writes all that waits.
-    pub(super) fn finish(&mut self, sink: &mut impl Sink) {
+    pub(super) fn finish(&mut self, sink: &mut impl SpanSink) {
         self.openings.clear();
         self.release(sink);
         self.looks.clear();
         self.link = None;
     }
 
-    fn open(&mut self, mark: char, count: usize, literal: String, sink: &mut impl Sink) {
-        if self.openings.len() == MOST_OPENINGS {
+    fn open(&mut self, mark: char, count: usize, literal: String, sink: &mut impl SpanSink) {
+        if self.openings.len() == MAX_OPENINGS {
             self.openings.remove(0);
         }
-        self.openings.push(Opening { mark, count, place: self.gone + self.tokens.len() });
-        self.push(Token::Open { literal, looks: Vec::new() }, sink);
+        self.openings.push(SpanOpening { mark, count, place: self.gone + self.tokens.len() });
+        self.push(SpanToken::Open { literal, looks: Vec::new() }, sink);
     }
 
     /// Finds the opening that so many marks close, and says how many of them it takes.
     fn close(&mut self, mark: char, count: usize) -> Option<usize> {
-        let same = |opening: &Opening| opening.mark == mark;
-        let exact = |opening: &Opening| same(opening) && opening.count == count;
+        let same = |opening: &SpanOpening| opening.mark == mark;
+        let exact = |opening: &SpanOpening| same(opening) && opening.count == count;
         // Three marks are two spans in one; one mark and two are not the same span.
-        let partly = |opening: &Opening| same(opening) && (opening.count == 3 || count == 3);
+        let partly = |opening: &SpanOpening| same(opening) && (opening.count == 3 || count == 3);
         let at = self.openings.iter().rposition(exact);
         let at = at.or_else(|| self.openings.iter().rposition(partly))?;
         let used = self.openings.get(at)?.count.min(count).min(2);
-        self.begin_look(at, used, look(mark, used));
+        self.begin_style(at, used, mark_style(mark, used));
         Some(used)
     }
 
     /// An opening has found its end; those inside it that did not are text.
-    fn begin_look(&mut self, at: usize, used: usize, style: Style) {
+    fn begin_style(&mut self, at: usize, used: usize, style: TextStyle) {
         self.openings.truncate(at + 1);
         let Some(opening) = self.openings.last_mut() else { return };
         opening.count -= used;
@@ -185,9 +185,9 @@ impl Queue {
         if opening.count == 0 {
             self.openings.pop();
         }
-        if let Some(Token::Open { literal, looks }) = self.tokens.get_mut(place) {
+        if let Some(SpanToken::Open { literal, looks }) = self.tokens.get_mut(place) {
             let left = literal.chars().count().saturating_sub(used);
-            *literal = if style == Style::LINK {
+            *literal = if style == TextStyle::LINK {
                 String::new()
             } else {
                 literal.chars().take(left).collect()
@@ -197,7 +197,7 @@ impl Queue {
     }
 
     /// Writes what waits for nothing.
-    fn release(&mut self, sink: &mut impl Sink) {
+    fn release(&mut self, sink: &mut impl SpanSink) {
         loop {
             let end = self.openings.first().map(|opening| opening.place - self.gone);
             for _ in 0..end.unwrap_or(self.tokens.len()) {
@@ -206,41 +206,41 @@ impl Queue {
                 self.held -= token.weight();
                 self.write(token, sink);
             }
-            if self.held <= LONGEST_SPAN || self.openings.is_empty() {
+            if self.held <= MAX_SPAN_CHARS || self.openings.is_empty() {
                 return;
             }
             self.openings.remove(0);
         }
     }
 
-    fn write(&mut self, token: Token, sink: &mut impl Sink) {
+    fn write(&mut self, token: SpanToken, sink: &mut impl SpanSink) {
         match token {
-            Token::Text(text) => self.write_text(&text, sink),
-            Token::Space => {
+            SpanToken::Text(text) => self.write_text(&text, sink),
+            SpanToken::Space => {
                 self.remember(' ');
                 sink.space();
             }
-            Token::Break => sink.line_break(),
-            Token::Code(text) => {
-                self.looks.push(Style::CODE);
+            SpanToken::Break => sink.line_break(),
+            SpanToken::Code(text) => {
+                self.looks.push(TextStyle::CODE);
                 self.write_code(&text, sink);
                 self.looks.pop();
             }
-            Token::Open { literal, looks } => {
+            SpanToken::Open { literal, looks } => {
                 self.write_text(&literal, sink);
-                if looks.contains(&Style::LINK) {
+                if looks.contains(&TextStyle::LINK) {
                     self.link = Some(String::new());
                 }
                 self.looks.extend(looks);
             }
-            Token::Close(style) => self.end_look(style),
-            Token::LinkEnd(address) => {
-                self.end_look(Style::LINK);
+            SpanToken::Close(style) => self.end_style(style),
+            SpanToken::LinkEnd(address) => {
+                self.end_style(TextStyle::LINK);
                 let text = self.link.take().unwrap_or_default();
                 let plain = address.strip_prefix("mailto:").unwrap_or(&address);
                 if !address.is_empty() && text != address && text != plain {
                     sink.space();
-                    let style = self.style().and(Style::DIM);
+                    let style = self.style().and(TextStyle::DIM);
                     let shown = format!("({address})");
                     shown.chars().for_each(|c| write_spaced(c, style, sink));
                 }
@@ -248,21 +248,21 @@ impl Queue {
         }
     }
 
-    fn write_text(&mut self, text: &str, sink: &mut impl Sink) {
+    fn write_text(&mut self, text: &str, sink: &mut impl SpanSink) {
         for c in text.chars() {
             self.write_character(c, sink);
         }
     }
 
-    fn write_character(&mut self, c: char, sink: &mut impl Sink) {
+    fn write_character(&mut self, c: char, sink: &mut impl SpanSink) {
         self.remember(c);
         write_spaced(c, self.style(), sink);
     }
 
     /// Code breaks at its spaces too, but keeps all of them.
-    fn write_code(&mut self, text: &str, sink: &mut impl Sink) {
+    fn write_code(&mut self, text: &str, sink: &mut impl SpanSink) {
         let style = self.style();
-        let mark = |sink: &mut dyn Sink| {
+        let mark = |sink: &mut dyn SpanSink| {
             if sink.paint() == Paint::Plain {
                 sink.character('`', style);
             }
@@ -287,25 +287,25 @@ impl Queue {
         }
     }
 
-    fn end_look(&mut self, style: Style) {
+    fn end_style(&mut self, style: TextStyle) {
         if let Some(at) = self.looks.iter().rposition(|look| *look == style) {
             self.looks.remove(at);
         }
     }
 
-    fn style(&self) -> Style {
+    fn style(&self) -> TextStyle {
         self.looks.iter().fold(self.base, |all, look| all.and(*look))
     }
 }
 
-const fn look(mark: char, count: usize) -> Style {
+const fn mark_style(mark: char, count: usize) -> TextStyle {
     match (mark, count) {
-        ('~', _) => Style::STRUCK,
-        (_, 1) => Style::ITALIC,
-        _ => Style::BOLD,
+        ('~', _) => TextStyle::STRUCK,
+        (_, 1) => TextStyle::ITALIC,
+        _ => TextStyle::BOLD,
     }
 }
 
-fn write_spaced(c: char, style: Style, sink: &mut impl Sink) {
+fn write_spaced(c: char, style: TextStyle, sink: &mut impl SpanSink) {
     if matches!(c, ' ' | '\t') { sink.space() } else { sink.character(c, style) }
 }

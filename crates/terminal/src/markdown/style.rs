@@ -11,9 +11,9 @@ pub enum Paint {
 
 /// A set of looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Style(u8);
+pub(super) struct TextStyle(u8);
 
-impl Style {
+impl TextStyle {
     pub(super) const PLAIN: Self = Self(0);
     pub(super) const BOLD: Self = Self(1);
     pub(super) const DIM: Self = Self(2);
@@ -43,12 +43,12 @@ impl Style {
 
 impl Paint {
     /// Appends text that looks so. The look ends with the text: others may print in between.
-    pub(super) fn write(self, out: &mut String, style: Style, text: &str) {
-        if self == Self::Plain || style == Style::PLAIN || text.is_empty() {
+    pub(super) fn write(self, out: &mut String, style: TextStyle, text: &str) {
+        if self == Self::Plain || style == TextStyle::PLAIN || text.is_empty() {
             out.push_str(text);
             return;
         }
-        let codes = Style::CODES.iter().filter(|(look, _)| style.has(*look));
+        let codes = TextStyle::CODES.iter().filter(|(look, _)| style.has(*look));
         let codes: Vec<&str> = codes.map(|(_, code)| *code).collect();
         out.push_str("\u{1b}[");
         out.push_str(&codes.join(";"));
@@ -58,7 +58,7 @@ impl Paint {
     }
 
     /// Text that looks so.
-    pub(super) fn paint(self, style: Style, text: &str) -> String {
+    pub(super) fn paint(self, style: TextStyle, text: &str) -> String {
         let mut out = String::new();
         self.write(&mut out, style, text);
         out

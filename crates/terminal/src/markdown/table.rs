@@ -4,11 +4,11 @@ use console::measure_text_width;
 use switchboard_text::escape_prose_line;
 
 use super::inline::Inline;
-use super::style::{Paint, Style};
-use super::wrap::Sink;
+use super::style::{Paint, TextStyle};
+use super::wrap::SpanSink;
 
 /// Columns between two cells.
-const BETWEEN: usize = 3;
+const CELL_GAP: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Align {
@@ -28,27 +28,30 @@ pub(super) fn lines(rows: &[String], room: usize, paint: Paint) -> Option<Vec<St
     let [heading, ruler, body @ ..] = rows else { return None };
     let aligns: Vec<Align> = cells(ruler).iter().filter_map(|cell| align(cell)).collect();
     let columns = aligns.len();
-    let row = |text: &String, base: Style| -> Vec<Cell> {
-        fitted(cells(text), columns).iter().map(|cell| Cell::new(cell, base, paint)).collect()
+    let row = |text: &String, base: TextStyle| -> Vec<TableCell> {
+        fit_cells(cells(text), columns)
+            .iter()
+            .map(|cell| TableCell::new(cell, base, paint))
+            .collect()
     };
-    let heading = row(heading, Style::BOLD);
-    let body: Vec<Vec<Cell>> = body.iter().map(|text| row(text, Style::PLAIN)).collect();
+    let heading = row(heading, TextStyle::BOLD);
+    let body: Vec<Vec<TableCell>> = body.iter().map(|text| row(text, TextStyle::PLAIN)).collect();
     let mut natural = vec![1; columns];
     for cells in body.iter().chain([&heading]) {
         for (width, cell) in natural.iter_mut().zip(cells) {
             *width = cell.width().max(*width);
         }
     }
-    let widths = shrunk(natural, room.checked_sub(BETWEEN * columns.saturating_sub(1))?)?;
-    let separator = paint.paint(Style::DIM, " │ ");
-    let line = |cells: &Vec<Cell>| -> String {
+    let widths = shrink_widths(natural, room.checked_sub(CELL_GAP * columns.saturating_sub(1))?)?;
+    let separator = paint.paint(TextStyle::DIM, " │ ");
+    let line = |cells: &Vec<TableCell>| -> String {
         let shown = cells.iter().zip(&widths).zip(&aligns);
         let shown: Vec<String> =
-            shown.map(|((cell, width), align)| cell.shown(*width, *align, paint)).collect();
+            shown.map(|((cell, width), align)| cell.render(*width, *align, paint)).collect();
         shown.join(&separator).trim_end().to_owned()
     };
     let dashes: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
-    let ruler = paint.paint(Style::DIM, &dashes.join("─┼─"));
+    let ruler = paint.paint(TextStyle::DIM, &dashes.join("─┼─"));
     Some([line(&heading), ruler].into_iter().chain(body.iter().map(line)).collect())
 }
 
@@ -85,7 +88,7 @@ fn align(cell: &str) -> Option<Align> {
 }
 
 /// So many cells; what is too much goes into the last one, so that nothing is lost.
-fn fitted(mut cells: Vec<String>, columns: usize) -> Vec<String> {
+fn fit_cells(mut cells: Vec<String>, columns: usize) -> Vec<String> {
     let more = cells.split_off(columns.min(cells.len()));
     cells.resize(columns, String::new());
     if let Some(last) = cells.last_mut().filter(|_| !more.is_empty()) {
@@ -95,12 +98,13 @@ fn fitted(mut cells: Vec<String>, columns: usize) -> Vec<String> {
 }
 
 /// Widths that fit: the widest columns give way, all to the same width.
-fn shrunk(natural: Vec<usize>, room: usize) -> Option<Vec<usize>> {
+fn shrink_widths(natural: Vec<usize>, room: usize) -> Option<Vec<usize>> {
     let sum = |limit: usize| natural.iter().map(|width| *width.min(&limit)).sum::<usize>();
     if sum(usize::MAX) <= room {
         return Some(natural);
     }
-    let (mut fits, mut too_wide) = (0, room + 1);
+    let mut fits = 0;
+    let mut too_wide = room + 1;
     while too_wide - fits > 1 {
         let middle = fits.midpoint(too_wide);
         if sum(middle) <= room { fits = middle } else { too_wide = middle }
@@ -116,13 +120,13 @@ fn shrunk(natural: Vec<usize>, room: usize) -> Option<Vec<usize>> {
 }
 
 /// The text of a cell with its looks.
-struct Cell {
-    pieces: Vec<(Style, String)>,
+struct TableCell {
+    pieces: Vec<(TextStyle, String)>,
     paint: Paint,
 }
 
-impl Cell {
-    fn new(text: &str, base: Style, paint: Paint) -> Self {
+impl TableCell {
+    fn new(text: &str, base: TextStyle, paint: Paint) -> Self {
         let mut cell = Self { pieces: Vec::new(), paint };
         let mut inline = Inline::default();
         inline.begin(base);
@@ -139,7 +143,7 @@ impl Cell {
     }
 
     /// The cell in so many columns.
-    fn shown(&self, room: usize, align: Align, paint: Paint) -> String {
+    fn render(&self, room: usize, align: Align, paint: Paint) -> String {
         let mut out = String::new();
         let mut used = self.width();
         if used > room {
@@ -179,8 +183,8 @@ impl Cell {
     }
 }
 
-impl Sink for Cell {
-    fn character(&mut self, c: char, style: Style) {
+impl SpanSink for TableCell {
+    fn character(&mut self, c: char, style: TextStyle) {
         match self.pieces.last_mut() {
             Some((last, text)) if *last == style => text.push(c),
             _ => self.pieces.push((style, c.to_string())),
@@ -188,7 +192,7 @@ impl Sink for Cell {
     }
 
     fn space(&mut self) {
-        self.character(' ', Style::PLAIN);
+        self.character(' ', TextStyle::PLAIN);
     }
 
     fn line_break(&mut self) {

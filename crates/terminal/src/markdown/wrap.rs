@@ -3,15 +3,15 @@
 use console::measure_text_width;
 use switchboard_text::escape_prose_line;
 
-use super::style::{Paint, Style};
+use super::style::{Paint, TextStyle};
 
 /// However deep something is nested, this much is left for text.
-const NARROWEST: usize = 8;
+const MIN_ROOM: usize = 8;
 
 /// Takes spans apart into characters, spaces and line breaks.
-pub(super) trait Sink {
+pub(super) trait SpanSink {
     /// Takes a character of a word.
-    fn character(&mut self, c: char, style: Style);
+    fn character(&mut self, c: char, style: TextStyle);
     /// Takes the space between two words.
     fn space(&mut self);
     /// Takes the end of a line that the author wanted.
@@ -50,7 +50,7 @@ pub(super) struct Wrap {
     fresh: bool,
     /// There is a line that has not ended.
     open: bool,
-    word: Vec<(Style, String)>,
+    word: Vec<(TextStyle, String)>,
     /// The word is one of a script that is written without spaces.
     dense: bool,
     between: Between,
@@ -84,7 +84,7 @@ impl Wrap {
 
     /// How many columns are left beside a prefix.
     pub(super) fn room(&self, prefix: usize) -> usize {
-        self.width.saturating_sub(prefix).max(NARROWEST)
+        self.width.saturating_sub(prefix).max(MIN_ROOM)
     }
 
     /// Starts a line; those that follow from it start with `rest`.
@@ -161,8 +161,8 @@ impl Wrap {
     }
 }
 
-impl Sink for Wrap {
-    fn character(&mut self, c: char, style: Style) {
+impl SpanSink for Wrap {
+    fn character(&mut self, c: char, style: TextStyle) {
         // Scripts without spaces break between any two characters, but not before a full stop.
         let dense = is_wide(c);
         if !c.is_ascii() && (joins(c) || (dense && closes(c))) {

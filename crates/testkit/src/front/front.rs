@@ -17,13 +17,13 @@ use super::weather::Weather;
 use crate::certificates::ServerCertificate;
 
 /// A running proxy, ended when the value is dropped.
-pub struct Front {
+pub struct ProxyFront {
     address: SocketAddr,
-    state: Arc<State>,
+    state: Arc<FrontState>,
     thread: Option<JoinHandle<()>>,
 }
 
-struct State {
+struct FrontState {
     leads_to: Mutex<String>,
     shown: Mutex<Option<(ServerCertificate, Vec<&'static str>)>>,
     weather: Arc<Mutex<Weather>>,
@@ -35,7 +35,7 @@ struct State {
     over: CancellationToken,
 }
 
-impl Front {
+impl ProxyFront {
     /// A proxy before the server at `origin`, which is `http://` and an address.
     ///
     /// # Panics
@@ -43,8 +43,8 @@ impl Front {
     /// Stops the test when loopback has no free port.
     #[must_use]
     pub fn start(origin: &str) -> Self {
-        let state = Arc::new(State {
-            leads_to: Mutex::new(address_of(origin)),
+        let state = Arc::new(FrontState {
+            leads_to: Mutex::new(origin_address(origin)),
             shown: Mutex::default(),
             weather: Arc::default(),
             farewells: Mutex::default(),
@@ -86,7 +86,7 @@ impl Front {
 
     /// New connections lead to another server.
     pub fn lead_to(&self, origin: &str) {
-        *lock(&self.state.leads_to) = address_of(origin);
+        *lock(&self.state.leads_to) = origin_address(origin);
     }
 
     /// The way is like this from now on.
@@ -111,12 +111,12 @@ impl Front {
 
     /// Connections that were accepted so far.
     #[must_use]
-    pub fn accepted(&self) -> usize {
+    pub fn accepted_connections(&self) -> usize {
         self.state.accepted.load(Ordering::SeqCst)
     }
 }
 
-impl Drop for Front {
+impl Drop for ProxyFront {
     fn drop(&mut self) {
         self.state.over.cancel();
         if let Some(thread) = self.thread.take() {
@@ -125,7 +125,7 @@ impl Drop for Front {
     }
 }
 
-async fn serve(listener: std::net::TcpListener, state: Arc<State>) {
+async fn serve(listener: std::net::TcpListener, state: Arc<FrontState>) {
     let listener = TcpListener::from_std(listener).expect("a listener can be taken over");
     loop {
         let accepted = tokio::select! {
@@ -144,7 +144,7 @@ async fn serve(listener: std::net::TcpListener, state: Arc<State>) {
     }
 }
 
-async fn connect(stream: TcpStream, state: &State, seed: u64) -> io::Result<()> {
+async fn connect(stream: TcpStream, state: &FrontState, seed: u64) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let shown = lock(&state.shown).clone();
     let Some((certificate, protocols)) = shown else {
@@ -163,7 +163,7 @@ async fn connect(stream: TcpStream, state: &State, seed: u64) -> io::Result<()> 
     }
 }
 
-async fn between<S>(client: S, state: &State, seed: u64) -> io::Result<()>
+async fn between<S>(client: S, state: &FrontState, seed: u64) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite,
 {
@@ -176,7 +176,7 @@ where
     tokio::try_join!(up, down).map(|_| ())
 }
 
-async fn between_streams<S>(client: S, state: &State, seed: u64) -> io::Result<()>
+async fn between_streams<S>(client: S, state: &FrontState, seed: u64) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -195,14 +195,14 @@ where
     tokio::try_join!(up, down).map(|_| ())
 }
 
-async fn upstream(state: &State) -> io::Result<TcpStream> {
+async fn upstream(state: &FrontState) -> io::Result<TcpStream> {
     let address = lock(&state.leads_to).clone();
     let server = TcpStream::connect(address).await?;
     server.set_nodelay(true)?;
     Ok(server)
 }
 
-fn address_of(origin: &str) -> String {
+fn origin_address(origin: &str) -> String {
     origin.strip_prefix("http://").unwrap_or(origin).trim_end_matches('/').to_owned()
 }
 

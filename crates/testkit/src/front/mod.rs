@@ -6,6 +6,6 @@ mod relay;
 mod streams;
 mod weather;
 
-pub use front::Front;
+pub use front::ProxyFront;
 pub use streams::Farewell;
 pub use weather::Weather;

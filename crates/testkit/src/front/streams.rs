@@ -5,8 +5,8 @@ use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
 /// What a client sends before its first frame.
-const PREFACE: usize = 24;
-const HEAD: usize = 9;
+const PREFACE_BYTES: usize = 24;
+const FRAME_HEAD_BYTES: usize = 9;
 
 const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
@@ -33,7 +33,7 @@ pub(super) async fn turn_away<S>(mut stream: S, farewell: Farewell) -> io::Resul
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let mut preface = [0; PREFACE];
+    let mut preface = [0; PREFACE_BYTES];
     stream.read_exact(&mut preface).await?;
     stream.write_all(&frame(SETTINGS, 0, &[])).await?;
     stream.flush().await?;
@@ -68,9 +68,9 @@ pub(super) async fn narrow(
     client: &mut (impl AsyncWrite + Unpin),
     streams: u32,
 ) -> io::Result<()> {
-    let mut head = [0; HEAD];
+    let mut head = [0; FRAME_HEAD_BYTES];
     server.read_exact(&mut head).await?;
-    let mut payload = vec![0; length_of(&head)];
+    let mut payload = vec![0; frame_length(&head)];
     server.read_exact(&mut payload).await?;
     let wanted = MAX_CONCURRENT_STREAMS.to_be_bytes();
     let mut settings: Vec<u8> = payload
@@ -86,15 +86,15 @@ pub(super) async fn narrow(
 }
 
 async fn read_frame(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<(u8, u32)> {
-    let mut head = [0; HEAD];
+    let mut head = [0; FRAME_HEAD_BYTES];
     stream.read_exact(&mut head).await?;
-    let mut payload = vec![0; length_of(&head)];
+    let mut payload = vec![0; frame_length(&head)];
     stream.read_exact(&mut payload).await?;
     let [_, _, _, kind, _, id @ ..] = head;
     Ok((kind, u32::from_be_bytes(id) & 0x7fff_ffff))
 }
 
-fn length_of([a, b, c, ..]: &[u8; HEAD]) -> usize {
+fn frame_length([a, b, c, ..]: &[u8; FRAME_HEAD_BYTES]) -> usize {
     (usize::from(*a) << 16) | (usize::from(*b) << 8) | usize::from(*c)
 }
 

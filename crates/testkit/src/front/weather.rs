@@ -22,7 +22,7 @@ pub struct Weather {
 
 /// What happens to one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum PieceFate {
     Late(Duration),
     Cut,
     Never,
@@ -42,19 +42,19 @@ impl Dice {
 }
 
 impl Weather {
-    pub(super) fn fate(&self, dice: &mut Dice) -> Fate {
+    pub(super) fn fate(&self, dice: &mut Dice) -> PieceFate {
         if self.stalled {
-            return Fate::Never;
+            return PieceFate::Never;
         }
         if dice.roll(1_000) < self.cut_per_mille {
-            return Fate::Cut;
+            return PieceFate::Cut;
         }
         let jitter = u64::try_from(self.jitter.as_micros()).unwrap_or(u64::MAX);
         let mut late = self.delay + Duration::from_micros(dice.roll(jitter));
         if dice.roll(100) < self.lost_percent {
             late += self.again;
         }
-        Fate::Late(late)
+        PieceFate::Late(late)
     }
 }
 
@@ -73,10 +73,10 @@ mod tests {
         };
         let fates = run();
         assert_eq!(fates, run());
-        let lost = fates.iter().filter(|fate| **fate == Fate::Late(ms(210))).count();
+        let lost = fates.iter().filter(|fate| **fate == PieceFate::Late(ms(210))).count();
         assert!((800..1_200).contains(&lost), "{lost} of 10,000");
-        assert!(fates.iter().all(|fate| [ms(10), ms(210)].map(Fate::Late).contains(fate)));
+        assert!(fates.iter().all(|fate| [ms(10), ms(210)].map(PieceFate::Late).contains(fate)));
         let stalled = Weather { stalled: true, ..weather };
-        assert_eq!(stalled.fate(&mut Dice(7)), Fate::Never);
+        assert_eq!(stalled.fate(&mut Dice(7)), PieceFate::Never);
     }
 }

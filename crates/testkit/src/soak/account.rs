@@ -4,16 +4,16 @@ use std::collections::{HashMap, HashSet};
 
 /// What a client saw of one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct ClientCall {
     pub(super) server: usize,
     pub(super) tool: Box<str>,
-    pub(super) end: End,
+    pub(super) end: ClientEnd,
     pub(super) microseconds: u64,
 }
 
 /// How a call ended for its client.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum ClientEnd {
     /// With an outcome.
     Outcome(Box<str>),
     /// The client did not wait.
@@ -24,7 +24,7 @@ pub(super) enum End {
 
 /// What the record says of one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct RecordRow {
     pub(super) id: String,
     pub(super) server: String,
     pub(super) target: String,
@@ -38,13 +38,13 @@ pub(super) struct Row {
 #[derive(Debug, Default)]
 pub(super) struct Accounts {
     /// What each client saw, in order.
-    pub(super) clients: Vec<Vec<Seen>>,
+    pub(super) clients: Vec<Vec<ClientCall>>,
     /// What the record says of each client, in any order.
-    pub(super) record: Vec<Vec<Row>>,
+    pub(super) record: Vec<Vec<RecordRow>>,
     /// Rows of nobody who called.
     pub(super) strangers: usize,
     /// Where each call arrived, by its id.
-    pub(super) journals: HashMap<String, Vec<Arrival>>,
+    pub(super) journals: HashMap<String, Vec<ServerArrival>>,
     /// What clients met with beside their calls.
     pub(super) trouble: Vec<String>,
     /// The servers that were killed: only their calls may be lost.
@@ -53,7 +53,7 @@ pub(super) struct Accounts {
 
 /// A call as a server noted it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Arrival {
+pub(super) struct ServerArrival {
     pub(super) server: usize,
     pub(super) tool: Box<str>,
 }

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::account::{Accounts, Arrival, End, Row, Seen};
-use super::plan::Plan;
+use super::account::{Accounts, ClientCall, ClientEnd, RecordRow, ServerArrival};
+use super::plan::SoakPlan;
 
 /// So many of anything say nothing about all of it.
-const FEW: usize = 5;
+const MIN_SAMPLE: usize = 5;
 /// How many are told one by one.
-const SHOWN: usize = 20;
+const MAX_LISTED_FAULTS: usize = 20;
 
 /// What does not agree.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) struct Faults {
 impl Faults {
     pub(super) fn add(&mut self, fault: String) {
         self.count += 1;
-        if self.shown.len() < SHOWN {
+        if self.shown.len() < MAX_LISTED_FAULTS {
             self.shown.push(fault);
         }
     }
@@ -46,25 +46,27 @@ fn is_loss(outcome: &str) -> bool {
 pub(super) fn compare(accounts: &Accounts) -> Faults {
     let mut faults = Faults::default();
     let mut journals = accounts.journals.clone();
-    let (mut given_up, mut unheard) = (0, 0);
+    let mut given_up = 0;
+    let mut unheard = 0;
     for (client, (seen, rows)) in accounts.clients.iter().zip(&accounts.record).enumerate() {
-        let mut by_call: HashMap<&str, Vec<&Row>> = HashMap::new();
+        let mut by_call: HashMap<&str, Vec<&RecordRow>> = HashMap::new();
         for row in rows {
             by_call.entry(&row.call).or_default().push(row);
         }
         if seen.is_empty() {
-            faults.add(format!("{} made no call", Plan::client(client)));
+            faults.add(format!("{} made no call", SoakPlan::client(client)));
         }
         for (number, seen) in seen.iter().enumerate() {
             let id = format!("{client}-{number}");
             let arrived = journals.remove(&id).unwrap_or_default();
-            given_up += usize::from(seen.end == End::GivenUp);
+            given_up += usize::from(seen.end == ClientEnd::GivenUp);
             match by_call.remove(id.as_str()).as_deref() {
                 // A client that does not wait may hang up before its request is read.
-                None if seen.end == End::GivenUp && arrived.is_empty() => unheard += 1,
+                None if seen.end == ClientEnd::GivenUp && arrived.is_empty() => unheard += 1,
                 None => faults.add(format!("call {id}: it is not recorded")),
                 Some([row]) => {
-                    let fault = one(seen, row, &arrived).or_else(|| lost(seen, row, accounts));
+                    let fault = check_call(seen, row, &arrived)
+                        .or_else(|| impossible_loss(seen, row, accounts));
                     if let Some(fault) = fault {
                         faults.add(format!("call {id} ({}): {fault}", row.id));
                     }
@@ -72,14 +74,14 @@ pub(super) fn compare(accounts: &Accounts) -> Faults {
                 Some(rows) => faults.add(format!("call {id}: it is recorded {} times", rows.len())),
             }
         }
-        let mut left: Vec<&Row> = by_call.into_values().flatten().collect();
+        let mut left: Vec<&RecordRow> = by_call.into_values().flatten().collect();
         left.sort_by_key(|row| &row.id);
         for row in left {
-            faults.add(format!("row {} is of no call of {}", row.id, Plan::client(client)));
+            faults.add(format!("row {} is of no call of {}", row.id, SoakPlan::client(client)));
         }
     }
     // Few of them: clients wait for longer than it takes to be heard.
-    if unheard > FEW + given_up / 20 {
+    if unheard > MIN_SAMPLE + given_up / 20 {
         faults.add(format!("{unheard} of {given_up} calls that were given up are not recorded"));
     }
     too_many_lost(accounts, &mut faults);
@@ -97,26 +99,27 @@ pub(super) fn compare(accounts: &Accounts) -> Faults {
 }
 
 /// A call that its server cannot have lost, because nobody killed that.
-fn lost(seen: &Seen, row: &Row, accounts: &Accounts) -> Option<String> {
+fn impossible_loss(seen: &ClientCall, row: &RecordRow, accounts: &Accounts) -> Option<String> {
     // Who gives a call up does not wait for what becomes of it.
-    let waited = |_: &&str| seen.end != End::GivenUp;
+    let waited = |_: &&str| seen.end != ClientEnd::GivenUp;
     let outcome = row.outcome.as_deref().filter(|outcome| is_loss(outcome)).filter(waited)?;
     (!accounts.killed.contains(&seen.server))
-        .then(|| format!("`{outcome}`, though {} was not killed", Plan::server(seen.server)))
+        .then(|| format!("`{outcome}`, though {} was not killed", SoakPlan::server(seen.server)))
 }
 
 /// Accounts agree as well if nothing ever works.
 fn too_many_lost(accounts: &Accounts, faults: &mut Faults) {
     let all: usize = accounts.clients.iter().map(Vec::len).sum();
-    let is_lost = |seen: &&Seen| matches!(&seen.end, End::Outcome(outcome) if is_loss(outcome));
+    let is_lost =
+        |seen: &&ClientCall| matches!(&seen.end, ClientEnd::Outcome(outcome) if is_loss(outcome));
     let lost = accounts.clients.iter().flatten().filter(is_lost).count();
-    if lost > FEW + all / 2 {
+    if lost > MIN_SAMPLE + all / 2 {
         faults.add(format!("{lost} of {all} calls were lost"));
     }
 }
 
-fn one(seen: &Seen, row: &Row, arrived: &[Arrival]) -> Option<String> {
-    let server = Plan::server(seen.server);
+fn check_call(seen: &ClientCall, row: &RecordRow, arrived: &[ServerArrival]) -> Option<String> {
+    let server = SoakPlan::server(seen.server);
     if (row.server.as_str(), row.target.as_str()) != (&server, &*seen.tool) {
         return Some(format!(
             "{server}/{} is recorded as {}/{}",
@@ -125,15 +128,16 @@ fn one(seen: &Seen, row: &Row, arrived: &[Arrival]) -> Option<String> {
     }
     let Some(outcome) = &row.outcome else { return Some("it has no outcome".to_owned()) };
     match &seen.end {
-        End::Trouble(trouble) => return Some(format!("the client saw: {trouble}")),
-        End::Outcome(told) if **told != **outcome => {
+        ClientEnd::Trouble(trouble) => return Some(format!("the client saw: {trouble}")),
+        ClientEnd::Outcome(told) if **told != **outcome => {
             return Some(format!("the client was told `{told}`, the record says `{outcome}`"));
         }
-        End::Outcome(_) | End::GivenUp => {}
+        ClientEnd::Outcome(_) | ClientEnd::GivenUp => {}
     }
     if let Some(other) = arrived.iter().find(|at| at.server != seen.server || at.tool != seen.tool)
     {
-        let (at, tool) = (Plan::server(other.server), &other.tool);
+        let at = SoakPlan::server(other.server);
+        let tool = &other.tool;
         return Some(format!("{server}/{} arrived as {at}/{tool}", seen.tool));
     }
     if !arrivals(outcome).contains(&arrived.len()) {
@@ -144,17 +148,17 @@ fn one(seen: &Seen, row: &Row, arrived: &[Arrival]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::account::{Accounts, Arrival, End, Row, Seen};
+    use super::super::account::{Accounts, ClientCall, ClientEnd, RecordRow, ServerArrival};
     use super::compare;
 
-    fn told(outcome: &str) -> End {
-        End::Outcome(outcome.into())
+    fn told(outcome: &str) -> ClientEnd {
+        ClientEnd::Outcome(outcome.into())
     }
 
     /// What is found wrong with one call to `s000/echo_001`.
-    fn check(end: End, outcome: Option<&str>, arrived: &[usize]) -> Vec<String> {
-        let seen = Seen { server: 0, tool: "echo_001".into(), end, microseconds: 1 };
-        let row = Row {
+    fn check(end: ClientEnd, outcome: Option<&str>, arrived: &[usize]) -> Vec<String> {
+        let seen = ClientCall { server: 0, tool: "echo_001".into(), end, microseconds: 1 };
+        let row = RecordRow {
             id: "7".to_owned(),
             server: "s000".to_owned(),
             target: "echo_001".to_owned(),
@@ -164,7 +168,7 @@ mod tests {
         compare(&accounts(vec![seen], vec![row], arrived)).shown
     }
 
-    fn accounts(seen: Vec<Seen>, rows: Vec<Row>, arrived: &[usize]) -> Accounts {
+    fn accounts(seen: Vec<ClientCall>, rows: Vec<RecordRow>, arrived: &[usize]) -> Accounts {
         let mut accounts =
             Accounts { clients: vec![seen], record: vec![rows], ..Default::default() };
         if !arrived.is_empty() {
@@ -175,8 +179,8 @@ mod tests {
         accounts
     }
 
-    fn at(server: usize, tool: &str) -> Arrival {
-        Arrival { server, tool: tool.into() }
+    fn at(server: usize, tool: &str) -> ServerArrival {
+        ServerArrival { server, tool: tool.into() }
     }
 
     #[test]
@@ -190,24 +194,24 @@ mod tests {
             ("cancelled", &[0]),
         ] {
             assert_eq!(check(told(outcome), Some(outcome), arrived), [""; 0], "{outcome}");
-            assert_eq!(check(End::GivenUp, Some(outcome), arrived), [""; 0], "{outcome}");
+            assert_eq!(check(ClientEnd::GivenUp, Some(outcome), arrived), [""; 0], "{outcome}");
         }
     }
 
     #[test]
     fn a_call_may_be_given_up_before_anybody_hears_of_it_but_not_after() {
-        let seen = |end: End, tool: &str| {
+        let seen = |end: ClientEnd, tool: &str| {
             let tool = tool.into();
-            Seen { server: 0, tool, end, microseconds: 1 }
+            ClientCall { server: 0, tool, end, microseconds: 1 }
         };
-        let row = Row {
+        let row = RecordRow {
             id: "7".to_owned(),
             server: "s000".to_owned(),
             target: "echo_001".to_owned(),
             outcome: Some("ok".to_owned()),
             call: "0-1".to_owned(),
         };
-        let calls = vec![seen(End::GivenUp, "slow_001"), seen(told("ok"), "echo_001")];
+        let calls = vec![seen(ClientEnd::GivenUp, "slow_001"), seen(told("ok"), "echo_001")];
         let mut both = accounts(calls, vec![row], &[]);
         both.journals.insert("0-1".to_owned(), vec![at(0, "echo_001")]);
         assert_eq!(compare(&both).shown, [""; 0]);
@@ -222,8 +226,8 @@ mod tests {
             (told("ok"), Some("ok"), &[0, 0], "`ok` arrived 2 times"),
             (told("not_sent"), Some("not_sent"), &[0], "`not_sent` arrived 1 times"),
             (told("unknown"), Some("unknown"), &[0, 0], "`unknown` arrived 2 times"),
-            (End::GivenUp, Some("cancelled"), &[0, 0], "`cancelled` arrived 2 times"),
-            (End::GivenUp, Some("ok"), &[], "`ok` arrived 0 times"),
+            (ClientEnd::GivenUp, Some("cancelled"), &[0, 0], "`cancelled` arrived 2 times"),
+            (ClientEnd::GivenUp, Some("ok"), &[], "`ok` arrived 0 times"),
             (told("ok"), Some("ok"), &[1], "s000/echo_001 arrived as s001/echo_001"),
             (told("ok"), None, &[0], "it has no outcome"),
             (
@@ -232,7 +236,7 @@ mod tests {
                 &[0],
                 "the client was told `ok`, the record says `unknown`",
             ),
-            (End::Trouble("404".to_owned()), Some("ok"), &[0], "the client saw: 404"),
+            (ClientEnd::Trouble("404".to_owned()), Some("ok"), &[0], "the client saw: 404"),
         ] {
             assert_eq!(check(end, outcome, arrived), [format!("call 0-0 (7): {expected}")]);
         }
@@ -240,8 +244,9 @@ mod tests {
 
     #[test]
     fn calls_that_are_missing_in_one_account_are_faults() {
-        let seen = Seen { server: 0, tool: "echo_001".into(), end: told("ok"), microseconds: 1 };
-        let row = |target: &str| Row {
+        let seen =
+            ClientCall { server: 0, tool: "echo_001".into(), end: told("ok"), microseconds: 1 };
+        let row = |target: &str| RecordRow {
             id: "7".to_owned(),
             server: "s000".to_owned(),
             target: target.to_owned(),
@@ -249,9 +254,11 @@ mod tests {
             call: "0-0".to_owned(),
         };
         let good = || accounts(vec![seen.clone()], vec![row("echo_001")], &[0]);
-        let other = Row { id: "8".to_owned(), call: "0-7".to_owned(), ..row("echo_001") };
-        let (mut stranger, mut elsewhere, mut other_tool, mut trouble) =
-            (good(), good(), good(), good());
+        let other = RecordRow { id: "8".to_owned(), call: "0-7".to_owned(), ..row("echo_001") };
+        let mut stranger = good();
+        let mut elsewhere = good();
+        let mut other_tool = good();
+        let mut trouble = good();
         stranger.strangers = 2;
         elsewhere.journals.insert("0-9".to_owned(), vec![at(3, "echo_001")]);
         other_tool.journals.insert("0-0".to_owned(), vec![at(0, "fail_001")]);
@@ -280,9 +287,15 @@ mod tests {
         }
     }
     /// What is found wrong with so many calls that all end like this.
-    fn check_many(count: usize, end: &End, outcome: Option<&str>, killed: &[usize]) -> Vec<String> {
-        let seen = Seen { server: 0, tool: "echo_001".into(), end: end.clone(), microseconds: 1 };
-        let row = |number: usize, outcome: &str| Row {
+    fn check_many(
+        count: usize,
+        end: &ClientEnd,
+        outcome: Option<&str>,
+        killed: &[usize],
+    ) -> Vec<String> {
+        let seen =
+            ClientCall { server: 0, tool: "echo_001".into(), end: end.clone(), microseconds: 1 };
+        let row = |number: usize, outcome: &str| RecordRow {
             id: number.to_string(),
             server: "s000".to_owned(),
             target: "echo_001".to_owned(),
@@ -297,7 +310,8 @@ mod tests {
 
     #[test]
     fn accounts_that_agree_about_failures_only_are_a_fault() {
-        let (lost, told_unknown) = ("unknown", told("unknown"));
+        let lost = "unknown";
+        let told_unknown = told("unknown");
         assert_eq!(check_many(4, &told_unknown, Some(lost), &[0]), [""; 0]);
         let expected = ["40 of 40 calls were lost"];
         assert_eq!(check_many(40, &told_unknown, Some(lost), &[0]), expected);
@@ -305,13 +319,13 @@ mod tests {
         assert_eq!(check_many(1, &told_unknown, Some(lost), &[1]), expected);
         let expected = ["call 0-0 (0): `not_sent`, though s000 was not killed"];
         assert_eq!(check_many(1, &told("not_sent"), Some("not_sent"), &[]), expected);
-        assert_eq!(check_many(1, &End::GivenUp, Some("unknown"), &[]), [""; 0]);
+        assert_eq!(check_many(1, &ClientEnd::GivenUp, Some("unknown"), &[]), [""; 0]);
     }
 
     #[test]
     fn many_calls_that_were_given_up_and_never_heard_of_are_a_fault() {
-        assert_eq!(check_many(5, &End::GivenUp, None, &[]), [""; 0]);
+        assert_eq!(check_many(5, &ClientEnd::GivenUp, None, &[]), [""; 0]);
         let expected = ["40 of 40 calls that were given up are not recorded"];
-        assert_eq!(check_many(40, &End::GivenUp, None, &[]), expected);
+        assert_eq!(check_many(40, &ClientEnd::GivenUp, None, &[]), expected);
     }
 }

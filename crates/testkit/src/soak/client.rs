@@ -4,36 +4,40 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::Failure;
-use super::account::{End, Seen};
-use super::connection::{Connection, Reply};
-use super::plan::Plan;
+use super::SoakError;
+use super::account::{ClientCall, ClientEnd};
+use super::connection::{SoakConnection, SoakReply};
+use super::plan::SoakPlan;
 use super::random::Random;
 use super::work::Work;
 
 const MODERN: &str = "2026-07-28";
 const LEGACY: &str = "2025-11-25";
 /// A call that takes longer than any deadline of the gateway is trouble.
-const LONGEST: Duration = Duration::from_secs(120);
+const CALL_TIMEOUT: Duration = Duration::from_secs(120);
 /// A client in so much trouble gives up.
-const MOST_TROUBLE: usize = 3;
+const MAX_TROUBLES: usize = 3;
 /// One of so many steps is a look at the list of tools.
-const LOOKS: usize = 200;
+const STEPS_PER_LISTING: usize = 200;
 
 /// A client of one of the two eras.
-pub(super) struct Client {
+pub(super) struct SoakClient {
     number: usize,
     address: String,
     /// Only clients of the legacy era have one.
     session: Option<String>,
-    connection: Option<Connection>,
+    connection: Option<SoakConnection>,
     random: Random,
     next_id: u64,
 }
 
-impl Client {
+impl SoakClient {
     /// Connects; clients of odd numbers are of the legacy era and open a session.
-    pub(super) async fn open(plan: &Plan, number: usize, address: &str) -> Result<Self, Failure> {
+    pub(super) async fn open(
+        plan: &SoakPlan,
+        number: usize,
+        address: &str,
+    ) -> Result<Self, SoakError> {
         let mut client = Self {
             number,
             address: address.to_owned(),
@@ -43,7 +47,7 @@ impl Client {
             next_id: 1,
         };
         if !client.is_modern() {
-            let name = Plan::client(number);
+            let name = SoakPlan::client(number);
             let params = json!({
                 "protocolVersion": LEGACY, "capabilities": {},
                 "clientInfo": {"name": name, "version": "1"},
@@ -55,37 +59,43 @@ impl Client {
     }
 
     /// Calls until the end, and notes what it met with beside its calls.
-    pub(super) async fn run(mut self, plan: &Plan, end: Instant) -> (Vec<Seen>, Vec<String>) {
-        let (mut seen, mut trouble): (Vec<Seen>, usize) = (Vec::new(), 0);
+    pub(super) async fn run(
+        mut self,
+        plan: &SoakPlan,
+        end: Instant,
+    ) -> (Vec<ClientCall>, Vec<String>) {
+        let mut seen: Vec<ClientCall> = Vec::new();
+        let mut trouble: usize = 0;
         let mut beside = Vec::new();
         let twice = usize::try_from(plan.pause.as_micros() * 2).unwrap_or(usize::MAX);
-        while Instant::now() < end && trouble < MOST_TROUBLE {
+        while Instant::now() < end && trouble < MAX_TROUBLES {
             let rest = Duration::from_micros(u64::try_from(self.random.below(twice)).unwrap_or(0));
             tokio::time::sleep(rest).await;
-            if self.random.below(LOOKS) == 0
-                && let Err(failure) = self.look().await
+            if self.random.below(STEPS_PER_LISTING) == 0
+                && let Err(failure) = self.list_tools().await
             {
                 self.connection = None;
                 trouble += 1;
-                beside.push(format!("{}: {failure}", Plan::client(self.number)));
+                beside.push(format!("{}: {failure}", SoakPlan::client(self.number)));
             }
             let work = Work::next(plan, self.number, seen.len(), &mut self.random);
             let began = Instant::now();
             let end = self.call(&work).await;
-            if matches!(end, End::Trouble(_)) {
+            if matches!(end, ClientEnd::Trouble(_)) {
                 trouble += 1;
             }
             let took = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
             let tool = work.tool.into();
-            seen.push(Seen { server: work.server, tool, end, microseconds: took });
+            seen.push(ClientCall { server: work.server, tool, end, microseconds: took });
         }
         (seen, beside)
     }
 
     /// Looks at the first page of the tools, which is never empty: servers that are down keep theirs.
-    async fn look(&mut self) -> Result<(), Failure> {
+    async fn list_tools(&mut self) -> Result<(), SoakError> {
         let looking = self.send("tools/list", json!({}));
-        let reply = tokio::time::timeout(LONGEST, looking).await.map_err(|_| "no list came")??;
+        let reply =
+            tokio::time::timeout(CALL_TIMEOUT, looking).await.map_err(|_| "no list came")??;
         let answer: Value = serde_json::from_str(reply.messages().last().unwrap_or(&""))?;
         match answer["result"]["tools"].as_array() {
             Some(tools) if !tools.is_empty() => Ok(()),
@@ -93,33 +103,35 @@ impl Client {
         }
     }
 
-    async fn call(&mut self, work: &Work) -> End {
-        let name = format!("{}__{}", Plan::server(work.server), work.tool);
+    async fn call(&mut self, work: &Work) -> ClientEnd {
+        let name = format!("{}__{}", SoakPlan::server(work.server), work.tool);
         let mut params = json!({"name": name, "arguments": work.arguments});
         if work.reports {
             params["_meta"]["progressToken"] = json!(work.id);
         }
-        let patience = work.patience.unwrap_or(LONGEST);
+        let patience = work.patience.unwrap_or(CALL_TIMEOUT);
         let id = self.next_id;
         match tokio::time::timeout(patience, self.send("tools/call", params)).await {
-            Ok(Ok(reply)) => end_of(work, &reply, id),
+            Ok(Ok(reply)) => classify_reply(work, &reply, id),
             Ok(Err(failure)) => {
                 self.connection = None;
-                End::Trouble(failure.to_string())
+                ClientEnd::Trouble(failure.to_string())
             }
             Err(_) => {
                 self.connection = None;
                 match self.cancel(id).await {
-                    _ if work.patience.is_none() => End::Trouble("it took too long".to_owned()),
-                    Ok(()) => End::GivenUp,
-                    Err(failure) => End::Trouble(failure.to_string()),
+                    _ if work.patience.is_none() => {
+                        ClientEnd::Trouble("it took too long".to_owned())
+                    }
+                    Ok(()) => ClientEnd::GivenUp,
+                    Err(failure) => ClientEnd::Trouble(failure.to_string()),
                 }
             }
         }
     }
 
     /// Tells that an answer is not wanted: the modern era hangs up, the legacy one says so.
-    async fn cancel(&mut self, id: u64) -> Result<(), Failure> {
+    async fn cancel(&mut self, id: u64) -> Result<(), SoakError> {
         if self.session.is_none() {
             return Ok(());
         }
@@ -127,18 +139,18 @@ impl Client {
             "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id},
         });
         let headers = self.headers("", &Value::Null);
-        let mut connection = Connection::open(&self.address).await?;
+        let mut connection = SoakConnection::open(&self.address).await?;
         connection.post(&headers, &body.to_string()).await?;
         Ok(())
     }
 
     /// Sends a request and gives the whole answer.
-    async fn send(&mut self, method: &str, mut params: Value) -> Result<Reply, Failure> {
+    async fn send(&mut self, method: &str, mut params: Value) -> Result<SoakReply, SoakError> {
         let id = self.next_id;
         self.next_id += 1;
         if self.is_modern() && method != "initialize" {
             let meta = &mut params["_meta"];
-            let name = Plan::client(self.number);
+            let name = SoakPlan::client(self.number);
             meta["io.modelcontextprotocol/protocolVersion"] = json!(MODERN);
             meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
             meta["io.modelcontextprotocol/clientInfo"] = json!({"name": name, "version": "1"});
@@ -147,7 +159,7 @@ impl Client {
         let body = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
-            None => Connection::open(&self.address).await?,
+            None => SoakConnection::open(&self.address).await?,
         };
         let reply = connection.post(&headers, &body.to_string()).await?;
         if reply.status != 200 {
@@ -177,7 +189,7 @@ impl Client {
 }
 
 /// What an answer says; an answer to something else is trouble.
-fn end_of(work: &Work, reply: &Reply, id: u64) -> End {
+fn classify_reply(work: &Work, reply: &SoakReply, id: u64) -> ClientEnd {
     let messages: Vec<Value> = reply
         .messages()
         .iter()
@@ -186,33 +198,33 @@ fn end_of(work: &Work, reply: &Reply, id: u64) -> End {
     // One answer, and before it nothing but reports about this call.
     let Some((answer, before)) = messages.split_last().filter(|(answer, _)| answer["id"] == id)
     else {
-        return End::Trouble(format!("no answer in {:?}", reply.body));
+        return ClientEnd::Trouble(format!("no answer in {:?}", reply.body));
     };
     let is_about_it = |message: &Value| {
         message["method"] == "notifications/progress"
             && message["params"]["progressToken"] == work.id
     };
     if let Some(stray) = before.iter().find(|message| !is_about_it(message)) {
-        return End::Trouble(format!("this is not about {}: {stray}", work.id));
+        return ClientEnd::Trouble(format!("this is not about {}: {stray}", work.id));
     }
     let result = &answer["result"];
     let text = result["content"][0]["text"].as_str().unwrap_or_default();
     let outcome = &result["_meta"]["switchboard/outcome"]["outcome"];
     let is_ours = text.starts_with(&work.id) && text.len() == work.answer_bytes;
     match (outcome.as_str(), result["isError"] == true) {
-        (Some(outcome), true) => End::Outcome(outcome.into()),
-        (None, true) if is_ours => End::Outcome("tool_error".into()),
-        (None, false) if is_ours => End::Outcome("ok".into()),
+        (Some(outcome), true) => ClientEnd::Outcome(outcome.into()),
+        (None, true) if is_ours => ClientEnd::Outcome("tool_error".into()),
+        (None, false) if is_ours => ClientEnd::Outcome("ok".into()),
         _ => {
             let shown: String = answer.to_string().chars().take(300).collect();
-            End::Trouble(format!("this is no answer to {}: {shown}", work.id))
+            ClientEnd::Trouble(format!("this is no answer to {}: {shown}", work.id))
         }
     }
 }
 
 /// How many tools are listed, page by page.
-pub(super) async fn listed(address: &str) -> Result<usize, Failure> {
-    let mut client = Client {
+pub(super) async fn count_tools(address: &str) -> Result<usize, SoakError> {
+    let mut client = SoakClient {
         number: 0,
         address: address.to_owned(),
         session: None,
@@ -220,7 +232,8 @@ pub(super) async fn listed(address: &str) -> Result<usize, Failure> {
         random: Random::new(0, 0),
         next_id: 1,
     };
-    let (mut count, mut params) = (0, json!({}));
+    let mut count = 0;
+    let mut params = json!({});
     loop {
         let reply = client.send("tools/list", params).await?;
         let answer: Value = serde_json::from_str(&reply.body)?;

@@ -3,31 +3,31 @@
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
-use super::Failure;
+use super::SoakError;
 
 /// A connection.
-pub(super) struct Connection {
+pub(super) struct SoakConnection {
     stream: BufReader<TcpStream>,
 }
 
 /// An answer.
 #[derive(Debug, Default)]
-pub(super) struct Reply {
+pub(super) struct SoakReply {
     pub(super) status: u16,
     pub(super) session: Option<String>,
     pub(super) body: String,
 }
 
-impl Connection {
+impl SoakConnection {
     /// Connects to `host:port`.
-    pub(super) async fn open(address: &str) -> Result<Self, Failure> {
+    pub(super) async fn open(address: &str) -> Result<Self, SoakError> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(Self { stream: BufReader::new(stream) })
     }
 
     /// Posts a message and waits for the answer.
-    pub(super) async fn post(&mut self, headers: &str, body: &str) -> Result<Reply, Failure> {
+    pub(super) async fn post(&mut self, headers: &str, body: &str) -> Result<SoakReply, SoakError> {
         let length = body.len();
         let request = format!(
             "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
@@ -35,11 +35,12 @@ impl Connection {
              content-length: {length}\r\n\r\n{body}"
         );
         self.stream.write_all(request.as_bytes()).await?;
-        let mut reply = Reply::default();
+        let mut reply = SoakReply::default();
         let status = self.line().await?;
         let status = status.split(' ').nth(1).and_then(|word| word.parse().ok());
         reply.status = status.ok_or("the answer has no status")?;
-        let (mut length, mut chunked) = (0, false);
+        let mut length = 0;
+        let mut chunked = false;
         loop {
             let line = self.line().await?;
             let Some((name, value)) = line.split_once(':') else { break };
@@ -55,7 +56,7 @@ impl Connection {
         Ok(reply)
     }
 
-    async fn line(&mut self) -> Result<String, Failure> {
+    async fn line(&mut self) -> Result<String, SoakError> {
         let mut line = String::new();
         if self.stream.read_line(&mut line).await? == 0 {
             return Err("the connection was closed before its answer came".into());
@@ -63,13 +64,13 @@ impl Connection {
         Ok(line.trim_end().to_owned())
     }
 
-    async fn take(&mut self, length: usize) -> Result<Vec<u8>, Failure> {
+    async fn take(&mut self, length: usize) -> Result<Vec<u8>, SoakError> {
         let mut bytes = vec![0; length];
         self.stream.read_exact(&mut bytes).await?;
         Ok(bytes)
     }
 
-    async fn chunks(&mut self) -> Result<Vec<u8>, Failure> {
+    async fn chunks(&mut self) -> Result<Vec<u8>, SoakError> {
         let mut body = Vec::new();
         loop {
             let length = usize::from_str_radix(self.line().await?.trim(), 16)?;
@@ -82,7 +83,7 @@ impl Connection {
     }
 }
 
-impl Reply {
+impl SoakReply {
     /// The messages in it, the last of which is the answer.
     pub(super) fn messages(&self) -> Vec<&str> {
         if self.body.starts_with('{') {

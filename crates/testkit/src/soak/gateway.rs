@@ -9,40 +9,41 @@ use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
-use super::Failure;
+use super::SoakError;
 use super::journals::Journals;
-use super::plan::Plan;
+use super::plan::SoakPlan;
 use crate::Home;
 
 /// How long all servers may take to be listed.
-const READY: Duration = Duration::from_secs(180);
+const READY_TIMEOUT: Duration = Duration::from_secs(180);
 /// How long the gateway may take to end; it gives calls half a minute.
-const FAREWELL: Duration = Duration::from_secs(60);
+const CLOSE_GRACE: Duration = Duration::from_secs(60);
 
 /// Where the gateway lives, before and after it runs.
-pub(super) struct Place {
+pub(super) struct GatewayHome {
     home: Home,
     program: PathBuf,
 }
 
 /// A gateway that runs; it ends with this value.
-pub(super) struct Gateway {
+pub(super) struct SoakGateway {
     process: Child,
     pub(super) address: String,
 }
 
-impl Place {
-    pub(super) fn new(plan: &Plan) -> Self {
+impl GatewayHome {
+    pub(super) fn new(plan: &SoakPlan) -> Self {
         let place = Self { home: Home::new(), program: plan.program.clone() };
         let journals = place.journals();
         let fixture = crate::binary();
         let mut servers = Map::new();
         for number in 0..plan.servers {
-            let (journal, tools) = (journals.of(number), plan.tools_each().to_string());
+            let journal = journals.path(number);
+            let tools = plan.tools_each().to_string();
             // Both eras by turns, as the clients are.
             let era = if number.is_multiple_of(2) { "modern" } else { "legacy" };
             let args = json!(["journal", "--era", era, "--tools", tools, "--journal", journal]);
-            servers.insert(Plan::server(number), json!({"command": fixture, "args": args}));
+            servers.insert(SoakPlan::server(number), json!({"command": fixture, "args": args}));
         }
         let config = json!({"mcpServers": servers, "settings": {"builtin": false}});
         place.home.write("own/config.json", config.to_string());
@@ -65,7 +66,7 @@ impl Place {
     }
 
     /// What a command prints, if it ends well.
-    pub(super) async fn run(&self, words: &[&str]) -> Result<Vec<u8>, Failure> {
+    pub(super) async fn run(&self, words: &[&str]) -> Result<Vec<u8>, SoakError> {
         let output = self.command(words).output().await?;
         if !output.status.success() {
             let told = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -75,7 +76,7 @@ impl Place {
     }
 
     /// Starts the gateway and waits until it listens.
-    pub(super) async fn start(&self) -> Result<Gateway, Failure> {
+    pub(super) async fn start(&self) -> Result<SoakGateway, SoakError> {
         let words = ["serve", "--json", "--listen", "127.0.0.1:0", "--tools", "all"];
         let log = std::fs::File::create(self.home.path().join("log"))?;
         let mut process = self.command(&words).stdout(Stdio::piped()).stderr(log).spawn()?;
@@ -86,7 +87,7 @@ impl Place {
             .map_err(|_| format!("the gateway did not start: {}", self.log()))?;
         let url = told["url"].as_str().and_then(|url| url.strip_prefix("http://"));
         let address = url.and_then(|url| url.split('/').next()).ok_or("no address was told")?;
-        Ok(Gateway { process, address: address.to_owned() })
+        Ok(SoakGateway { process, address: address.to_owned() })
     }
 
     /// What the gateway said to people.
@@ -95,16 +96,16 @@ impl Place {
     }
 }
 
-impl Gateway {
+impl SoakGateway {
     pub(super) fn id(&self) -> Option<u32> {
         self.process.id()
     }
 
     /// Waits until every server's tools are listed.
-    pub(super) async fn ready(&self, tools: usize) -> Result<(), Failure> {
-        let until = Instant::now() + READY;
+    pub(super) async fn wait_ready(&self, tools: usize) -> Result<(), SoakError> {
+        let until = Instant::now() + READY_TIMEOUT;
         loop {
-            let listed = super::client::listed(&self.address).await?;
+            let listed = super::client::count_tools(&self.address).await?;
             if listed == tools {
                 return Ok(());
             }
@@ -116,10 +117,10 @@ impl Gateway {
     }
 
     /// Asks it to end, and waits for that; says whether it ended well.
-    pub(super) async fn stop(mut self) -> Result<(), Failure> {
+    pub(super) async fn stop(mut self) -> Result<(), SoakError> {
         let process = self.process.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         kill_process(process.ok_or("the gateway is gone")?, Signal::TERM)?;
-        let status = tokio::time::timeout(FAREWELL, self.process.wait()).await;
+        let status = tokio::time::timeout(CLOSE_GRACE, self.process.wait()).await;
         let status = status.map_err(|_| "the gateway did not end")??;
         if status.success() {
             Ok(())

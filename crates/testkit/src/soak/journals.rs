@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::account::Arrival;
-use super::plan::Plan;
+use super::account::ServerArrival;
+use super::plan::SoakPlan;
 
 /// The journals of all servers.
 #[derive(Clone, Debug)]
@@ -18,8 +18,8 @@ impl Journals {
     }
 
     /// Where a server writes.
-    pub(super) fn of(&self, server: usize) -> PathBuf {
-        self.0.join(format!("{}.journal", Plan::server(server)))
+    pub(super) fn path(&self, server: usize) -> PathBuf {
+        self.0.join(format!("{}.journal", SoakPlan::server(server)))
     }
 
     /// The process that a server is now, and how often it was started.
@@ -31,13 +31,13 @@ impl Journals {
     }
 
     /// Where each call arrived, by its id.
-    pub(super) fn arrivals(&self, servers: usize) -> HashMap<String, Vec<Arrival>> {
-        let mut arrivals: HashMap<String, Vec<Arrival>> = HashMap::new();
+    pub(super) fn arrivals(&self, servers: usize) -> HashMap<String, Vec<ServerArrival>> {
+        let mut arrivals: HashMap<String, Vec<ServerArrival>> = HashMap::new();
         for server in 0..servers {
             for line in self.lines(server) {
                 if let Some(id) = line["id"].as_str() {
                     let tool = line["tool"].as_str().unwrap_or_default().into();
-                    arrivals.entry(id.to_owned()).or_default().push(Arrival { server, tool });
+                    arrivals.entry(id.to_owned()).or_default().push(ServerArrival { server, tool });
                 }
             }
         }
@@ -46,7 +46,7 @@ impl Journals {
 
     /// How many lines were not finished: each kill may leave one. What was cancelled is noted in
     /// words of another kind.
-    pub(super) fn unread(&self, servers: usize) -> usize {
+    pub(super) fn unfinished_lines(&self, servers: usize) -> usize {
         let unread =
             |line: &&str| line.starts_with('{') && serde_json::from_str::<Value>(line).is_err();
         (0..servers).map(|server| self.text(server).lines().filter(unread).count()).sum()
@@ -59,7 +59,7 @@ impl Journals {
     }
 
     fn text(&self, server: usize) -> String {
-        let bytes = std::fs::read(self.of(server)).unwrap_or_default();
+        let bytes = std::fs::read(self.path(server)).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }

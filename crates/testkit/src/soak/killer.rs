@@ -5,7 +5,7 @@ use std::time::Instant;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::journals::Journals;
-use super::plan::Plan;
+use super::plan::SoakPlan;
 use super::random::Random;
 
 /// A server that was killed, and when.
@@ -16,7 +16,7 @@ pub(super) struct Kill {
 }
 
 /// Kills as many servers as planned, evenly over the time, and says which it found.
-pub(super) async fn kill(plan: &Plan, journals: &Journals) -> Vec<Kill> {
+pub(super) async fn kill(plan: &SoakPlan, journals: &Journals) -> Vec<Kill> {
     let mut random = Random::new(plan.seed, 0);
     let pause = plan.length / u32::try_from(plan.kills + 1).unwrap_or(u32::MAX);
     let mut killed = Vec::new();
@@ -39,7 +39,7 @@ fn end(journals: &Journals, server: usize) -> bool {
     let (Some(process), _) = journals.starts(server) else { return false };
     // The number may belong to somebody else by now.
     let words = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
-    let journal = journals.of(server);
+    let journal = journals.path(server);
     let is_ours = String::from_utf8_lossy(&words).contains(&*journal.to_string_lossy());
     let process = i32::try_from(process).ok().and_then(Pid::from_raw);
     is_ours && process.is_some_and(|process| kill_process(process, Signal::KILL).is_ok())

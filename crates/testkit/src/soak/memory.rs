@@ -7,17 +7,17 @@ const SLACK: u64 = 16_000_000;
 
 /// Resident memory over time, in bytes, at even distances.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Memory(pub(super) Vec<u64>);
+pub(super) struct MemorySamples(pub(super) Vec<u64>);
 
 /// The memory of the beginning, the middle and the end; medians, for single moments say little.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Course {
+pub(super) struct MemoryCourse {
     pub(super) start: u64,
     pub(super) middle: u64,
     pub(super) end: u64,
 }
 
-impl Memory {
+impl MemorySamples {
     /// Looks at a process until it is dropped.
     pub(super) async fn watch(&mut self, process: u32, every: Duration) {
         loop {
@@ -28,22 +28,24 @@ impl Memory {
     }
 
     /// After the first quarter, in which everything gets to its usual size.
-    pub(super) fn course(&self) -> Option<Course> {
+    pub(super) fn course(&self) -> Option<MemoryCourse> {
         let part = |from: usize, to: usize| {
             let length = self.0.len();
             let mut part = self.0.get(length * from / 100..length * to / 100)?.to_vec();
             part.sort_unstable();
             part.get(part.len() / 2).copied()
         };
-        Some(Course { start: part(25, 45)?, middle: part(50, 70)?, end: part(80, 100)? })
+        Some(MemoryCourse { start: part(25, 45)?, middle: part(50, 70)?, end: part(80, 100)? })
     }
 }
 
-impl Course {
+impl MemoryCourse {
     /// Whether it grew by no more than a share.
     pub(super) fn is_flat(self, growth: f64) -> bool {
         #[expect(clippy::cast_precision_loss, reason = "a byte more or less does not matter")]
-        let (start, end, slack) = (self.start as f64, self.end as f64, SLACK as f64);
+        let start = self.start as f64;
+        let end = self.end as f64;
+        let slack = SLACK as f64;
         end <= start * (1.0 + growth) + slack
     }
 }
@@ -56,18 +58,19 @@ fn resident(status: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Course, Memory, resident};
+    use super::{MemoryCourse, MemorySamples, resident};
 
     #[test]
     fn a_steady_rise_is_not_flat_and_a_high_start_is() {
-        let megabytes = |numbers: &[u64]| Memory(numbers.iter().map(|n| n * 1_000_000).collect());
+        let megabytes =
+            |numbers: &[u64]| MemorySamples(numbers.iter().map(|n| n * 1_000_000).collect());
         let rising: Vec<u64> = (0..100).map(|n| 40 + n).collect();
         let early: Vec<u64> = (0..100).map(|n| if n < 20 { 40 + n * 2 } else { 80 }).collect();
         let course = megabytes(&rising).course().unwrap();
-        let expected = Course { start: 75_000_000, middle: 100_000_000, end: 130_000_000 };
+        let expected = MemoryCourse { start: 75_000_000, middle: 100_000_000, end: 130_000_000 };
         assert_eq!((course, course.is_flat(0.2)), (expected, false));
         assert!(megabytes(&early).course().unwrap().is_flat(0.2));
-        assert_eq!(Memory::default().course(), None);
+        assert_eq!(MemorySamples::default().course(), None);
     }
 
     #[test]

@@ -19,6 +19,6 @@ mod report;
 mod run;
 mod work;
 
-pub use plan::Plan;
-pub use report::Report;
-pub use run::{Failure, run};
+pub use plan::SoakPlan;
+pub use report::SoakReport;
+pub use run::{SoakError, run};

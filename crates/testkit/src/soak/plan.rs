@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// A soak.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct SoakPlan {
     /// The `switchboard` program.
     pub program: PathBuf,
     /// Clients, of both eras by turns, each with one call at a time.
@@ -26,7 +26,7 @@ pub struct Plan {
     pub growth: f64,
 }
 
-impl Plan {
+impl SoakPlan {
     /// The names of the servers, as they are configured.
     pub(super) fn server(number: usize) -> String {
         format!("s{number:03}")

@@ -10,12 +10,12 @@ pub(super) struct Random(u64);
 impl Random {
     /// Another sequence for every `of`.
     pub(super) fn new(seed: u64, of: u64) -> Self {
-        Self(mixed(seed ^ mixed(of)))
+        Self(mix(seed ^ mix(of)))
     }
 
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
-        mixed(self.0)
+        mix(self.0)
     }
 
     /// A number below a limit.
@@ -26,7 +26,7 @@ impl Random {
 }
 
 /// Neighbours give numbers that have nothing to do with each other.
-const fn mixed(number: u64) -> u64 {
+const fn mix(number: u64) -> u64 {
     let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ (mixed >> 31)
@@ -46,7 +46,8 @@ mod tests {
         assert_ne!(numbers(1, 2), numbers(2, 2));
         assert_ne!(numbers(1, 2), numbers(1, 3));
         // Sequences of neighbours are not the same one from another place.
-        let (one, other) = (numbers(1, 2), numbers(1, 3));
+        let one = numbers(1, 2);
+        let other = numbers(1, 3);
         assert!(one.iter().filter(|number| other.contains(number)).count() < 3);
         assert!(numbers(1, 2).iter().all(|number| *number < 1_000));
     }

@@ -2,18 +2,23 @@
 
 use serde_json::Value;
 
-use super::Failure;
-use super::account::Row;
-use super::gateway::Place;
-use super::plan::Plan;
+use super::SoakError;
+use super::account::RecordRow;
+use super::gateway::GatewayHome;
+use super::plan::SoakPlan;
 
 const PAGE: usize = 10_000;
 
 /// The rows of every client, and how many are of nobody.
-pub(super) async fn rows(place: &Place, clients: usize) -> Result<(Vec<Vec<Row>>, usize), Failure> {
-    let names: std::collections::HashMap<String, usize> =
-        (0..clients).map(|number| (format!("client:{}", Plan::client(number)), number)).collect();
-    let (mut rows, mut strangers) = (vec![Vec::new(); clients], 0);
+pub(super) async fn rows(
+    place: &GatewayHome,
+    clients: usize,
+) -> Result<(Vec<Vec<RecordRow>>, usize), SoakError> {
+    let names: std::collections::HashMap<String, usize> = (0..clients)
+        .map(|number| (format!("client:{}", SoakPlan::client(number)), number))
+        .collect();
+    let mut rows = vec![Vec::new(); clients];
+    let mut strangers = 0;
     let mut last: Option<String> = None;
     loop {
         let limit = PAGE.to_string();
@@ -35,9 +40,9 @@ pub(super) async fn rows(place: &Place, clients: usize) -> Result<(Vec<Vec<Row>>
     Ok((rows, strangers))
 }
 
-fn read(row: &Value) -> Row {
+fn read(row: &Value) -> RecordRow {
     let text = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
-    Row {
+    RecordRow {
         id: text("id"),
         server: text("server"),
         target: text("target"),

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// What came of a soak.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct SoakReport {
     /// Numbers under their names.
     pub rows: Vec<(String, String)>,
     /// The first things that were wrong.
@@ -13,15 +13,15 @@ pub struct Report {
     pub fault_count: usize,
 }
 
-impl Report {
+impl SoakReport {
     /// Whether nothing was wrong.
     #[must_use]
-    pub const fn passed(&self) -> bool {
+    pub const fn has_passed(&self) -> bool {
         self.fault_count == 0
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for SoakReport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = self.rows.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
         for (name, value) in &self.rows {
@@ -30,7 +30,7 @@ impl fmt::Display for Report {
         for fault in &self.faults {
             writeln!(formatter, "fault: {fault}")?;
         }
-        let verdict = if self.passed() { "PASS" } else { "FAIL" };
+        let verdict = if self.has_passed() { "PASS" } else { "FAIL" };
         write!(formatter, "{verdict}, {} faults", self.fault_count)
     }
 }

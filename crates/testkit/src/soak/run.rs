@@ -6,34 +6,34 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use super::account::{Accounts, End, Seen};
+use super::account::{Accounts, ClientCall, ClientEnd};
 use super::check::{Faults, compare};
-use super::client::Client;
-use super::gateway::{Gateway, Place};
+use super::client::SoakClient;
+use super::gateway::{GatewayHome, SoakGateway};
 use super::journals::Journals;
 use super::killer::{self, Kill};
-use super::memory::Memory;
-use super::plan::Plan;
+use super::memory::MemorySamples;
+use super::plan::SoakPlan;
 use super::record;
-use super::report::Report;
+use super::report::SoakReport;
 
 /// Why a soak could not be carried out.
-pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+pub type SoakError = Box<dyn std::error::Error + Send + Sync>;
 
 /// How long a server that was killed may take to be there again.
-const BACK: Duration = Duration::from_secs(30);
+const RESTART_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long after the end the last calls may take.
-const LAST_CALLS: Duration = Duration::from_secs(150);
+const LAST_CALLS_TIMEOUT: Duration = Duration::from_secs(150);
 
 /// Puts a gateway under load while its servers are killed, and compares what everybody says of it.
 ///
 /// # Errors
 /// If the gateway does not start, or its record cannot be read.
-pub async fn run(plan: &Plan) -> Result<Report, Failure> {
-    let place = Place::new(plan);
+pub async fn run(plan: &SoakPlan) -> Result<SoakReport, SoakError> {
+    let place = GatewayHome::new(plan);
     let journals = place.journals();
     let gateway = place.start().await?;
-    gateway.ready(plan.tools_each() * plan.servers).await?;
+    gateway.wait_ready(plan.tools_each() * plan.servers).await?;
     let load = load(plan, &gateway, &journals).await?;
     let mut faults = Faults::default();
     if let Err(failure) = gateway.stop().await {
@@ -55,7 +55,7 @@ pub async fn run(plan: &Plan) -> Result<Report, Failure> {
     if kills < plan.kills {
         faults.add(format!("only {kills} of {} kills found a server", plan.kills));
     }
-    let unread = journals.unread(plan.servers);
+    let unread = journals.unfinished_lines(plan.servers);
     if unread > kills {
         faults.add(format!("{unread} lines of the journals say nothing, after {kills} kills"));
     }
@@ -70,14 +70,14 @@ pub async fn run(plan: &Plan) -> Result<Report, Failure> {
         let log: String = place.log().lines().take(20).collect::<Vec<_>>().join("\n");
         rows.push(("the gateway said".to_owned(), log));
     }
-    Ok(Report { rows, faults: faults.shown, fault_count: faults.count })
+    Ok(SoakReport { rows, faults: faults.shown, fault_count: faults.count })
 }
 
-struct Load {
-    seen: Vec<Vec<Seen>>,
+struct SoakLoad {
+    seen: Vec<Vec<ClientCall>>,
     trouble: Vec<String>,
     kills: Vec<Kill>,
-    memory: Memory,
+    memory: MemorySamples,
     took: Duration,
     ended: Instant,
 }
@@ -90,19 +90,25 @@ fn not_back(kills: &[Kill], ended: Instant, journals: &Journals, faults: &mut Fa
     }
     for (server, times) in of_server {
         let last = times.iter().max();
-        let had_time = last.is_some_and(|last| ended.saturating_duration_since(*last) > BACK);
+        let had_time =
+            last.is_some_and(|last| ended.saturating_duration_since(*last) > RESTART_TIMEOUT);
         let (_, starts) = journals.starts(server);
         if had_time && starts <= times.len() {
-            let (name, kills) = (Plan::server(server), times.len());
+            let name = SoakPlan::server(server);
+            let kills = times.len();
             faults.add(format!("{name} was killed {kills} times and started {starts} times"));
         }
     }
 }
 
-async fn load(plan: &Plan, gateway: &Gateway, journals: &Journals) -> Result<Load, Failure> {
+async fn load(
+    plan: &SoakPlan,
+    gateway: &SoakGateway,
+    journals: &Journals,
+) -> Result<SoakLoad, SoakError> {
     let mut clients = Vec::new();
     for number in 0..plan.clients {
-        clients.push(Client::open(plan, number, &gateway.address).await?);
+        clients.push(SoakClient::open(plan, number, &gateway.address).await?);
     }
     let began = Instant::now();
     let end = began + plan.length;
@@ -122,14 +128,14 @@ async fn load(plan: &Plan, gateway: &Gateway, journals: &Journals) -> Result<Loa
                 *place = calls;
             }
         }
-        Ok::<(), Failure>(())
+        Ok::<(), SoakError>(())
     };
-    let mut memory = Memory::default();
+    let mut memory = MemorySamples::default();
     let process = gateway.id().ok_or("the gateway is gone")?;
     let every = (plan.length / 100).max(Duration::from_millis(50));
     let both = async {
         tokio::join!(
-            tokio::time::timeout(plan.length + LAST_CALLS, all),
+            tokio::time::timeout(plan.length + LAST_CALLS_TIMEOUT, all),
             killer::kill(plan, journals)
         )
     };
@@ -138,19 +144,20 @@ async fn load(plan: &Plan, gateway: &Gateway, journals: &Journals) -> Result<Loa
         () = memory.watch(process, every) => return Err("nobody looks any more".into()),
     };
     called.map_err(|_| "some clients did not come to an end")??;
-    let (took, ended) = (began.elapsed(), Instant::now());
-    Ok(Load { seen, trouble, kills, memory, took, ended })
+    let took = began.elapsed();
+    let ended = Instant::now();
+    Ok(SoakLoad { seen, trouble, kills, memory, took, ended })
 }
 
-fn numbers(plan: &Plan, accounts: &Accounts, took: Duration) -> Vec<(String, String)> {
+fn numbers(plan: &SoakPlan, accounts: &Accounts, took: Duration) -> Vec<(String, String)> {
     let mut times: Vec<u64> = Vec::new();
     let mut ends: BTreeMap<&str, usize> = BTreeMap::new();
     for seen in accounts.clients.iter().flatten() {
         times.push(seen.microseconds);
         let end = match &seen.end {
-            End::Outcome(outcome) => outcome,
-            End::GivenUp => "given up by the client",
-            End::Trouble(_) => "trouble",
+            ClientEnd::Outcome(outcome) => outcome,
+            ClientEnd::GivenUp => "given up by the client",
+            ClientEnd::Trouble(_) => "trouble",
         };
         *ends.entry(end).or_default() += 1;
     }
@@ -158,7 +165,7 @@ fn numbers(plan: &Plan, accounts: &Accounts, took: Duration) -> Vec<(String, Str
     let at = |percent: usize| times.get(times.len() * percent / 100).copied().unwrap_or_default();
     let rate = times.len() as f64 / took.as_secs_f64();
     let ends: Vec<String> = ends.iter().map(|(end, count)| format!("{end} {count}")).collect();
-    let Plan { clients, servers, seed, .. } = plan;
+    let SoakPlan { clients, servers, seed, .. } = plan;
     let tools = plan.tools_each() * plan.servers;
     [
         ("clients, servers, tools, seed", format!("{clients}, {servers}, {tools}, {seed}")),
@@ -171,7 +178,7 @@ fn numbers(plan: &Plan, accounts: &Accounts, took: Duration) -> Vec<(String, Str
     .to_vec()
 }
 
-fn memory(plan: &Plan, memory: &Memory, faults: &mut Faults) -> String {
+fn memory(plan: &SoakPlan, memory: &MemorySamples, faults: &mut Faults) -> String {
     let Some(course) = memory.course() else {
         faults.add("the gateway's memory could not be seen".to_owned());
         return "not seen".to_owned();

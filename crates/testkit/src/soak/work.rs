@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::plan::Plan;
+use super::plan::SoakPlan;
 use super::random::Random;
 
 /// The five kinds of tools of a server, in the order in which it has them.
@@ -28,7 +28,7 @@ pub(super) struct Work {
 
 impl Work {
     /// Thinks up the `number`th call of a client.
-    pub(super) fn next(plan: &Plan, client: usize, number: usize, random: &mut Random) -> Self {
+    pub(super) fn next(plan: &SoakPlan, client: usize, number: usize, random: &mut Random) -> Self {
         let id = format!("{client}-{number}");
         let share = random.below(100);
         let kind = SHARES.iter().find(|(below, _)| share < *below).map_or(0, |(_, kind)| *kind);
@@ -36,7 +36,8 @@ impl Work {
         let kind = kind.min(plan.tools_each() - 1);
         let variants = (plan.tools_each() - kind).div_ceil(KINDS.len());
         let name = KINDS.get(kind).copied().unwrap_or("echo");
-        let (ms, bytes) = (20 + random.below(380), 4_000 + random.below(20_000));
+        let ms = 20 + random.below(380);
+        let bytes = 4_000 + random.below(20_000);
         let mut arguments = serde_json::json!({ "id": id });
         let mut answer_bytes = id.len();
         match name {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use switchboard_document::{ConfigError, change, read_text};
+use switchboard_document::{ConfigError, edit_locked, read_text};
 use switchboard_text::Digest;
 
 use crate::packages::locked::LockedPackage;
@@ -36,7 +36,7 @@ impl ConfirmedPackages {
             return Ok(());
         }
         let path = file(state);
-        change(&path, |before| {
+        edit_locked(&path, |before| {
             let before = before.and_then(|text| serde_json::from_str::<Self>(text).ok());
             let mut all = before.unwrap_or_default();
             all.unpacked.insert(key(package), unpacked.into_iter().collect());
@@ -59,7 +59,7 @@ fn file(state: &Path) -> PathBuf {
 }
 
 fn key(package: &LockedPackage) -> String {
-    Digest::of("locked package")
+    Digest::new("locked package")
         .with(&package.ecosystem)
         .with(&package.name)
         .with(&package.version)

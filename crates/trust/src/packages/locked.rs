@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use switchboard_config::{Environment, ServerConfig, Transport};
-use switchboard_vetting::{Package, packages};
+use switchboard_vetting::{FetchedPackage, packages};
 
 use crate::packages::confirmed::ConfirmedPackages;
-use crate::packages::npx_cache::{Fetched, fetched, folder};
-use crate::packages::python_cache::{caches, unpacked};
+use crate::packages::npx_cache::{CachedPackage, cache_folder, cached_versions};
+use crate::packages::python_cache::{caches, unpacked_digests};
 
 /// A package that a server's command fetches and runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,11 +47,11 @@ pub enum Evidence {
 
 /// The packages that a server's command fetches, of the kinds whose registries tell digests.
 #[must_use]
-pub fn packages_of(server: &ServerConfig) -> Vec<PackageSpec> {
+pub fn fetched_packages(server: &ServerConfig) -> Vec<PackageSpec> {
     let Transport::Stdio { command, args, .. } = &server.transport else { return Vec::new() };
     let words: Vec<&str> =
         std::iter::once(command.as_str()).chain(args.iter().map(String::as_str)).collect();
-    let spec = |package: Package| {
+    let spec = |package: FetchedPackage| {
         let is_plain = !package.name.contains("://") && !package.name.contains("git+");
         let is_known = matches!(package.ecosystem, "npm" | "PyPI");
         (is_plain && is_known).then(|| PackageSpec {
@@ -60,7 +60,7 @@ pub fn packages_of(server: &ServerConfig) -> Vec<PackageSpec> {
             version: package.version.filter(|_| package.is_pinned),
         })
     };
-    packages::of(&words).into_iter().filter_map(spec).collect()
+    packages::command_packages(&words).into_iter().filter_map(spec).collect()
 }
 
 impl LockedPackage {
@@ -73,19 +73,19 @@ impl LockedPackage {
         confirmed: &ConfirmedPackages,
     ) -> Evidence {
         if self.ecosystem != "npm" {
-            let is_confirmed = confirmed.covers(self, &self.unpacked(server, environment));
+            let is_confirmed = confirmed.covers(self, &self.unpacked_digests(server, environment));
             return if is_confirmed { Evidence::Same } else { Evidence::None };
         }
-        let cache = folder(environment, |name| variable(server, name));
-        let found = cache.map(|cache| fetched(&cache, &self.name)).unwrap_or_default();
+        let cache = cache_folder(environment, |name| variable(server, name));
+        let found = cache.map(|cache| cached_versions(&cache, &self.name)).unwrap_or_default();
         let is_same =
-            |one: &Fetched| one.version == self.version && one.integrity == self.integrity;
+            |one: &CachedPackage| one.version == self.version && one.integrity == self.integrity;
         // Who names no version may get any that was fetched.
-        let is_exact = packages_of(server)
+        let is_exact = fetched_packages(server)
             .iter()
             .any(|spec| spec.name == self.name && spec.version.as_ref() == Some(&self.version));
-        let counts = |one: &&Fetched| !is_exact || one.version == self.version;
-        let counted: Vec<&Fetched> = found.iter().filter(counts).collect();
+        let counts = |one: &&CachedPackage| !is_exact || one.version == self.version;
+        let counted: Vec<&CachedPackage> = found.iter().filter(counts).collect();
         if counted.is_empty() {
             Evidence::None
         } else if counted.iter().all(|one| is_same(one)) {
@@ -100,16 +100,24 @@ impl LockedPackage {
 
     /// The digests of what runners of Python have unpacked of it.
     #[must_use]
-    pub fn unpacked(&self, server: &ServerConfig, environment: &Environment) -> Vec<String> {
+    pub fn unpacked_digests(
+        &self,
+        server: &ServerConfig,
+        environment: &Environment,
+    ) -> Vec<String> {
         if self.ecosystem != "PyPI" {
             return Vec::new();
         }
-        unpacked(&caches(environment, |name| variable(server, name)), &self.name, &self.version)
+        unpacked_digests(
+            &caches(environment, |name| variable(server, name)),
+            &self.name,
+            &self.version,
+        )
     }
 
     /// Its name and version, to be shown.
     #[must_use]
-    pub fn shown(&self) -> String {
+    pub fn display_name(&self) -> String {
         format!("{}@{}", self.name, self.version)
     }
 }

@@ -10,22 +10,22 @@ use crate::fetch::fetch;
 use crate::packages::locked::{LockedPackage, PackageSpec};
 
 /// The longest answer, in bytes: lists of files of old packages are long.
-const LONGEST: usize = 32 * 1024 * 1024;
+const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
 /// How long one may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 /// The form of `PyPI`'s list of files that has digests.
-const FILES: &str = "application/vnd.pypi.simple.v1+json";
+const PYPI_FILES_TYPE: &str = "application/vnd.pypi.simple.v1+json";
 
 /// Where the registries are, as the package managers of this machine are set up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Registries {
+pub struct PackageRegistries {
     /// That of npm.
     pub npm: Option<String>,
     /// The index of `PyPI`.
     pub pypi: Option<String>,
 }
 
-impl Registries {
+impl PackageRegistries {
     /// The exact version of a package and its digest.
     ///
     /// # Errors
@@ -37,20 +37,22 @@ impl Registries {
                 _ => self.pypi(wanted).await,
             }
         };
-        let (version, integrity) =
-            timeout(PATIENCE, asking).await.map_err(|_| "it takes too long".to_owned())??;
-        let (ecosystem, name) = (wanted.ecosystem.to_owned(), wanted.name.clone());
+        let (version, integrity) = timeout(REQUEST_TIMEOUT, asking)
+            .await
+            .map_err(|_| "it takes too long".to_owned())??;
+        let ecosystem = wanted.ecosystem.to_owned();
+        let name = wanted.name.clone();
         Ok(LockedPackage { ecosystem, name, version, integrity })
     }
 
     async fn npm(&self, wanted: &PackageSpec) -> Result<(String, String), String> {
         #[derive(Deserialize)]
-        struct Version {
+        struct NpmVersion {
             version: String,
-            dist: Dist,
+            dist: NpmDist,
         }
         #[derive(Deserialize)]
-        struct Dist {
+        struct NpmDist {
             integrity: Option<String>,
             shasum: Option<String>,
         }
@@ -58,7 +60,8 @@ impl Registries {
         let version = wanted.version.as_deref().unwrap_or("latest");
         let name = wanted.name.replace('/', "%2f");
         let url = format!("{}/{name}/{version}", registry.trim_end_matches('/'));
-        let told: Version = read(&fetch(&url, "application/json", LONGEST).await?)?;
+        let told: NpmVersion =
+            parse_json(&fetch(&url, "application/json", MAX_ANSWER_BYTES).await?)?;
         let digest = told.dist.integrity.or(told.dist.shasum.map(|sum| format!("sha1:{sum}")));
         Ok((told.version, digest.ok_or("the registry tells no digest")?))
     }
@@ -66,25 +69,25 @@ impl Registries {
     /// All files of the version together: which of them is fetched depends on the machine.
     async fn pypi(&self, wanted: &PackageSpec) -> Result<(String, String), String> {
         #[derive(Deserialize)]
-        struct Files {
-            files: Vec<File>,
+        struct PypiFiles {
+            files: Vec<PypiFile>,
         }
         #[derive(Deserialize)]
-        struct File {
+        struct PypiFile {
             filename: String,
-            hashes: Hashes,
+            hashes: PypiHashes,
         }
         #[derive(Deserialize)]
-        struct Hashes {
+        struct PypiHashes {
             sha256: Option<String>,
         }
         let index = self.pypi.as_deref().ok_or("no index is set: set `PIP_INDEX_URL`")?;
         let version = wanted.version.clone().ok_or("the command names no exact version")?;
         let name = wanted.name.to_lowercase().replace(['_', '.'], "-");
         let url = format!("{}/{name}/", index.trim_end_matches('/'));
-        let told: Files = read(&fetch(&url, FILES, LONGEST).await?)?;
+        let told: PypiFiles = parse_json(&fetch(&url, PYPI_FILES_TYPE, MAX_ANSWER_BYTES).await?)?;
         let mut sums = Vec::new();
-        for file in told.files.iter().filter(|file| is_of(&file.filename, &version)) {
+        for file in told.files.iter().filter(|file| has_version(&file.filename, &version)) {
             let sum = file.hashes.sha256.as_deref().ok_or("the index tells no digest")?;
             sums.push(format!("{} {sum}", file.filename));
         }
@@ -92,12 +95,12 @@ impl Registries {
             return Err(format!("there is no version {version}"));
         }
         sums.sort();
-        Ok((version, format!("files:{}", digest::of(sums.iter().map(String::as_bytes)))))
+        Ok((version, format!("files:{}", digest::fingerprint(sums.iter().map(String::as_bytes)))))
     }
 }
 
 /// Whether a file is of that version: `name-1.2.3-….whl` or `name-1.2.3.tar.gz`.
-fn is_of(filename: &str, version: &str) -> bool {
+fn has_version(filename: &str, version: &str) -> bool {
     let stem = [".tar.gz", ".zip", ".tar.bz2"].iter().find_map(|end| filename.strip_suffix(end));
     match (filename.strip_suffix(".whl"), stem) {
         (Some(wheel), _) => wheel.split('-').nth(1) == Some(version),
@@ -106,7 +109,7 @@ fn is_of(filename: &str, version: &str) -> bool {
     }
 }
 
-fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> {
+fn parse_json<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> {
     serde_json::from_slice(bytes).map_err(|error| format!("the answer cannot be read: {error}"))
 }
 
@@ -124,7 +127,7 @@ mod tests {
             ("some_pkg-1.2.3.post1.tar.gz", false),
             ("some_pkg-1.2.3.egg", false),
         ] {
-            assert_eq!(is_of(file, "1.2.3"), expected, "{file}");
+            assert_eq!(has_version(file, "1.2.3"), expected, "{file}");
         }
     }
 }

@@ -7,17 +7,17 @@ use switchboard_config::Environment;
 use switchboard_document::read_text;
 
 /// So many folders of the cache are looked into.
-const MOST: usize = 10_000;
+const MAX_FOLDERS: usize = 10_000;
 
 /// A version that was fetched, with its digest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fetched {
+pub(crate) struct CachedPackage {
     pub(crate) version: String,
     pub(crate) integrity: String,
 }
 
 /// Where npm keeps what it fetched.
-pub(crate) fn folder(
+pub(crate) fn cache_folder(
     environment: &Environment,
     variable: impl Fn(&str) -> Option<PathBuf>,
 ) -> Option<PathBuf> {
@@ -27,26 +27,26 @@ pub(crate) fn folder(
 
 /// Every version of a package that was fetched for `npx`. What cannot be read is as good as not
 /// there: then the registry is asked.
-pub(crate) fn fetched(cache: &Path, name: &str) -> Vec<Fetched> {
+pub(crate) fn cached_versions(cache: &Path, name: &str) -> Vec<CachedPackage> {
     #[derive(Deserialize)]
-    struct Locked {
+    struct NpmLock {
         #[serde(default)]
-        packages: std::collections::BTreeMap<String, Entry>,
+        packages: std::collections::BTreeMap<String, NpmLockEntry>,
     }
     #[derive(Deserialize)]
-    struct Entry {
+    struct NpmLockEntry {
         version: Option<String>,
         integrity: Option<String>,
     }
     let Ok(folders) = std::fs::read_dir(cache.join("_npx")) else { return Vec::new() };
     let mut found = Vec::new();
-    for folder in folders.flatten().take(MOST) {
+    for folder in folders.flatten().take(MAX_FOLDERS) {
         let file = folder.path().join("package-lock.json");
         let Ok(Some(text)) = read_text(&file) else { continue };
-        let Ok(mut locked) = serde_json::from_str::<Locked>(&text) else { continue };
+        let Ok(mut locked) = serde_json::from_str::<NpmLock>(&text) else { continue };
         let entry = locked.packages.remove(&format!("node_modules/{name}"));
-        if let Some(Entry { version: Some(version), integrity: Some(integrity) }) = entry {
-            found.push(Fetched { version, integrity });
+        if let Some(NpmLockEntry { version: Some(version), integrity: Some(integrity) }) = entry {
+            found.push(CachedPackage { version, integrity });
         }
     }
     found
@@ -71,9 +71,9 @@ mod tests {
             std::fs::create_dir_all(&folder).unwrap();
             std::fs::write(folder.join("package-lock.json"), text).unwrap();
         }
-        let one = Fetched { version: "1.0.0".to_owned(), integrity: "sha512-A".to_owned() };
-        assert_eq!(fetched(cache.path(), "@x/y"), [one]);
-        assert_eq!(fetched(cache.path(), "z"), []);
-        assert_eq!(fetched(Path::new("/nowhere"), "z"), []);
+        let one = CachedPackage { version: "1.0.0".to_owned(), integrity: "sha512-A".to_owned() };
+        assert_eq!(cached_versions(cache.path(), "@x/y"), [one]);
+        assert_eq!(cached_versions(cache.path(), "z"), []);
+        assert_eq!(cached_versions(Path::new("/nowhere"), "z"), []);
     }
 }

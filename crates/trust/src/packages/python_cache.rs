@@ -7,7 +7,7 @@ use switchboard_document::read_text;
 use switchboard_text::digest;
 
 /// So many folders of a cache are looked into.
-const MOST: usize = 20_000;
+const MAX_FOLDERS: usize = 20_000;
 
 /// Where the runners unpack packages: below each of these, so many folders deep, lie the packages.
 pub(crate) fn caches(
@@ -28,19 +28,29 @@ pub(crate) fn caches(
 
 /// The digests of the lists of files of one version of a package, each as it was unpacked. A list
 /// has the digest of every file, so it stands for all of them.
-pub(crate) fn unpacked(caches: &[(PathBuf, usize)], name: &str, version: &str) -> Vec<String> {
-    let wanted = format!("{}-{version}.dist-info", plain(name));
+pub(crate) fn unpacked_digests(
+    caches: &[(PathBuf, usize)],
+    name: &str,
+    version: &str,
+) -> Vec<String> {
+    let wanted = format!("{}-{version}.dist-info", normalize_name(name));
     let mut found = Vec::new();
-    let mut left = MOST;
+    let mut left = MAX_FOLDERS;
     for (cache, depth) in caches {
-        look(cache, *depth, &wanted, &mut left, &mut found);
+        collect_digests(cache, *depth, &wanted, &mut left, &mut found);
     }
     found.sort();
     found.dedup();
     found
 }
 
-fn look(folder: &Path, depth: usize, wanted: &str, left: &mut usize, found: &mut Vec<String>) {
+fn collect_digests(
+    folder: &Path,
+    depth: usize,
+    wanted: &str,
+    left: &mut usize,
+    found: &mut Vec<String>,
+) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let Some(less) = left.checked_sub(1) else { return };
@@ -50,23 +60,23 @@ fn look(folder: &Path, depth: usize, wanted: &str, left: &mut usize, found: &mut
         if depth > 0 {
             // Links are followed nowhere: what they lead to is looked at where it is.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                look(&entry.path(), depth - 1, wanted, left, found);
+                collect_digests(&entry.path(), depth - 1, wanted, left, found);
             }
-        } else if is_of(name, wanted)
+        } else if is_dist_info(name, wanted)
             && let Ok(Some(list)) = read_text(&entry.path().join("RECORD"))
         {
-            found.push(digest::of([list.as_bytes()]));
+            found.push(digest::fingerprint([list.as_bytes()]));
         }
     }
 }
 
-fn is_of(folder: &str, wanted: &str) -> bool {
+fn is_dist_info(folder: &str, wanted: &str) -> bool {
     let Some((name, rest)) = folder.split_once('-') else { return false };
-    format!("{}-{rest}", plain(name)) == wanted
+    format!("{}-{rest}", normalize_name(name)) == wanted
 }
 
 /// A name as all spellings of it are compared.
-fn plain(name: &str) -> String {
+fn normalize_name(name: &str) -> String {
     name.to_lowercase().replace(['-', '.'], "_")
 }
 
@@ -88,7 +98,10 @@ mod tests {
             std::fs::write(folder.join("RECORD"), list).unwrap();
         }
         let caches = [(cache.path().join("archive-v0"), 1), (PathBuf::from("/nowhere"), 4)];
-        assert_eq!(unpacked(&caches, "some-server", "1.2.3"), [digest::of([b"one".as_slice()])]);
-        assert_eq!(unpacked(&caches, "some.server", "1.2"), [""; 0]);
+        assert_eq!(
+            unpacked_digests(&caches, "some-server", "1.2.3"),
+            [digest::fingerprint([b"one".as_slice()])]
+        );
+        assert_eq!(unpacked_digests(&caches, "some.server", "1.2"), [""; 0]);
     }
 }

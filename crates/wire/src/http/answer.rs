@@ -7,21 +7,21 @@ use bytes::{Bytes, BytesMut};
 use reqwest::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
 
 use super::authorize::challenges;
-use super::events::Events;
-use super::reply::Reply;
-use crate::envelope::{self, Answer, Message};
-use crate::error::{RequestError, shortened};
-use crate::in_flight::{Settled, settled};
-use crate::peer::Shared;
+use super::events::SseEvents;
+use super::reply::WireResponse;
+use crate::envelope::{self, Message, ResponseBody};
+use crate::error::{RequestError, truncate};
+use crate::in_flight::{RequestResult, into_result};
+use crate::peer::PeerShared;
 use crate::revision::Era;
 
 /// As much of a refusal's body is read.
-const REFUSAL_BYTES: usize = 64 << 10;
+const MAX_REFUSAL_BYTES: usize = 64 << 10;
 
 /// Where the answer is.
-pub(super) enum Answered {
+pub(super) enum ResponseOutcome {
     /// In hand.
-    Here(Settled),
+    Here(RequestResult),
     /// Settled through the table of open requests.
     Elsewhere,
     /// The stream ended before it, but can be taken up again after this event.
@@ -34,22 +34,22 @@ pub(super) enum Answered {
 }
 
 /// Reads the response to request `id`.
-pub(super) async fn read(
-    shared: &Arc<Shared>,
+pub(super) async fn read_response(
+    shared: &Arc<PeerShared>,
     id: u64,
-    response: Reply,
-) -> Result<Answered, RequestError> {
+    response: WireResponse,
+) -> Result<ResponseOutcome, RequestError> {
     let status = response.status();
     if !status.is_success() {
-        return Err(Box::pin(refusal(response)).await);
+        return Err(Box::pin(read_refusal(response)).await);
     }
-    match kind_of(&response) {
+    match body_kind(&response) {
         BodyKind::Events => {
-            let events = Events::new(response, shared.limits.frame_bytes);
-            Box::pin(follow(shared, id, events)).await
+            let events = SseEvents::new(response, shared.limits.frame_bytes);
+            Box::pin(follow_events(shared, id, events)).await
         }
         BodyKind::Json => {
-            let body = body_of(response, shared.limits.body_bytes).await?;
+            let body = read_body(response, shared.limits.body_bytes).await?;
             from_body(shared, id, &body)
         }
         BodyKind::None => {
@@ -62,11 +62,11 @@ pub(super) async fn read(
 }
 
 /// Follows an event stream until request `id` is settled.
-pub(super) async fn follow(
-    shared: &Arc<Shared>,
+pub(super) async fn follow_events(
+    shared: &Arc<PeerShared>,
     id: u64,
-    mut events: Events,
-) -> Result<Answered, RequestError> {
+    mut events: SseEvents,
+) -> Result<ResponseOutcome, RequestError> {
     let cut_off = loop {
         match events.next().await {
             Ok(Some(event)) => {
@@ -74,7 +74,7 @@ pub(super) async fn follow(
                     // What is no message on a stream is noise, as it is on a pipe.
                     shared.dispatch_for(&event.data, Some(id)).ok();
                     if !shared.in_flight.is_waiting(id) {
-                        return Ok(Answered::Elsewhere);
+                        return Ok(ResponseOutcome::Elsewhere);
                     }
                 }
             }
@@ -84,26 +84,30 @@ pub(super) async fn follow(
         }
     };
     match events.last_id() {
-        Some(last_id) if shared.stance().revision.era() == Era::Legacy => {
-            Ok(Answered::CutOff { last_id: last_id.to_owned(), retry: events.retry() })
+        Some(last_id) if shared.protocol().revision.era() == Era::Legacy => {
+            Ok(ResponseOutcome::CutOff { last_id: last_id.to_owned(), retry: events.retry() })
         }
         _ => Err(RequestError::Unknown(cut_off)),
     }
 }
 
-fn from_body(shared: &Arc<Shared>, id: u64, body: &Bytes) -> Result<Answered, RequestError> {
+fn from_body(
+    shared: &Arc<PeerShared>,
+    id: u64,
+    body: &Bytes,
+) -> Result<ResponseOutcome, RequestError> {
     if body.is_empty() {
         return Err(RequestError::Unknown("the body of the answer is empty".to_owned()));
     }
     if envelope::is_batch(body) {
         shared.dispatch(body).ok();
         if !shared.in_flight.is_waiting(id) {
-            return Ok(Answered::Elsewhere);
+            return Ok(ResponseOutcome::Elsewhere);
         }
-    } else if let Ok(Message::Response { id: answered, answer }) = envelope::read(body) {
+    } else if let Ok(Message::Response { id: answered, answer }) = envelope::parse(body) {
         // An error may come without an id when the server could not read the request.
-        if answered == Some(id) || matches!(answer, Answer::Error(_)) {
-            return Ok(Answered::Here(settled(answer)));
+        if answered == Some(id) || matches!(answer, ResponseBody::Error(_)) {
+            return Ok(ResponseOutcome::Here(into_result(answer)));
         }
         return Err(RequestError::Protocol("it has another request's id".to_owned()));
     }
@@ -111,17 +115,18 @@ fn from_body(shared: &Arc<Shared>, id: u64, body: &Bytes) -> Result<Answered, Re
 }
 
 /// Why the server turned a request down.
-pub(super) async fn refusal(response: Reply) -> RequestError {
+pub(super) async fn read_refusal(response: WireResponse) -> RequestError {
     let status = response.status().as_u16();
     let header = |name| {
         response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
     };
-    let (retry_after, location) = (header(RETRY_AFTER), header(LOCATION));
+    let retry_after = header(RETRY_AFTER);
+    let location = header(LOCATION);
     let challenge = challenges(response.headers());
-    let is_json = matches!(kind_of(&response), BodyKind::Json);
-    let body = body_of(response, REFUSAL_BYTES).await.unwrap_or_default();
-    let error = match envelope::read(&body) {
-        Ok(Message::Response { answer: Answer::Error(error), .. }) if is_json => Some(error),
+    let is_json = matches!(body_kind(&response), BodyKind::Json);
+    let body = read_body(response, MAX_REFUSAL_BYTES).await.unwrap_or_default();
+    let error = match envelope::parse(&body) {
+        Ok(Message::Response { answer: ResponseBody::Error(error), .. }) if is_json => Some(error),
         _ => None,
     };
     // These statuses mean the same whatever the body says; the others are told by a code that has
@@ -141,7 +146,7 @@ pub(super) async fn refusal(response: Reply) -> RequestError {
             };
             RequestError::Http {
                 status,
-                message: shortened(&message, 1_024),
+                message: truncate(&message, 1_024),
                 retry_after,
                 challenge,
             }
@@ -150,11 +155,11 @@ pub(super) async fn refusal(response: Reply) -> RequestError {
 }
 
 /// Reads a successful response to its end, whatever kind it is of.
-pub(super) async fn drain(response: Reply, limit_bytes: usize) -> Result<(), RequestError> {
-    match kind_of(&response) {
+pub(super) async fn drain(response: WireResponse, limit_bytes: usize) -> Result<(), RequestError> {
+    match body_kind(&response) {
         // The stream of an answer may stay open; its first message is the answer.
         BodyKind::Events => {
-            let mut events = Events::new(response, limit_bytes);
+            let mut events = SseEvents::new(response, limit_bytes);
             while let Some(event) = events.next().await? {
                 if !event.data.is_empty() {
                     break;
@@ -163,7 +168,7 @@ pub(super) async fn drain(response: Reply, limit_bytes: usize) -> Result<(), Req
             Ok(())
         }
         BodyKind::Json | BodyKind::None | BodyKind::Other(_) => {
-            body_of(response, limit_bytes).await.map(|_| ())
+            read_body(response, limit_bytes).await.map(|_| ())
         }
     }
 }
@@ -175,7 +180,7 @@ enum BodyKind {
     Other(String),
 }
 
-fn kind_of(response: &Reply) -> BodyKind {
+fn body_kind(response: &WireResponse) -> BodyKind {
     let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = value.unwrap_or("").split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     match kind.as_str() {
@@ -187,7 +192,7 @@ fn kind_of(response: &Reply) -> BodyKind {
     }
 }
 
-async fn body_of(mut response: Reply, limit_bytes: usize) -> Result<Bytes, RequestError> {
+async fn read_body(mut response: WireResponse, limit_bytes: usize) -> Result<Bytes, RequestError> {
     let announced = response.content_length().and_then(|length| usize::try_from(length).ok());
     let mut whole = BytesMut::new();
     let mut first: Option<Bytes> = None;

@@ -5,30 +5,30 @@ use std::pin::Pin;
 use reqwest::header::{HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 
 use super::client::Endpoint;
-use super::reply::Reply;
+use super::reply::WireResponse;
 use crate::error::RequestError;
 
 /// Times that one request is sent again after it was turned down.
-const FURTHER_ATTEMPTS: u32 = 2;
+const MAX_RETRIES: u32 = 2;
 
 /// What an [`Authorize`] is doing.
-pub type Authorizing<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type AuthorizeFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Gives requests their `Authorization`.
 pub trait Authorize: Send + Sync {
     /// What the next request is sent with, if that is known without waiting.
-    fn at_hand(&self) -> AtHand;
+    fn current(&self) -> CurrentAuthorization;
 
     /// The same where it takes a while; `None` sends the request without.
-    fn obtain(&self) -> Authorizing<'_, Result<Option<HeaderValue>, RequestError>>;
+    fn obtain(&self) -> AuthorizeFuture<'_, Result<Option<HeaderValue>, RequestError>>;
 
     /// The server turned a request down. Says whether it is worth to send it again.
-    fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Authorizing<'a, bool>;
+    fn on_refusal<'a>(&'a self, refusal: AuthorizationRefusal<'a>) -> AuthorizeFuture<'a, bool>;
 }
 
 /// What is known about the next request's `Authorization`.
 #[derive(Clone, Debug)]
-pub enum AtHand {
+pub enum CurrentAuthorization {
     /// This value.
     Value(HeaderValue),
     /// It needs none.
@@ -39,7 +39,7 @@ pub enum AtHand {
 
 /// How a request was turned down.
 #[derive(Clone, Copy, Debug)]
-pub struct Refusal<'a> {
+pub struct AuthorizationRefusal<'a> {
     /// 401 or 403.
     pub status: u16,
     /// All values of `WWW-Authenticate`.
@@ -55,26 +55,28 @@ impl Endpoint {
     pub(super) async fn send<Attempt>(
         &self,
         attempt: impl Fn(Option<HeaderValue>) -> Attempt,
-    ) -> Result<Reply, RequestError>
+    ) -> Result<WireResponse, RequestError>
     where
-        Attempt: Future<Output = Result<Reply, RequestError>>,
+        Attempt: Future<Output = Result<WireResponse, RequestError>>,
     {
         let Some(authorize) = &self.authorization else { return attempt(None).await };
         let mut before = 0;
         loop {
-            let value = match authorize.at_hand() {
-                AtHand::Value(value) => Some(value),
-                AtHand::Nothing => None,
-                AtHand::Unknown => authorize.obtain().await?,
+            let value = match authorize.current() {
+                CurrentAuthorization::Value(value) => Some(value),
+                CurrentAuthorization::Nothing => None,
+                CurrentAuthorization::Unknown => authorize.obtain().await?,
             };
             let response = attempt(value.clone()).await?;
             let status = response.status().as_u16();
-            if !matches!(status, 401 | 403) || before == FURTHER_ATTEMPTS {
+            if !matches!(status, 401 | 403) || before == MAX_RETRIES {
                 return Ok(response);
             }
             let challenge = challenges(response.headers());
-            let (challenge, used) = (challenge.as_deref(), value.as_ref());
-            if !authorize.refused(Refusal { status, challenge, used, before }).await {
+            let challenge = challenge.as_deref();
+            let used = value.as_ref();
+            if !authorize.on_refusal(AuthorizationRefusal { status, challenge, used, before }).await
+            {
                 return Ok(response);
             }
             before += 1;
@@ -99,25 +101,28 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
 
-    use super::super::link::by_client;
+    use super::super::link::attempt_with_client;
     use super::*;
-    use crate::limits::Limits;
+    use crate::limits::WireLimits;
 
     /// Has a new token for every attempt and always hopes.
     #[derive(Default)]
     struct Hopeful(AtomicU32);
 
     impl Authorize for Hopeful {
-        fn at_hand(&self) -> AtHand {
+        fn current(&self) -> CurrentAuthorization {
             let number = self.0.load(Ordering::SeqCst);
-            AtHand::Value(HeaderValue::from_str(&format!("Bearer {number}")).unwrap())
+            CurrentAuthorization::Value(HeaderValue::from_str(&format!("Bearer {number}")).unwrap())
         }
 
-        fn obtain(&self) -> Authorizing<'_, Result<Option<HeaderValue>, RequestError>> {
+        fn obtain(&self) -> AuthorizeFuture<'_, Result<Option<HeaderValue>, RequestError>> {
             Box::pin(async { Ok(None) })
         }
 
-        fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Authorizing<'a, bool> {
+        fn on_refusal<'a>(
+            &'a self,
+            refusal: AuthorizationRefusal<'a>,
+        ) -> AuthorizeFuture<'a, bool> {
             assert_eq!(refusal.challenge, Some("Bearer error=\"invalid_token\", Basic"));
             assert_eq!(refusal.before, self.0.fetch_add(1, Ordering::SeqCst));
             Box::pin(async { true })
@@ -151,13 +156,13 @@ mod tests {
 
     async fn attempts(taken: &'static str, own: &[(String, String)]) -> (u16, Vec<String>) {
         let (url, mut requests) = picky(taken).await;
-        let client = super::super::client(&Limits::default()).unwrap();
+        let client = super::super::new_client(&WireLimits::default()).unwrap();
         let own = own.iter().map(|(name, value)| (name, value));
         let endpoint = Endpoint::new(&url, own).unwrap();
         let endpoint = endpoint.with_authorization(Arc::new(Hopeful::default()));
         let headers = endpoint.headers.clone();
         let builder = || client.get(endpoint.url.clone()).headers(headers.clone());
-        let status = endpoint.send(by_client(builder)).await.unwrap().status().as_u16();
+        let status = endpoint.send(attempt_with_client(builder)).await.unwrap().status().as_u16();
         let mut seen = Vec::new();
         while let Ok(used) = requests.try_recv() {
             seen.push(used);

@@ -7,15 +7,15 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, ClientBuilder, StatusCode, Url, redirect};
 
 use super::authorize::Authorize;
-use super::trust::{Authorities, Distrust, find};
+use super::trust::{Authorities, Distrust, find_cause};
 use crate::error::RequestError;
-use crate::limits::Limits;
+use crate::limits::WireLimits;
 
 /// Redirects that are followed before the request is given up.
-pub(super) const REDIRECTS: usize = 10;
+pub(super) const MAX_REDIRECTS: usize = 10;
 
 /// Who we say we are.
-pub(super) const USER: &str = concat!("switchboard/", env!("CARGO_PKG_VERSION"));
+pub(super) const USER_AGENT_NAME: &str = concat!("switchboard/", env!("CARGO_PKG_VERSION"));
 
 /// The client that all HTTP peers share.
 pub type HttpClient = Client;
@@ -67,21 +67,24 @@ impl Endpoint {
 ///
 /// # Errors
 /// When TLS cannot be set up.
-pub fn client(limits: &Limits) -> Result<Client, RequestError> {
-    client_trusting(limits, &Authorities::default())
+pub fn new_client(limits: &WireLimits) -> Result<Client, RequestError> {
+    new_client_trusting(limits, &Authorities::default())
 }
 
 /// The same for servers whose certificates these authorities issue, beside those of the system.
 ///
 /// # Errors
 /// When TLS cannot be set up.
-pub fn client_trusting(limits: &Limits, more: &Authorities) -> Result<Client, RequestError> {
-    builder(limits, more)
+pub fn new_client_trusting(
+    limits: &WireLimits,
+    more: &Authorities,
+) -> Result<Client, RequestError> {
+    client_builder(limits, more)
         .build()
-        .map_err(|error| RequestError::NotSent(format!("no HTTP client: {}", chain(&error))))
+        .map_err(|error| RequestError::NotSent(format!("no HTTP client: {}", error_chain(&error))))
 }
 
-fn builder(limits: &Limits, more: &Authorities) -> ClientBuilder {
+fn client_builder(limits: &WireLimits, more: &Authorities) -> ClientBuilder {
     prepare_tls();
     Client::builder()
         .tls_certs_merge(more.certificates())
@@ -89,8 +92,8 @@ fn builder(limits: &Limits, more: &Authorities) -> ClientBuilder {
         .connect_timeout(limits.connect)
         .pool_idle_timeout(Duration::from_secs(90))
         .tcp_nodelay(true)
-        .redirect(redirect::Policy::custom(follow))
-        .user_agent(USER)
+        .redirect(redirect::Policy::custom(follow_redirect))
+        .user_agent(USER_AGENT_NAME)
 }
 
 /// Chooses who does the arithmetic of TLS, which every client in this process needs.
@@ -106,11 +109,11 @@ pub(super) fn keeps_body(status: StatusCode) -> bool {
 }
 
 /// Follows only what keeps method, body and origin; the rest is for the caller to see.
-fn follow(attempt: redirect::Attempt<'_>) -> redirect::Action {
+fn follow_redirect(attempt: redirect::Attempt<'_>) -> redirect::Action {
     let keeps_body = keeps_body(attempt.status());
     let same_origin =
         attempt.previous().last().is_some_and(|from| from.origin() == attempt.url().origin());
-    if keeps_body && same_origin && attempt.previous().len() <= REDIRECTS {
+    if keeps_body && same_origin && attempt.previous().len() <= MAX_REDIRECTS {
         attempt.follow()
     } else {
         attempt.stop()
@@ -118,11 +121,11 @@ fn follow(attempt: redirect::Attempt<'_>) -> redirect::Action {
 }
 
 /// What a transport failure says about the request.
-pub(crate) fn failure(error: &reqwest::Error) -> RequestError {
-    if let Some(distrust) = Distrust::of(error) {
+pub(crate) fn request_error(error: &reqwest::Error) -> RequestError {
+    if let Some(distrust) = Distrust::from_error(error) {
         return RequestError::Untrusted(distrust);
     }
-    let text = chain(error);
+    let text = error_chain(error);
     if error.is_connect() || error.is_builder() {
         RequestError::NotSent(text)
     } else {
@@ -132,12 +135,12 @@ pub(crate) fn failure(error: &reqwest::Error) -> RequestError {
 
 /// The same for a request of whose answer nothing came: then the server may also have said that
 /// it did not begin with it.
-pub(crate) fn failure_before_answer(error: &reqwest::Error) -> RequestError {
-    match find::<h2::Error>(error) {
+pub(crate) fn request_error_before_answer(error: &reqwest::Error) -> RequestError {
+    match find_cause::<h2::Error>(error) {
         Some(told) if told.is_remote() && proves_untouched(told) => {
             RequestError::NotSent(format!("the server turned the request away: {told}"))
         }
-        _ => failure(error),
+        _ => request_error(error),
     }
 }
 
@@ -147,7 +150,7 @@ fn proves_untouched(told: &h2::Error) -> bool {
 }
 
 /// An error with its causes, without the address: that may hold secrets.
-pub(crate) fn chain(error: &reqwest::Error) -> String {
+pub(crate) fn error_chain(error: &reqwest::Error) -> String {
     let mut causes = Vec::new();
     let mut next = std::error::Error::source(error);
     while let Some(cause) = next {
@@ -175,12 +178,12 @@ mod tests {
     use super::*;
 
     /// A server of names that fails, or that never answers.
-    enum Names {
+    enum NameServer {
         Fail(&'static str),
         Hang,
     }
 
-    impl Resolve for Names {
+    impl Resolve for NameServer {
         fn resolve(&self, _name: Name) -> Resolving {
             match self {
                 Self::Fail(why) => {
@@ -192,24 +195,25 @@ mod tests {
         }
     }
 
-    async fn ask(names: Names) -> RequestError {
-        let limits = Limits { connect: Duration::from_millis(300), ..Limits::default() };
-        let builder = builder(&limits, &Authorities::default()).no_proxy().dns_resolver(names);
+    async fn ask(names: NameServer) -> RequestError {
+        let limits = WireLimits { connect: Duration::from_millis(300), ..WireLimits::default() };
+        let builder =
+            client_builder(&limits, &Authorities::default()).no_proxy().dns_resolver(names);
         let request = builder.build().unwrap().post("http://server.example/mcp").send();
-        failure_before_answer(&request.await.unwrap_err())
+        request_error_before_answer(&request.await.unwrap_err())
     }
 
     #[tokio::test]
     async fn f40_a_name_server_that_fails_is_told_and_nothing_was_sent() {
         let why = "Temporary failure in name resolution";
-        let RequestError::NotSent(told) = ask(Names::Fail(why)).await else { panic!() };
+        let RequestError::NotSent(told) = ask(NameServer::Fail(why)).await else { panic!() };
         assert!(told.contains(why), "{told}");
     }
 
     #[tokio::test]
     async fn f40_a_name_server_that_hangs_is_given_up_with_the_connection() {
         let begun = Instant::now();
-        let told = ask(Names::Hang).await;
+        let told = ask(NameServer::Hang).await;
         assert!(matches!(told, RequestError::NotSent(_)), "{told:?}");
         assert!(begun.elapsed() < Duration::from_secs(5), "it took {:?}", begun.elapsed());
     }

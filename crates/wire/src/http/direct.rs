@@ -22,62 +22,62 @@ use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use url::Host;
 
-use super::client::{REDIRECTS, USER, keeps_body};
-use super::direct_body::{Answering, unpacked};
-use super::reply::{Reply, Way};
+use super::client::{MAX_REDIRECTS, USER_AGENT_NAME, keeps_body};
+use super::direct_body::{DirectBody, decompress};
+use super::reply::{ResponseSource, WireResponse};
 use crate::error::RequestError;
 
 /// What a request is sent with.
-type Text = Full<Bytes>;
+type RequestBody = Full<Bytes>;
 
 /// As many connections are kept for later; more are in use only at a peak.
-const MOST_IDLE: usize = 256;
+const MAX_IDLE_CONNECTIONS: usize = 256;
 /// After this time nobody counts on a connection any more.
-const LONGEST_IDLE: Duration = Duration::from_secs(90);
+const MAX_IDLE_TIME: Duration = Duration::from_secs(90);
 /// Any of these sends requests through somebody else.
-const PROXIES: [&str; 4] = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"];
+const PROXY_VARIABLES: [&str; 4] = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"];
 
 /// Who answered.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Answerer(pub(super) IpAddr);
+pub(super) struct RemoteAddress(pub(super) IpAddr);
 
 /// The way to one address, with the connections that are open.
-pub(super) struct Direct {
+pub(super) struct DirectClient {
     place: (String, u16),
     host: HeaderValue,
     url: Url,
     target: Uri,
     connect_limit: Duration,
-    idle: Mutex<Idle>,
+    idle: Mutex<IdlePool>,
 }
 
 /// Connections that nobody uses.
 #[derive(Default)]
-struct Idle {
-    open: Vec<Open>,
+struct IdlePool {
+    open: Vec<DirectConnection>,
     /// Whether somebody closes those that lie too long.
     is_watched: bool,
 }
 
 /// A connection that nobody uses, or one request.
-pub(super) struct Open {
-    sender: SendRequest<Text>,
-    connection: Box<Connection<TokioIo<TcpStream>, Text>>,
+pub(super) struct DirectConnection {
+    sender: SendRequest<RequestBody>,
+    connection: Box<Connection<TokioIo<TcpStream>, RequestBody>>,
     address: IpAddr,
     used: Instant,
 }
 
 /// Why a request has no answer, with the request if nothing of it was sent.
-struct Failed {
+struct SendFailure {
     why: String,
-    unsent: Option<Request<Text>>,
+    unsent: Option<Request<RequestBody>>,
 }
 
-impl Direct {
+impl DirectClient {
     /// The way to that address; nothing if there is no such short one.
-    pub(super) fn to(url: &Url, connect_limit: Duration) -> Option<Arc<Self>> {
+    pub(super) fn for_url(url: &Url, connect_limit: Duration) -> Option<Arc<Self>> {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        if !is_short(url, is_set) {
+        if !is_direct(url, is_set) {
             return None;
         }
         let place = match url.host()? {
@@ -92,7 +92,7 @@ impl Direct {
         Some(Arc::new(Self {
             place: (place, url.port_or_known_default()?),
             host: HeaderValue::from_str(&host).ok()?,
-            target: target_of(url)?,
+            target: request_target(url)?,
             url: url.clone(),
             connect_limit,
             idle: Mutex::default(),
@@ -104,14 +104,14 @@ impl Direct {
         self: &Arc<Self>,
         mut headers: HeaderMap,
         text: &Bytes,
-    ) -> Result<Reply, RequestError> {
+    ) -> Result<WireResponse, RequestError> {
         headers.insert(HOST, self.host.clone());
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
-        headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(USER));
+        headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(USER_AGENT_NAME));
         let mut target = self.target.clone();
-        for _ in 0..REDIRECTS {
+        for _ in 0..MAX_REDIRECTS {
             let reply = self.send(request(&target, headers.clone(), text)).await?;
-            match self.redirected(&reply) {
+            match self.redirect_target(&reply) {
                 Some(next) => target = next,
                 None => return Ok(reply),
             }
@@ -120,43 +120,48 @@ impl Direct {
     }
 
     /// Where the request is to go instead, if that is a place where it may go.
-    fn redirected(&self, reply: &Reply) -> Option<Uri> {
+    fn redirect_target(&self, reply: &WireResponse) -> Option<Uri> {
         if !keeps_body(reply.status()) {
             return None;
         }
         let to = self.url.join(reply.headers().get(LOCATION)?.to_str().ok()?).ok()?;
-        if to.origin() == self.url.origin() { target_of(&to) } else { None }
+        if to.origin() == self.url.origin() { request_target(&to) } else { None }
     }
 
-    async fn send(self: &Arc<Self>, mut request: Request<Text>) -> Result<Reply, RequestError> {
+    async fn send(
+        self: &Arc<Self>,
+        mut request: Request<RequestBody>,
+    ) -> Result<WireResponse, RequestError> {
         loop {
-            let kept = self.kept().await;
+            let kept = self.take_idle().await;
             let is_kept = kept.is_some();
             let mut open = match kept {
                 Some(open) => open,
                 None => self.connect().await?,
             };
             match open.ask(request).await {
-                Ok(response) => return self.handed_out(response, open).await,
+                Ok(response) => return self.build_response(response, open).await,
                 // The server closed it while nobody used it.
-                Err(Failed { unsent: Some(again), .. }) if is_kept => request = again,
-                Err(Failed { why, unsent: Some(_) }) => return Err(RequestError::NotSent(why)),
-                Err(Failed { why, unsent: None }) => return Err(RequestError::Unknown(why)),
+                Err(SendFailure { unsent: Some(again), .. }) if is_kept => request = again,
+                Err(SendFailure { why, unsent: Some(_) }) => {
+                    return Err(RequestError::NotSent(why));
+                }
+                Err(SendFailure { why, unsent: None }) => return Err(RequestError::Unknown(why)),
             }
         }
     }
 
     /// A connection that is still good.
-    async fn kept(&self) -> Option<Open> {
+    async fn take_idle(&self) -> Option<DirectConnection> {
         loop {
             let mut open = self.idle().open.pop()?;
-            if open.used.elapsed() < LONGEST_IDLE && open.is_good().await {
+            if open.used.elapsed() < MAX_IDLE_TIME && open.is_alive().await {
                 return Some(open);
             }
         }
     }
 
-    async fn connect(&self) -> Result<Open, RequestError> {
+    async fn connect(&self) -> Result<DirectConnection, RequestError> {
         let (host, port) = &self.place;
         let connecting = async {
             let stream = TcpStream::connect((host.as_str(), *port)).await?;
@@ -170,48 +175,53 @@ impl Direct {
             .map_err(|error| not_sent(error.to_string()))?;
         let shaken = handshake(TokioIo::new(stream)).await;
         let (sender, connection) = shaken.map_err(|error| not_sent(error.to_string()))?;
-        Ok(Open { sender, connection: Box::new(connection), address, used: Instant::now() })
+        Ok(DirectConnection {
+            sender,
+            connection: Box::new(connection),
+            address,
+            used: Instant::now(),
+        })
     }
 
     /// A response; the connection comes back when it was read to its end.
-    async fn handed_out(
+    async fn build_response(
         self: &Arc<Self>,
         response: Response<Incoming>,
-        open: Open,
-    ) -> Result<Reply, RequestError> {
-        let answerer = Answerer(open.address);
+        open: DirectConnection,
+    ) -> Result<WireResponse, RequestError> {
+        let answerer = RemoteAddress(open.address);
         let back = Arc::downgrade(self);
-        let mut response = response.map(|incoming| Answering::new(incoming, open, back));
+        let mut response = response.map(|incoming| DirectBody::new(incoming, open, back));
         response.extensions_mut().insert(answerer);
         if response.headers().contains_key(CONTENT_ENCODING) {
-            return Box::pin(unpacked(response)).await;
+            return Box::pin(decompress(response)).await;
         }
-        Ok(Reply(Way::Direct(response)))
+        Ok(WireResponse(ResponseSource::Direct(response)))
     }
 
     /// Keeps a connection for the next request.
-    pub(super) fn take_back(self: &Arc<Self>, mut open: Open) {
+    pub(super) fn return_connection(self: &Arc<Self>, mut open: DirectConnection) {
         open.used = Instant::now();
         let mut idle = self.idle();
-        if idle.open.len() < MOST_IDLE {
+        if idle.open.len() < MAX_IDLE_CONNECTIONS {
             idle.open.push(open);
         }
         if !idle.is_watched
             && let Ok(runtime) = Handle::try_current()
         {
             idle.is_watched = true;
-            runtime.spawn(look_after(Arc::downgrade(self)));
+            runtime.spawn(close_idle(Arc::downgrade(self)));
         }
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Idle> {
+    fn idle(&self) -> std::sync::MutexGuard<'_, IdlePool> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Open {
+impl DirectConnection {
     /// Whether the server has not closed it meanwhile.
-    async fn is_good(&mut self) -> bool {
+    async fn is_alive(&mut self) -> bool {
         poll_fn(|context| {
             let is_over = Pin::new(&mut self.connection).poll(context).is_ready();
             Poll::Ready(!is_over && self.sender.is_ready())
@@ -220,7 +230,10 @@ impl Open {
     }
 
     /// Sends a request and waits for the head of its answer.
-    async fn ask(&mut self, request: Request<Text>) -> Result<Response<Incoming>, Failed> {
+    async fn ask(
+        &mut self,
+        request: Request<RequestBody>,
+    ) -> Result<Response<Incoming>, SendFailure> {
         let Self { sender, connection, .. } = self;
         let mut answer = pin!(sender.try_send_request(request));
         let mut is_over = false;
@@ -231,7 +244,7 @@ impl Open {
         });
         answered.await.map_err(|mut failed| {
             let unsent = failed.take_message();
-            Failed { why: causes(failed.error()), unsent }
+            SendFailure { why: error_causes(failed.error()), unsent }
         })
     }
 
@@ -247,9 +260,9 @@ impl Open {
 }
 
 /// Whether nothing is between us and that address, and nothing but HTTP is needed there.
-fn is_short(url: &Url, is_set: impl Fn(&str) -> bool) -> bool {
+fn is_direct(url: &Url, is_set: impl Fn(&str) -> bool) -> bool {
     let has_login = !url.username().is_empty() || url.password().is_some();
-    if url.scheme() != "http" || has_login || PROXIES.iter().any(|name| is_set(name)) {
+    if url.scheme() != "http" || has_login || PROXY_VARIABLES.iter().any(|name| is_set(name)) {
         return false;
     }
     // Elsewhere the settings of the system may name a proxy for what is not on this machine.
@@ -262,7 +275,7 @@ fn is_short(url: &Url, is_set: impl Fn(&str) -> bool) -> bool {
         }
 }
 
-fn request(target: &Uri, headers: HeaderMap, text: &Bytes) -> Request<Text> {
+fn request(target: &Uri, headers: HeaderMap, text: &Bytes) -> Request<RequestBody> {
     let mut request = Request::new(Full::new(text.clone()));
     *request.method_mut() = Method::POST;
     *request.uri_mut() = target.clone();
@@ -271,18 +284,18 @@ fn request(target: &Uri, headers: HeaderMap, text: &Bytes) -> Request<Text> {
 }
 
 /// What a request to that address asks for.
-fn target_of(url: &Url) -> Option<Uri> {
+fn request_target(url: &Url) -> Option<Uri> {
     let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
     format!("{}{query}", url.path()).parse().ok()
 }
 
 /// Closes what nobody has used for long, until nothing is left.
-async fn look_after(direct: Weak<Direct>) {
+async fn close_idle(direct: Weak<DirectClient>) {
     loop {
-        tokio::time::sleep(LONGEST_IDLE / 3).await;
+        tokio::time::sleep(MAX_IDLE_TIME / 3).await;
         let Some(direct) = direct.upgrade() else { return };
         let mut idle = direct.idle();
-        idle.open.retain(|open| open.used.elapsed() < LONGEST_IDLE);
+        idle.open.retain(|open| open.used.elapsed() < MAX_IDLE_TIME);
         if idle.open.is_empty() {
             idle.is_watched = false;
             return;
@@ -291,7 +304,7 @@ async fn look_after(direct: Weak<Direct>) {
 }
 
 /// An error with its causes.
-pub(super) fn causes(error: &dyn std::error::Error) -> String {
+pub(super) fn error_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {

@@ -11,20 +11,24 @@ use hyper::body::Incoming;
 use tower::ServiceExt as _;
 use tower_http::decompression::Decompression;
 
-use super::direct::{Direct, Open};
-use super::reply::Reply;
+use super::direct::{DirectClient, DirectConnection};
+use super::reply::WireResponse;
 use crate::error::RequestError;
 
 /// A body, and the connection that it comes from; dropped half read, it closes the connection.
-pub(super) struct Answering {
+pub(super) struct DirectBody {
     incoming: Incoming,
     /// Never locked: only whoever has all of it reads from it.
-    open: Mutex<Option<Open>>,
-    back: Weak<Direct>,
+    open: Mutex<Option<DirectConnection>>,
+    back: Weak<DirectClient>,
 }
 
-impl Answering {
-    pub(super) const fn new(incoming: Incoming, open: Open, back: Weak<Direct>) -> Self {
+impl DirectBody {
+    pub(super) const fn new(
+        incoming: Incoming,
+        open: DirectConnection,
+        back: Weak<DirectClient>,
+    ) -> Self {
         Self { incoming, open: Mutex::new(Some(open)), back }
     }
 
@@ -36,16 +40,18 @@ impl Answering {
         }
     }
 
-    fn give_back(&mut self, context: &mut Context<'_>) {
+    fn return_connection(&mut self, context: &mut Context<'_>) {
         self.drive(context);
         let open = self.open.get_mut().ok().and_then(Option::take);
-        if let Some((open, direct)) = open.filter(Open::is_ready).zip(self.back.upgrade()) {
-            direct.take_back(open);
+        if let Some((open, direct)) =
+            open.filter(DirectConnection::is_ready).zip(self.back.upgrade())
+        {
+            direct.return_connection(open);
         }
     }
 }
 
-impl Body for Answering {
+impl Body for DirectBody {
     type Data = Bytes;
     type Error = hyper::Error;
 
@@ -60,7 +66,7 @@ impl Body for Answering {
             polled = Pin::new(&mut self.incoming).poll_frame(context);
         }
         if let Poll::Ready(None) = polled {
-            self.give_back(context);
+            self.return_connection(context);
         }
         polled
     }
@@ -74,17 +80,19 @@ impl Body for Answering {
     }
 }
 
-impl Drop for Answering {
+impl Drop for DirectBody {
     fn drop(&mut self) {
         // An answer without a body is not read.
         if self.incoming.is_end_stream() {
-            self.give_back(&mut Context::from_waker(Waker::noop()));
+            self.return_connection(&mut Context::from_waker(Waker::noop()));
         }
     }
 }
 
 /// The same response with a body that is not packed.
-pub(super) async fn unpacked(response: Response<Answering>) -> Result<Reply, RequestError> {
+pub(super) async fn decompress(
+    response: Response<DirectBody>,
+) -> Result<WireResponse, RequestError> {
     let mut response = Some(response);
     let given = tower::service_fn(move |_: Request<()>| {
         let response = response.take();

@@ -52,11 +52,11 @@ async fn read_one(stream: &mut TcpStream) -> Option<String> {
     }
 }
 
-fn direct(url: &Url) -> Arc<Direct> {
-    Direct::to(url, Duration::from_secs(5)).unwrap()
+fn direct(url: &Url) -> Arc<DirectClient> {
+    DirectClient::for_url(url, Duration::from_secs(5)).unwrap()
 }
 
-async fn post(direct: &Arc<Direct>) -> Result<Bytes, RequestError> {
+async fn post(direct: &Arc<DirectClient>) -> Result<Bytes, RequestError> {
     let mut reply = direct.post(HeaderMap::new(), &Bytes::from_static(b"[1]")).await?;
     let mut body = Vec::new();
     while let Some(chunk) = reply.chunk().await? {
@@ -169,7 +169,7 @@ async fn connections_that_nobody_uses_are_closed_by_one_who_looks_after_them() {
     let tasks = Handle::current().metrics().num_alive_tasks();
     assert!(tasks <= 3, "the server has two, so nobody else but one: {tasks}");
     // The clock of connections is not the one that is stopped here.
-    direct.idle().open.iter_mut().for_each(|open| open.used -= LONGEST_IDLE);
+    direct.idle().open.iter_mut().for_each(|open| open.used -= MAX_IDLE_TIME);
     assert_eq!(told.recv().await.unwrap(), (0, None), "it is closed");
     assert!(!direct.idle().is_watched);
 }
@@ -190,6 +190,6 @@ fn the_short_way_is_for_plain_addresses_without_a_proxy() {
         ("http://server.example/mcp", "", cfg!(target_os = "linux")),
     ] {
         let is_set = |name: &str| name == proxy;
-        assert_eq!(is_short(&url.parse().unwrap(), is_set), expected, "{url} {proxy}");
+        assert_eq!(is_direct(&url.parse().unwrap(), is_set), expected, "{url} {proxy}");
     }
 }

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 
-use super::reply::Reply;
+use super::reply::WireResponse;
 use crate::error::RequestError;
 
 /// No server makes us wait longer before we come back.
-const LONGEST_RETRY: Duration = Duration::from_secs(600);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(600);
 
 /// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Event {
+pub struct SseEvent {
     /// Its type; empty means `message`.
     pub name: String,
     /// Its data; several lines are joined by a line break.
@@ -20,30 +20,30 @@ pub struct Event {
 }
 
 /// Reads events from a response.
-pub struct Events {
-    response: Reply,
-    parser: Parser,
+pub struct SseEvents {
+    response: WireResponse,
+    parser: SseParser,
     limit_bytes: usize,
 }
 
-impl Events {
+impl SseEvents {
     /// Events of a response, each of at most `limit_bytes`.
     #[must_use]
-    pub fn new(response: impl Into<Reply>, limit_bytes: usize) -> Self {
-        Self { response: response.into(), parser: Parser::default(), limit_bytes }
+    pub fn new(response: impl Into<WireResponse>, limit_bytes: usize) -> Self {
+        Self { response: response.into(), parser: SseParser::default(), limit_bytes }
     }
 
     /// The next event, or `None` when the stream ended.
     ///
     /// # Errors
     /// When the connection breaks or an event is too long.
-    pub async fn next(&mut self) -> Result<Option<Event>, RequestError> {
+    pub async fn next(&mut self) -> Result<Option<SseEvent>, RequestError> {
         loop {
-            if let Some(event) = self.ready()? {
+            if let Some(event) = self.next_ready()? {
                 return Ok(Some(event));
             }
             let chunk = self.response.chunk().await;
-            if !self.take(chunk)? {
+            if !self.push_chunk(chunk)? {
                 return Ok(None);
             }
         }
@@ -56,14 +56,14 @@ impl Events {
     pub async fn next_within(
         &mut self,
         silence: Duration,
-    ) -> Result<Result<Option<Event>, RequestError>, tokio::time::error::Elapsed> {
+    ) -> Result<Result<Option<SseEvent>, RequestError>, tokio::time::error::Elapsed> {
         loop {
-            match self.ready() {
+            match self.next_ready() {
                 Ok(None) => {}
                 ready => return Ok(ready),
             }
             let chunk = tokio::time::timeout(silence, self.response.chunk()).await?;
-            match self.take(chunk) {
+            match self.push_chunk(chunk) {
                 Ok(true) => {}
                 Ok(false) => return Ok(Ok(None)),
                 Err(error) => return Ok(Err(error)),
@@ -72,7 +72,7 @@ impl Events {
     }
 
     /// An event that has come already.
-    fn ready(&mut self) -> Result<Option<Event>, RequestError> {
+    fn next_ready(&mut self) -> Result<Option<SseEvent>, RequestError> {
         if let Some(event) = self.parser.next() {
             return Ok(Some(event));
         }
@@ -86,7 +86,10 @@ impl Events {
     }
 
     /// Takes a chunk in; false at the end.
-    fn take(&mut self, chunk: Result<Option<Bytes>, RequestError>) -> Result<bool, RequestError> {
+    fn push_chunk(
+        &mut self,
+        chunk: Result<Option<Bytes>, RequestError>,
+    ) -> Result<bool, RequestError> {
         let chunk = chunk?;
         let is_more = chunk.is_some();
         if let Some(chunk) = chunk {
@@ -108,7 +111,7 @@ impl Events {
 
 /// Splits chunks of text into events.
 #[derive(Default)]
-pub(crate) struct Parser {
+pub(crate) struct SseParser {
     buffer: BytesMut,
     searched: usize,
     after_cr: bool,
@@ -121,7 +124,7 @@ pub(crate) struct Parser {
     retry: Option<Duration>,
 }
 
-impl Parser {
+impl SseParser {
     pub(crate) fn push(&mut self, chunk: Bytes) {
         if self.buffer.is_empty() {
             // Takes the chunk over without a copy where nobody else holds it.
@@ -136,23 +139,23 @@ impl Parser {
     }
 
     /// The next event that is complete.
-    pub(crate) fn next(&mut self) -> Option<Event> {
-        while let Some(line) = self.line() {
+    pub(crate) fn next(&mut self) -> Option<SseEvent> {
+        while let Some(line) = self.next_line() {
             if line.is_empty() {
                 let name = std::mem::take(&mut self.name);
                 if let Some(data) = self.data.take() {
                     let more = self.more.split().freeze();
                     let data = if more.is_empty() { data } else { [data, more].concat().into() };
-                    return Some(Event { name, data });
+                    return Some(SseEvent { name, data });
                 }
             } else {
-                self.field(&line);
+                self.apply_field(&line);
             }
         }
         None
     }
 
-    fn line(&mut self) -> Option<Bytes> {
+    fn next_line(&mut self) -> Option<Bytes> {
         if self.after_cr && !self.buffer.is_empty() {
             self.after_cr = false;
             if self.buffer.starts_with(b"\n") {
@@ -177,7 +180,7 @@ impl Parser {
         Some(line)
     }
 
-    fn field(&mut self, line: &Bytes) {
+    fn apply_field(&mut self, line: &Bytes) {
         let colon = memchr::memchr(b':', line).unwrap_or(line.len());
         let field = line.slice(..colon);
         let mut value = line.slice((colon + 1).min(line.len())..);
@@ -197,7 +200,7 @@ impl Parser {
             b"retry" => {
                 let millis = std::str::from_utf8(&value).ok().and_then(|text| text.parse().ok());
                 let wait =
-                    millis.map(|millis: u64| Duration::from_millis(millis).min(LONGEST_RETRY));
+                    millis.map(|millis: u64| Duration::from_millis(millis).min(MAX_RETRY_DELAY));
                 self.retry = wait.or(self.retry);
             }
             // Comments have an empty field name; unknown fields are ignored by the standard.
@@ -208,8 +211,8 @@ impl Parser {
 
 /// Reads all events of some chunks.
 #[cfg(test)]
-pub(crate) fn events_of<'a>(chunks: impl Iterator<Item = &'a [u8]>) -> Vec<Event> {
-    let mut parser = Parser::default();
+pub(crate) fn parse_events<'a>(chunks: impl Iterator<Item = &'a [u8]>) -> Vec<SseEvent> {
+    let mut parser = SseParser::default();
     let mut events = Vec::new();
     for chunk in chunks {
         parser.push(Bytes::copy_from_slice(chunk));
@@ -222,10 +225,10 @@ pub(crate) fn events_of<'a>(chunks: impl Iterator<Item = &'a [u8]>) -> Vec<Event
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Bytes, Event, Parser};
+    use super::{Bytes, SseEvent, SseParser};
 
-    fn events(chunks: &[&[u8]]) -> (Vec<Event>, Option<String>) {
-        let mut parser = Parser::default();
+    fn events(chunks: &[&[u8]]) -> (Vec<SseEvent>, Option<String>) {
+        let mut parser = SseParser::default();
         let mut events = Vec::new();
         for chunk in chunks {
             parser.push(Bytes::copy_from_slice(chunk));
@@ -236,8 +239,8 @@ mod tests {
         (events, parser.last_id)
     }
 
-    fn event(name: &str, data: &str) -> Event {
-        Event { name: name.to_owned(), data: Bytes::copy_from_slice(data.as_bytes()) }
+    fn event(name: &str, data: &str) -> SseEvent {
+        SseEvent { name: name.to_owned(), data: Bytes::copy_from_slice(data.as_bytes()) }
     }
 
     #[test]

@@ -5,10 +5,10 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 
 /// Integers beyond this do not survive every JSON reader, so they are not mirrored.
-const SAFE_INTEGER: i64 = (1 << 53) - 1;
+const MAX_SAFE_INTEGER: i64 = (1 << 53) - 1;
 
 /// A value as it may stand in a header: plain where that is safe, else in base64.
-pub(crate) fn encoded(value: &str) -> String {
+pub(crate) fn encode_header(value: &str) -> String {
     let plain = value.bytes().all(|byte| matches!(byte, 0x20..=0x7e))
         && value.trim() == value
         && !value.starts_with("=?base64?");
@@ -30,20 +30,24 @@ pub fn param_headers(schema: &Value, arguments: &Value) -> Result<Vec<(String, S
     }
     Ok(found
         .into_iter()
-        .filter_map(|(name, value)| Some((format!("Mcp-Param-{name}"), encoded(&value?))))
+        .filter_map(|(name, value)| Some((format!("Mcp-Param-{name}"), encode_header(&value?))))
         .collect())
 }
 
-type Found = Vec<(String, Option<String>)>;
+type HeaderList = Vec<(String, Option<String>)>;
 
-fn collect(schema: &Value, arguments: Option<&Value>, found: &mut Found) -> Result<(), String> {
+fn collect(
+    schema: &Value,
+    arguments: Option<&Value>,
+    found: &mut HeaderList,
+) -> Result<(), String> {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
-        return if mentions_header(schema) { Err(misplaced()) } else { Ok(()) };
+        return if mentions_header(schema) { Err(misplaced_error()) } else { Ok(()) };
     };
     if let Some(others) = schema.as_object()
         && others.iter().any(|(key, value)| key != "properties" && mentions_header(value))
     {
-        return Err(misplaced());
+        return Err(misplaced_error());
     }
     for (name, property) in properties {
         let value = arguments.and_then(|arguments| arguments.get(name));
@@ -56,7 +60,7 @@ fn collect(schema: &Value, arguments: Option<&Value>, found: &mut Found) -> Resu
                         "`{name}` has a header but is no string, integer or boolean"
                     ));
                 }
-                found.push((header.clone(), value.and_then(as_header)));
+                found.push((header.clone(), value.and_then(header_value)));
             }
             Some(_) => return Err(format!("`{name}` has a header name that cannot be sent")),
         }
@@ -64,7 +68,7 @@ fn collect(schema: &Value, arguments: Option<&Value>, found: &mut Found) -> Resu
     Ok(())
 }
 
-fn misplaced() -> String {
+fn misplaced_error() -> String {
     "a header stands where the arguments do not always lead".to_owned()
 }
 
@@ -78,12 +82,12 @@ fn mentions_header(value: &Value) -> bool {
     }
 }
 
-fn as_header(value: &Value) -> Option<String> {
+fn header_value(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Bool(flag) => Some(flag.to_string()),
         Value::Number(number) => {
-            let whole = number.as_i64().filter(|whole| whole.abs() <= SAFE_INTEGER)?;
+            let whole = number.as_i64().filter(|whole| whole.abs() <= MAX_SAFE_INTEGER)?;
             Some(whole.to_string())
         }
         Value::Null | Value::Array(_) | Value::Object(_) => None,
@@ -101,7 +105,7 @@ fn is_token(name: &str) -> bool {
 mod tests {
     use serde_json::json;
 
-    use super::{encoded, param_headers};
+    use super::{encode_header, param_headers};
 
     #[test]
     fn unsafe_values_travel_in_base64() {
@@ -113,7 +117,7 @@ mod tests {
             ("a\nb", "=?base64?YQpi?="),
             ("=?base64?x?=", "=?base64?PT9iYXNlNjQ/eD89?="),
         ] {
-            assert_eq!(encoded(value), expected);
+            assert_eq!(encode_header(value), expected);
         }
     }
 

@@ -4,45 +4,48 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::reply::Reply;
+use super::reply::WireResponse;
 
 /// A name with several addresses would otherwise be another server at every turn.
-const SELDOM: Duration = Duration::from_secs(60);
+const MIN_NOTICE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Who answered last.
 #[derive(Debug, Default)]
-pub(super) struct Identity(Mutex<Known>);
+pub(super) struct ServerIdentity(Mutex<IdentityState>);
 
 #[derive(Debug, Default)]
-struct Known {
-    face: Option<Face>,
+struct IdentityState {
+    fingerprint: Option<IdentityFingerprint>,
     noticed: Option<Instant>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Face {
+struct IdentityFingerprint {
     address: Option<IpAddr>,
     certificate: Option<Vec<u8>>,
 }
 
-impl Identity {
+impl ServerIdentity {
     /// Whether somebody else answers than before. What is not told for being too early is told by
     /// a later answer.
-    pub(super) fn is_another(&self, response: &Reply) -> bool {
-        let (address, certificate) = response.answerer();
-        self.note(address, certificate, Instant::now())
+    pub(super) fn has_changed(&self, response: &WireResponse) -> bool {
+        let (address, certificate) = response.remote_identity();
+        self.record(address, certificate, Instant::now())
     }
 
-    fn note(&self, address: Option<IpAddr>, certificate: Option<&[u8]>, now: Instant) -> bool {
+    fn record(&self, address: Option<IpAddr>, certificate: Option<&[u8]>, now: Instant) -> bool {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let same =
-            |face: &Face| face.address == address && face.certificate.as_deref() == certificate;
-        let is_first = known.face.is_none();
-        let is_early = known.noticed.is_some_and(|last| now.duration_since(last) < SELDOM);
-        if known.face.as_ref().is_some_and(same) || is_early {
+        let same = |face: &IdentityFingerprint| {
+            face.address == address && face.certificate.as_deref() == certificate
+        };
+        let is_first = known.fingerprint.is_none();
+        let is_early =
+            known.noticed.is_some_and(|last| now.duration_since(last) < MIN_NOTICE_INTERVAL);
+        if known.fingerprint.as_ref().is_some_and(same) || is_early {
             return false;
         }
-        known.face = Some(Face { address, certificate: certificate.map(<[u8]>::to_vec) });
+        known.fingerprint =
+            Some(IdentityFingerprint { address, certificate: certificate.map(<[u8]>::to_vec) });
         if !is_first {
             known.noticed = Some(now);
         }
@@ -56,8 +59,10 @@ mod tests {
 
     #[test]
     fn another_certificate_or_address_is_noticed_once_and_not_at_every_turn() {
-        let (one, two) = ("192.0.2.1".parse().ok(), "192.0.2.2".parse().ok());
-        let (identity, start) = (Identity::default(), Instant::now());
+        let one = "192.0.2.1".parse().ok();
+        let two = "192.0.2.2".parse().ok();
+        let identity = ServerIdentity::default();
+        let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
         for (moment, address, certificate, noticed) in [
             (0, one, &b"a"[..], false),
@@ -70,7 +75,7 @@ mod tests {
             (64, one, b"c", false),
             (124, one, b"c", true),
         ] {
-            let told = identity.note(address, Some(certificate), at(moment));
+            let told = identity.record(address, Some(certificate), at(moment));
             assert_eq!(told, noticed, "after {moment} s");
         }
     }

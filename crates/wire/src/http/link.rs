@@ -8,39 +8,39 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName
 use reqwest::{Client, RequestBuilder};
 use tokio::sync::{Semaphore, mpsc};
 
-use super::answer::{self, Answered};
-use super::client::{Endpoint, failure_before_answer};
-use super::direct::Direct;
-use super::headers::encoded;
-use super::identity::Identity;
-use super::reply::Reply;
+use super::answer::{self, ResponseOutcome};
+use super::client::{Endpoint, request_error_before_answer};
+use super::direct::DirectClient;
+use super::headers::encode_header;
+use super::identity::ServerIdentity;
+use super::reply::WireResponse;
 use crate::error::RequestError;
-use crate::limits::Limits;
-use crate::peer::{Inbound, Link, Peer, Shared};
-use crate::request::{Delivered, Request};
+use crate::limits::WireLimits;
+use crate::peer::{Inbound, Peer, PeerLink, PeerShared};
+use crate::request::{DeliveryResult, Request};
 use crate::revision::{Era, Revision};
 
-const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-const METHOD: HeaderName = HeaderName::from_static("mcp-method");
-const NAME: HeaderName = HeaderName::from_static("mcp-name");
-const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD_HEADER: HeaderName = HeaderName::from_static("mcp-method");
+const NAME_HEADER: HeaderName = HeaderName::from_static("mcp-name");
+const SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// The HTTP side of a peer.
 pub(crate) struct HttpLink {
     pub(super) client: Client,
     /// A shorter way for what is posted, where there is one.
-    direct: Option<Arc<Direct>>,
+    direct: Option<Arc<DirectClient>>,
     pub(super) endpoint: Endpoint,
-    pub(super) kind: Kind,
-    pub(super) session: Mutex<Session>,
+    pub(super) kind: HttpTransport,
+    pub(super) session: Mutex<HttpSession>,
     /// One renewal of the session at a time.
     pub(super) renewal: Semaphore,
-    identity: Identity,
+    identity: ServerIdentity,
 }
 
 /// Which of the two HTTP transports it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum HttpTransport {
     /// The answer comes in the response.
     Streamable,
     /// The answer comes on the event stream that was opened first.
@@ -49,7 +49,7 @@ pub(super) enum Kind {
 
 /// What a legacy server remembers about us.
 #[derive(Clone, Default)]
-pub(super) struct Session {
+pub(super) struct HttpSession {
     pub(super) id: Option<HeaderValue>,
     /// The parameters of the handshake, to repeat it when the server has forgotten us.
     pub(super) handshake: String,
@@ -60,30 +60,36 @@ pub(super) struct Session {
 pub fn start(
     client: Client,
     endpoint: Endpoint,
-    limits: Limits,
+    limits: WireLimits,
 ) -> (Peer, mpsc::Receiver<Inbound>) {
-    let link = HttpLink::new(client, endpoint, Kind::Streamable, &limits);
-    Peer::new(Link::Http(Box::new(link)), limits)
+    let link = HttpLink::new(client, endpoint, HttpTransport::Streamable, &limits);
+    Peer::new(PeerLink::Http(Box::new(link)), limits)
 }
 
 impl HttpLink {
-    pub(super) fn new(client: Client, endpoint: Endpoint, kind: Kind, limits: &Limits) -> Self {
-        let (session, identity) = (Mutex::default(), Identity::default());
-        let direct = Direct::to(&endpoint.url, limits.connect);
+    pub(super) fn new(
+        client: Client,
+        endpoint: Endpoint,
+        kind: HttpTransport,
+        limits: &WireLimits,
+    ) -> Self {
+        let session = Mutex::default();
+        let identity = ServerIdentity::default();
+        let direct = DirectClient::for_url(&endpoint.url, limits.connect);
         Self { client, direct, endpoint, kind, session, renewal: Semaphore::new(1), identity }
     }
 
     /// Sends a request and, unless it comes by another way, returns its answer.
     pub(crate) async fn exchange(
         &self,
-        shared: &Arc<Shared>,
+        shared: &Arc<PeerShared>,
         id: u64,
         text: String,
         request: &Request<'_>,
-    ) -> Result<Delivered, RequestError> {
+    ) -> Result<DeliveryResult, RequestError> {
         let opening = request.method == "initialize";
         if opening {
-            *self.session() = Session { id: None, handshake: request.params.to_owned() };
+            *self.session() = HttpSession { id: None, handshake: request.params.to_owned() };
         }
         let mut renewed = false;
         // Shared, so that a second attempt costs no copy.
@@ -92,52 +98,57 @@ impl HttpLink {
             let known = self.session().id.clone();
             let headers = self.request_headers(shared, request)?;
             let response = self.post(text.clone(), headers).await?;
-            if self.identity.is_another(&response) {
-                shared.tell_of_another();
+            if self.identity.has_changed(&response) {
+                shared.notify_identity_change();
             }
             if response.status() == 404 && known.is_some() && !opening && !renewed {
                 // The server has forgotten the session, so it has not run the request.
                 renewed = true;
                 // Boxed, as all that is rare: a future has the size of its largest part.
-                Box::pin(self.renew(shared, known)).await?;
+                Box::pin(self.renew_session(shared, known)).await?;
                 continue;
             }
             if opening && response.status().is_success() {
                 self.session().id = response.headers().get("mcp-session-id").cloned();
             }
-            if self.kind == Kind::Sse && response.status().is_success() {
-                return Ok(Delivered::Elsewhere);
+            if self.kind == HttpTransport::Sse && response.status().is_success() {
+                return Ok(DeliveryResult::Elsewhere);
             }
-            return match answer::read(shared, id, response).await? {
-                Answered::Here(settled) => settled.map(Delivered::Answered),
-                Answered::Elsewhere => Ok(Delivered::Elsewhere),
-                Answered::CutOff { last_id, retry } => {
+            return match answer::read_response(shared, id, response).await? {
+                ResponseOutcome::Here(settled) => settled.map(DeliveryResult::Answered),
+                ResponseOutcome::Elsewhere => Ok(DeliveryResult::Elsewhere),
+                ResponseOutcome::CutOff { last_id, retry } => {
                     let resumed = Box::pin(self.resume(shared, id, last_id, retry)).await;
-                    resumed.map(|()| Delivered::Elsewhere)
+                    resumed.map(|()| DeliveryResult::Elsewhere)
                 }
             };
         }
     }
 
     /// Sends a notification or an answer.
-    pub(crate) async fn tell(
+    pub(crate) async fn send_message(
         &self,
-        shared: &Arc<Shared>,
+        shared: &Arc<PeerShared>,
         text: String,
         method: &str,
     ) -> Result<(), RequestError> {
         let request = Request::new(method, "", shared.limits.connect);
         let headers = self.request_headers(shared, &request)?;
         let response = self.post(text.into(), headers).await?;
-        if response.status().is_success() { Ok(()) } else { Err(answer::refusal(response).await) }
+        if response.status().is_success() {
+            Ok(())
+        } else {
+            Err(answer::read_refusal(response).await)
+        }
     }
 
     pub(super) async fn post(
         &self,
         text: Bytes,
         headers: HeaderMap,
-    ) -> Result<Reply, RequestError> {
-        let (headers, text) = (&headers, &text);
+    ) -> Result<WireResponse, RequestError> {
+        let headers = &headers;
+        let text = &text;
         let attempt = |authorization: Option<HeaderValue>| {
             let mut headers = headers.clone();
             if let Some(value) = authorization {
@@ -157,24 +168,24 @@ impl HttpLink {
     /// The headers of one request: the configured ones, then the protocol's own.
     pub(super) fn request_headers(
         &self,
-        shared: &Shared,
+        shared: &PeerShared,
         request: &Request<'_>,
     ) -> Result<HeaderMap, RequestError> {
         let mut headers = self.endpoint.headers.clone();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
-        let stance = shared.stance();
+        let stance = shared.protocol();
         if stance.revision.era() == Era::Modern {
             for (name, value) in request.headers {
                 let key = HeaderName::from_bytes(name.as_bytes());
-                put(&mut headers, key.map_err(|_| unfit(name))?, value)?;
+                insert_header(&mut headers, key.map_err(|_| invalid_header(name))?, value)?;
             }
-            headers.insert(VERSION, HeaderValue::from_static(stance.revision.as_str()));
+            headers.insert(VERSION_HEADER, HeaderValue::from_static(stance.revision.as_str()));
             if !request.method.is_empty() {
-                put(&mut headers, METHOD, request.method)?;
+                insert_header(&mut headers, METHOD_HEADER, request.method)?;
             }
             if let Some(name) = request.name {
-                put(&mut headers, NAME, &encoded(name))?;
+                insert_header(&mut headers, NAME_HEADER, &encode_header(name))?;
             }
             return Ok(headers);
         }
@@ -187,27 +198,31 @@ impl HttpLink {
     /// Adds what tells a legacy server who we are.
     pub(super) fn add_session(&self, headers: &mut HeaderMap, revision: Revision) {
         if revision >= Revision::V2025_06_18 {
-            headers.insert(VERSION, HeaderValue::from_static(revision.as_str()));
+            headers.insert(VERSION_HEADER, HeaderValue::from_static(revision.as_str()));
         }
         if let Some(id) = self.session().id.clone() {
-            headers.insert(SESSION, id);
+            headers.insert(SESSION_HEADER, id);
         }
     }
 
-    pub(super) fn session(&self) -> std::sync::MutexGuard<'_, Session> {
+    pub(super) fn session(&self) -> std::sync::MutexGuard<'_, HttpSession> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Sends what was built; the error says whether it may have arrived.
-async fn send(builder: RequestBuilder) -> Result<Reply, RequestError> {
-    builder.send().await.map(Reply::from).map_err(|error| failure_before_answer(&error))
+async fn send(builder: RequestBuilder) -> Result<WireResponse, RequestError> {
+    builder
+        .send()
+        .await
+        .map(WireResponse::from)
+        .map_err(|error| request_error_before_answer(&error))
 }
 
 /// An attempt by the client that all servers share, with the `Authorization` it is given.
-pub(super) fn by_client(
+pub(super) fn attempt_with_client(
     builder: impl Fn() -> RequestBuilder,
-) -> impl Fn(Option<HeaderValue>) -> Attempt {
+) -> impl Fn(Option<HeaderValue>) -> AttemptFuture {
     move |authorization| {
         let builder = builder();
         Box::pin(send(match authorization {
@@ -218,15 +233,19 @@ pub(super) fn by_client(
 }
 
 /// A request that is being sent.
-type Attempt = Pin<Box<dyn Future<Output = Result<Reply, RequestError>> + Send>>;
+type AttemptFuture = Pin<Box<dyn Future<Output = Result<WireResponse, RequestError>> + Send>>;
 
-fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) -> Result<(), RequestError> {
-    let value = HeaderValue::from_str(value).map_err(|_| unfit(name.as_str()))?;
+fn insert_header(
+    headers: &mut HeaderMap,
+    name: HeaderName,
+    value: &str,
+) -> Result<(), RequestError> {
+    let value = HeaderValue::from_str(value).map_err(|_| invalid_header(name.as_str()))?;
     headers.insert(name, value);
     Ok(())
 }
 
-fn unfit(name: &str) -> RequestError {
+fn invalid_header(name: &str) -> RequestError {
     RequestError::NotSent(format!("the header `{name}` cannot be sent"))
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-use super::super::client::client;
+use super::super::client::new_client;
 use super::*;
 
 const SOON: Duration = Duration::from_secs(10);
@@ -49,10 +49,10 @@ fn answer(headers: &str, body: &[u8]) -> Vec<u8> {
 const JSON: &str = "content-type: application/json\r\n";
 const EVENTS: &str = "content-type: text/event-stream\r\n";
 
-fn peer_at(url: &str, limits: Limits) -> (Peer, mpsc::Receiver<Inbound>) {
+fn peer_at(url: &str, limits: WireLimits) -> (Peer, mpsc::Receiver<Inbound>) {
     let headers = [("X-Team".to_owned(), "green".to_owned())];
     let endpoint = Endpoint::new(url, headers.iter().map(|(name, value)| (name, value))).unwrap();
-    start(client(&limits).unwrap(), endpoint, limits)
+    start(new_client(&limits).unwrap(), endpoint, limits)
 }
 
 /// The bytes in the form of gzip, as they are: packing is allowed not to make smaller.
@@ -76,7 +76,7 @@ async fn a_packed_answer_is_read_and_configured_headers_are_sent() {
     let body = packed(br#"{"jsonrpc":"2.0","id":1,"result":{"packed":true}}"#);
     let headers = format!("{JSON}content-encoding: gzip\r\n");
     let (url, mut requests) = scripted(vec![answer(&headers, &body)]).await;
-    let (peer, _inbound) = peer_at(&url, Limits::default());
+    let (peer, _inbound) = peer_at(&url, WireLimits::default());
     let result = peer.request(Request::new("tools/list", "{}", SOON)).await.unwrap();
     assert_eq!(result.as_str(), r#"{"packed":true}"#);
     let asked = requests.recv().await.unwrap().to_lowercase();
@@ -90,7 +90,7 @@ async fn what_is_packed_counts_by_what_comes_out_of_it() {
     let text = format!(r#"{{"jsonrpc":"2.0","id":1,"result":"{}"}}"#, "x".repeat(20_000));
     let headers = format!("{JSON}content-encoding: gzip\r\n");
     let (url, _requests) = scripted(vec![answer(&headers, &packed(text.as_bytes()))]).await;
-    let limits = Limits { body_bytes: 10_000, ..Limits::default() };
+    let limits = WireLimits { body_bytes: 10_000, ..WireLimits::default() };
     let (peer, _inbound) = peer_at(&url, limits);
     let error = peer.request(Request::new("tools/list", "{}", SOON)).await.unwrap_err();
     assert!(error.to_string().contains("more than 10000 bytes"), "{error}");
@@ -105,7 +105,7 @@ async fn a_stream_is_taken_up_after_its_last_event_and_the_session_is_ended() {
     let cut = answer(EVENTS, b"id: event-3\nretry: 1\ndata:\n\n");
     let rest = answer(EVENTS, b"data: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":7}\n\n");
     let (url, mut requests) = scripted(vec![begun, cut, rest, answer("", b"")]).await;
-    let (peer, _inbound) = peer_at(&url, Limits::default());
+    let (peer, _inbound) = peer_at(&url, WireLimits::default());
     peer.request(Request::new("initialize", "{}", SOON)).await.unwrap();
     let result = peer.request(Request::new("tools/call", "{}", SOON)).await.unwrap();
     assert_eq!(result.as_str(), "7");

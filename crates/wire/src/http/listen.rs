@@ -9,54 +9,54 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::answer;
 use super::client::Endpoint;
-use super::events::Events;
-use super::link::{HttpLink, Kind, by_client};
+use super::events::SseEvents;
+use super::link::{HttpLink, HttpTransport, attempt_with_client};
 use crate::error::RequestError;
-use crate::limits::Limits;
-use crate::peer::{Inbound, Link, Peer, Shared};
+use crate::limits::WireLimits;
+use crate::peer::{Inbound, Peer, PeerLink, PeerShared};
 
 /// The shortest and the longest wait before a stream that ended is opened again.
-const WAITS: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+const RETRY_DELAY_RANGE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
 /// How long a connection waits for its standing stream: what a server says before it is open is
 /// lost, but a server that opens it late must not hold up everything.
-const OPENING: Duration = Duration::from_millis(500);
+const OPEN_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Peer {
     /// Listens to what a legacy HTTP server says unasked, if it offers that.
     pub async fn listen(&self) {
-        if let Link::Http(link) = &self.shared.link
-            && link.kind == Kind::Streamable
+        if let PeerLink::Http(link) = &self.shared.link
+            && link.kind == HttpTransport::Streamable
         {
             let (opened, open) = oneshot::channel();
-            tokio::spawn(listen(Arc::clone(&self.shared), opened));
-            tokio::time::timeout(OPENING, open).await.ok();
+            tokio::spawn(listen_to_events(Arc::clone(&self.shared), opened));
+            tokio::time::timeout(OPEN_TIMEOUT, open).await.ok();
         }
     }
 }
 
-async fn listen(shared: Arc<Shared>, opened: oneshot::Sender<()>) {
+async fn listen_to_events(shared: Arc<PeerShared>, opened: oneshot::Sender<()>) {
     let over = shared.over.clone();
     over.run_until_cancelled(keep_listening(&shared, opened)).await;
 }
 
-async fn keep_listening(shared: &Arc<Shared>, opened: oneshot::Sender<()>) {
-    let Link::Http(link) = &shared.link else { return };
+async fn keep_listening(shared: &Arc<PeerShared>, opened: oneshot::Sender<()>) {
+    let PeerLink::Http(link) = &shared.link else { return };
     let mut opened = Some(opened);
     let mut last_id: Option<String> = None;
-    let mut wait = WAITS.0;
+    let mut wait = RETRY_DELAY_RANGE.0;
     loop {
-        match link.get(shared, last_id.as_deref()).await {
+        match link.open_event_stream(shared, last_id.as_deref()).await {
             Ok(response) if response.status().is_success() => {
                 if let Some(opened) = opened.take() {
                     // Nobody waits any more when it took too long.
                     opened.send(()).ok();
                 }
-                let mut events = Events::new(response, shared.limits.frame_bytes);
+                let mut events = SseEvents::new(response, shared.limits.frame_bytes);
                 while let Ok(Some(event)) = events.next().await {
                     if !event.data.is_empty() {
                         shared.dispatch(&event.data).ok();
-                        wait = WAITS.0;
+                        wait = RETRY_DELAY_RANGE.0;
                     }
                 }
                 last_id = events.last_id().map(str::to_owned).or(last_id);
@@ -69,7 +69,7 @@ async fn keep_listening(shared: &Arc<Shared>, opened: oneshot::Sender<()>) {
             Err(_) => {}
         }
         tokio::time::sleep(wait).await;
-        wait = (wait * 2).min(WAITS.1);
+        wait = (wait * 2).min(RETRY_DELAY_RANGE.1);
     }
 }
 
@@ -80,18 +80,18 @@ async fn keep_listening(shared: &Arc<Shared>, opened: oneshot::Sender<()>) {
 pub async fn start_sse(
     client: Client,
     endpoint: Endpoint,
-    limits: Limits,
+    limits: WireLimits,
     timeout: Duration,
 ) -> Result<(Peer, mpsc::Receiver<Inbound>), RequestError> {
     let mut headers = endpoint.headers.clone();
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
     let opening = async {
         let builder = || client.get(endpoint.url.clone()).headers(headers.clone());
-        let response = endpoint.send(by_client(builder)).await?;
+        let response = endpoint.send(attempt_with_client(builder)).await?;
         if !response.status().is_success() {
-            return Err(answer::refusal(response).await);
+            return Err(answer::read_refusal(response).await);
         }
-        let mut events = Events::new(response, limits.frame_bytes);
+        let mut events = SseEvents::new(response, limits.frame_bytes);
         while let Some(event) = events.next().await? {
             if event.name == "endpoint" {
                 let place = String::from_utf8_lossy(&event.data).into_owned();
@@ -112,13 +112,13 @@ pub async fn start_sse(
             url.origin().ascii_serialization()
         )));
     }
-    let link = HttpLink::new(client, Endpoint { url, ..endpoint }, Kind::Sse, &limits);
-    let (peer, inbound) = Peer::new(Link::Http(Box::new(link)), limits);
-    tokio::spawn(carry(Arc::clone(&peer.shared), events));
+    let link = HttpLink::new(client, Endpoint { url, ..endpoint }, HttpTransport::Sse, &limits);
+    let (peer, inbound) = Peer::new(PeerLink::Http(Box::new(link)), limits);
+    tokio::spawn(forward_events(Arc::clone(&peer.shared), events));
     Ok((peer, inbound))
 }
 
-async fn carry(shared: Arc<Shared>, mut events: Events) {
+async fn forward_events(shared: Arc<PeerShared>, mut events: SseEvents) {
     let reading = async {
         loop {
             match events.next().await {

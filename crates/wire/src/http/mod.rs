@@ -14,15 +14,17 @@ mod reply;
 mod session;
 mod trust;
 
-pub use authorize::{AtHand, Authorize, Authorizing, Refusal, challenges};
-pub use client::{Endpoint, HttpClient, client, client_trusting, prepare_tls};
-pub use events::{Event, Events};
+pub use authorize::{
+    AuthorizationRefusal, Authorize, AuthorizeFuture, CurrentAuthorization, challenges,
+};
+pub use client::{Endpoint, HttpClient, new_client, new_client_trusting, prepare_tls};
+pub use events::{SseEvent, SseEvents};
 pub use headers::param_headers;
 pub use link::start;
 pub use listen::start_sse;
-pub use reply::Reply;
+pub use reply::WireResponse;
 pub use trust::{Authorities, BadAuthorities, Distrust};
 
 #[cfg(test)]
-pub(crate) use events::events_of;
+pub(crate) use events::parse_events;
 pub(crate) use link::HttpLink;

@@ -8,60 +8,60 @@ use http::{HeaderMap, Response, StatusCode};
 use http_body::Body as _;
 use reqwest::tls::TlsInfo;
 
-use super::client::failure;
-use super::direct::{Answerer, causes};
-use super::direct_body::Answering;
+use super::client::request_error;
+use super::direct::{RemoteAddress, error_causes};
+use super::direct_body::DirectBody;
 use crate::error::RequestError;
 
 /// A response whose body is still to be read.
-pub struct Reply(pub(super) Way);
+pub struct WireResponse(pub(super) ResponseSource);
 
-pub(super) enum Way {
+pub(super) enum ResponseSource {
     /// From the client that all servers share.
     Client(reqwest::Response),
     /// From a connection of its own.
-    Direct(Response<Answering>),
+    Direct(Response<DirectBody>),
 }
 
-impl From<reqwest::Response> for Reply {
+impl From<reqwest::Response> for WireResponse {
     fn from(response: reqwest::Response) -> Self {
-        Self(Way::Client(response))
+        Self(ResponseSource::Client(response))
     }
 }
 
-impl Reply {
+impl WireResponse {
     pub(super) fn status(&self) -> StatusCode {
         match &self.0 {
-            Way::Client(response) => response.status(),
-            Way::Direct(response) => response.status(),
+            ResponseSource::Client(response) => response.status(),
+            ResponseSource::Direct(response) => response.status(),
         }
     }
 
     pub(super) fn headers(&self) -> &HeaderMap {
         match &self.0 {
-            Way::Client(response) => response.headers(),
-            Way::Direct(response) => response.headers(),
+            ResponseSource::Client(response) => response.headers(),
+            ResponseSource::Direct(response) => response.headers(),
         }
     }
 
     /// How many bytes the body has, if that is known.
     pub(super) fn content_length(&self) -> Option<u64> {
         match &self.0 {
-            Way::Client(response) => response.content_length(),
-            Way::Direct(response) => response.body().size_hint().exact(),
+            ResponseSource::Client(response) => response.content_length(),
+            ResponseSource::Direct(response) => response.body().size_hint().exact(),
         }
     }
 
     /// Who answered, by address and by certificate.
-    pub(super) fn answerer(&self) -> (Option<IpAddr>, Option<&[u8]>) {
+    pub(super) fn remote_identity(&self) -> (Option<IpAddr>, Option<&[u8]>) {
         match &self.0 {
-            Way::Client(response) => {
-                let here = response.extensions().get().map(|Answerer(address)| *address);
+            ResponseSource::Client(response) => {
+                let here = response.extensions().get().map(|RemoteAddress(address)| *address);
                 let address = response.remote_addr().map(|address| address.ip()).or(here);
                 (address, response.extensions().get().and_then(TlsInfo::peer_certificate))
             }
-            Way::Direct(response) => {
-                (response.extensions().get().map(|Answerer(address)| *address), None)
+            ResponseSource::Direct(response) => {
+                (response.extensions().get().map(|RemoteAddress(address)| *address), None)
             }
         }
     }
@@ -69,10 +69,10 @@ impl Reply {
     /// The next part of the body; nothing at its end.
     pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, RequestError> {
         let response = match &mut self.0 {
-            Way::Client(response) => {
-                return response.chunk().await.map_err(|error| failure(&error));
+            ResponseSource::Client(response) => {
+                return response.chunk().await.map_err(|error| request_error(&error));
             }
-            Way::Direct(response) => response,
+            ResponseSource::Direct(response) => response,
         };
         loop {
             let body = response.body_mut();
@@ -85,7 +85,7 @@ impl Reply {
                         return Ok(Some(chunk));
                     }
                 }
-                Some(Err(error)) => return Err(RequestError::Unknown(causes(&error))),
+                Some(Err(error)) => return Err(RequestError::Unknown(error_causes(&error))),
             }
         }
     }

@@ -5,52 +5,54 @@ use std::time::Duration;
 
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 
-use super::answer::{self, Answered};
-use super::events::Events;
-use super::link::{HttpLink, Kind, by_client};
-use super::reply::Reply;
+use super::answer::{self, ResponseOutcome};
+use super::events::SseEvents;
+use super::link::{HttpLink, HttpTransport, attempt_with_client};
+use super::reply::WireResponse;
 use crate::envelope;
 use crate::error::RequestError;
-use crate::peer::Shared;
+use crate::peer::PeerShared;
 use crate::request::Request;
 use crate::revision::{Era, Revision};
 
 /// Times that a cut stream is taken up again without anything new on it.
-const ATTEMPTS: u32 = 5;
+const MAX_RESUME_ATTEMPTS: u32 = 5;
 /// How long to wait before that, unless the server says.
-const RETRY: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// How long the server has to take note of our leaving.
-const FAREWELL: Duration = Duration::from_secs(2);
+const CLOSE_GRACE: Duration = Duration::from_secs(2);
 
 impl HttpLink {
     /// Takes up the stream of request `id` after event `last_id`, until the request is settled.
     pub(super) async fn resume(
         &self,
-        shared: &Arc<Shared>,
+        shared: &Arc<PeerShared>,
         id: u64,
         mut last_id: String,
         mut retry: Option<Duration>,
     ) -> Result<(), RequestError> {
         let mut attempts = 0;
-        while attempts < ATTEMPTS {
-            tokio::time::sleep(retry.unwrap_or(RETRY)).await;
+        while attempts < MAX_RESUME_ATTEMPTS {
+            tokio::time::sleep(retry.unwrap_or(RETRY_DELAY)).await;
             attempts += 1;
-            let Ok(response) = self.get(shared, Some(&last_id)).await else { continue };
+            let Ok(response) = self.open_event_stream(shared, Some(&last_id)).await else {
+                continue;
+            };
             if !response.status().is_success() {
                 return Err(RequestError::Unknown(format!(
                     "the event stream ended before the answer and was not given again: {}",
-                    answer::refusal(response).await
+                    answer::read_refusal(response).await
                 )));
             }
-            let events = Events::new(response, shared.limits.frame_bytes);
-            match answer::follow(shared, id, events).await {
-                Ok(Answered::CutOff { last_id: newer, retry: wait }) => {
+            let events = SseEvents::new(response, shared.limits.frame_bytes);
+            match answer::follow_events(shared, id, events).await {
+                Ok(ResponseOutcome::CutOff { last_id: newer, retry: wait }) => {
                     if newer != last_id {
                         attempts = 0;
                     }
                     (last_id, retry) = (newer, wait.or(retry));
                 }
-                Ok(Answered::Elsewhere | Answered::Here(_)) => return Ok(()),
+                Ok(ResponseOutcome::Elsewhere | ResponseOutcome::Here(_)) => return Ok(()),
                 Err(RequestError::Unknown(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -59,25 +61,25 @@ impl HttpLink {
     }
 
     /// Opens an event stream, after an event if one is named.
-    pub(super) async fn get(
+    pub(super) async fn open_event_stream(
         &self,
-        shared: &Shared,
+        shared: &PeerShared,
         last_id: Option<&str>,
-    ) -> Result<Reply, RequestError> {
+    ) -> Result<WireResponse, RequestError> {
         let mut headers = self.endpoint.headers.clone();
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        self.add_session(&mut headers, shared.stance().revision);
+        self.add_session(&mut headers, shared.protocol().revision);
         if let Some(value) = last_id.and_then(|id| HeaderValue::from_str(id).ok()) {
             headers.insert("last-event-id", value);
         }
         let builder = || self.client.get(self.endpoint.url.clone()).headers(headers.clone());
-        self.endpoint.send(by_client(builder)).await
+        self.endpoint.send(attempt_with_client(builder)).await
     }
 
     /// Makes a new session in place of `lost`, once for everyone who noticed.
-    pub(super) async fn renew(
+    pub(super) async fn renew_session(
         &self,
-        shared: &Arc<Shared>,
+        shared: &Arc<PeerShared>,
         lost: Option<HeaderValue>,
     ) -> Result<(), RequestError> {
         let gone = || RequestError::NotSent("the connection is closed".to_owned());
@@ -89,9 +91,9 @@ impl HttpLink {
         let request = Request::new("initialize", &session.handshake, shared.limits.connect);
         // Ids of the table start at 1, so 0 is nobody else's.
         let text = envelope::request(0, "initialize", &session.handshake, "");
-        let response = self.post_as(shared, text, &request).await?;
+        let response = self.post_request(shared, text, &request).await?;
         if !response.status().is_success() {
-            return Err(answer::refusal(response).await);
+            return Err(answer::read_refusal(response).await);
         }
         let id = response.headers().get("mcp-session-id").cloned();
         answer::drain(response, shared.limits.body_bytes).await?;
@@ -108,28 +110,28 @@ impl HttpLink {
         Ok(())
     }
 
-    async fn post_as(
+    async fn post_request(
         &self,
-        shared: &Shared,
+        shared: &PeerShared,
         text: String,
         request: &Request<'_>,
-    ) -> Result<Reply, RequestError> {
+    ) -> Result<WireResponse, RequestError> {
         let headers: HeaderMap = self.request_headers(shared, request)?;
         self.post(text.into(), headers).await
     }
 
     /// Tells a legacy server that we leave.
-    pub(crate) async fn end_session(&self, shared: &Shared) {
-        let revision = shared.stance().revision;
+    pub(crate) async fn end_session(&self, shared: &PeerShared) {
+        let revision = shared.protocol().revision;
         let has_session = self.session().id.is_some();
-        if self.kind == Kind::Sse || revision.era() == Era::Modern || !has_session {
+        if self.kind == HttpTransport::Sse || revision.era() == Era::Modern || !has_session {
             return;
         }
         let mut headers = self.endpoint.headers.clone();
         self.add_session(&mut headers, revision.max(Revision::V2025_03_26));
         let builder = || self.client.delete(self.endpoint.url.clone()).headers(headers.clone());
-        let farewell = self.endpoint.send(by_client(builder));
+        let farewell = self.endpoint.send(attempt_with_client(builder));
         // A server may refuse this or be gone; either way we are leaving.
-        tokio::time::timeout(FAREWELL, farewell).await.ok();
+        tokio::time::timeout(CLOSE_GRACE, farewell).await.ok();
     }
 }

@@ -31,9 +31,9 @@ pub enum Distrust {
     Expired,
     /// Its time has not come.
     #[error("the server's certificate is not valid yet")]
-    NotYet,
+    NotYetValid,
     /// It is somebody else's.
-    #[error("the server's certificate is for another name{}", of_names(.0))]
+    #[error("the server's certificate is for another name{}", name_list(.0))]
     OtherName(Vec<String>),
     /// Nobody whom we trust stands by it.
     #[error("the server's certificate was issued by nobody that this machine trusts")]
@@ -72,14 +72,14 @@ impl Authorities {
 impl Distrust {
     /// Why the other side's certificate was not taken, if that is what went wrong.
     #[must_use]
-    pub fn of(error: &(dyn Error + 'static)) -> Option<Self> {
-        let rustls::Error::InvalidCertificate(reason) = find::<rustls::Error>(error)? else {
+    pub fn from_error(error: &(dyn Error + 'static)) -> Option<Self> {
+        let rustls::Error::InvalidCertificate(reason) = find_cause::<rustls::Error>(error)? else {
             return None;
         };
         Some(match reason {
             CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
             CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-                Self::NotYet
+                Self::NotYetValid
             }
             CertificateError::NotValidForName => Self::OtherName(Vec::new()),
             CertificateError::NotValidForNameContext { presented, .. } => {
@@ -94,7 +94,9 @@ impl Distrust {
 }
 
 /// The first cause of a kind.
-pub(super) fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
+pub(super) fn find_cause<'a, T: Error + 'static>(
+    error: &'a (dyn Error + 'static),
+) -> Option<&'a T> {
     let mut next = Some(error);
     while let Some(cause) = next {
         if let Some(found) = cause.downcast_ref() {
@@ -102,7 +104,7 @@ pub(super) fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> 
         }
         // An error of the system does not name what it holds as its cause.
         if let Some(inside) = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref)
-            && let Some(found) = find(inside)
+            && let Some(found) = find_cause(inside)
         {
             return Some(found);
         }
@@ -111,7 +113,7 @@ pub(super) fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> 
     None
 }
 
-fn of_names(names: &[String]) -> String {
+fn name_list(names: &[String]) -> String {
     // A certificate may name hundreds.
     let names: Vec<_> = names.iter().take(3).map(|name| format!("`{name}`")).collect();
     if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
@@ -139,7 +141,7 @@ mod tests {
     fn what_is_wrong_with_a_certificate_is_found_inside_errors_of_the_system() {
         let reasons = [
             (CertificateError::Expired, Distrust::Expired),
-            (CertificateError::NotValidYet, Distrust::NotYet),
+            (CertificateError::NotValidYet, Distrust::NotYetValid),
             (CertificateError::NotValidForName, Distrust::OtherName(Vec::new())),
             (CertificateError::UnknownIssuer, Distrust::UnknownIssuer),
             (CertificateError::BadSignature, Distrust::UnknownIssuer),
@@ -148,8 +150,8 @@ mod tests {
         for (reason, expected) in reasons {
             let tls = rustls::Error::InvalidCertificate(reason);
             let error = io::Error::other(io::Error::other(tls));
-            assert_eq!(Distrust::of(&error), Some(expected));
+            assert_eq!(Distrust::from_error(&error), Some(expected));
         }
-        assert_eq!(Distrust::of(&io::Error::other("something else")), None);
+        assert_eq!(Distrust::from_error(&io::Error::other("something else")), None);
     }
 }

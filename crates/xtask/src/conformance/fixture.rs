@@ -4,15 +4,15 @@ use std::io::{BufRead, BufReader, Read as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 
-use crate::failure::{Failure, Result};
+use crate::error::{Result, XtaskError};
 
 /// A running program and its address.
-pub(super) struct Listening {
+pub(super) struct ListeningProgram {
     pub(super) url: String,
     child: Child,
 }
 
-impl Listening {
+impl ListeningProgram {
     /// Starts a program and waits for the address in what it prints.
     pub(super) fn start(mut command: Command) -> Result<Self> {
         let name = command.get_program().to_string_lossy().into_owned();
@@ -21,11 +21,11 @@ impl Listening {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|cause| Failure::new(format!("`{name}` did not start: {cause}")))?;
+            .map_err(|cause| XtaskError::new(format!("`{name}` did not start: {cause}")))?;
         let found = child.stdout.take().and_then(address);
         let mut listening = Self { url: String::new(), child };
         listening.url = found.ok_or_else(|| {
-            Failure::new(format!("`{name}` ended without saying where it listens"))
+            XtaskError::new(format!("`{name}` ended without saying where it listens"))
         })?;
         Ok(listening)
     }
@@ -51,7 +51,7 @@ fn address(stdout: ChildStdout) -> Option<String> {
     None
 }
 
-impl Drop for Listening {
+impl Drop for ListeningProgram {
     fn drop(&mut self) {
         // Failing to kill means that it has already ended.
         let _ = self.child.kill();

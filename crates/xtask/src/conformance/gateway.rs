@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::failure::Result;
-use crate::workspace::{Workspace, on_file};
+use crate::error::Result;
+use crate::workspace::{Workspace, with_path};
 
-use super::fixture::Listening;
-use super::suite::{Network, Run, built};
+use super::fixture::ListeningProgram;
+use super::suite::{SuiteNetwork, SuiteRun, built_program};
 
 /// Revision of the client, era and transport of the server behind the gateway.
 const COMBINATIONS: [(&str, &str, &str); 8] = [
@@ -31,7 +31,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<String>> {
         let home = workspace.target.join("conformance").join(format!("{name}-home"));
         let (_server, entry) = server(workspace, era, transport)?;
         let gateway = gateway(workspace, &home, &entry)?;
-        let run = Run {
+        let run = SuiteRun {
             name,
             revision,
             arguments: ["server", "--url", &gateway.url].map(OsStr::new).to_vec(),
@@ -39,10 +39,10 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<String>> {
                 "legacy" => "conformance-gateway-legacy.yml",
                 _ => "conformance-gateway-modern.yml",
             },
-            network: Network::Shared,
+            network: SuiteNetwork::Shared,
             idle: &["server-sse-polling", "tasks-status-notifications"],
         };
-        if !run.is_well(workspace)? {
+        if !run.run_with_retry(workspace)? {
             failed.push(run.name);
         }
     }
@@ -54,8 +54,8 @@ fn server(
     workspace: &Workspace,
     era: &str,
     transport: &str,
-) -> Result<(Option<Listening>, String)> {
-    let program = built(workspace, "switchboard-testkit")?;
+) -> Result<(Option<ListeningProgram>, String)> {
+    let program = built_program(workspace, "switchboard-testkit")?;
     let words = ["conformance", "--era", era, "--transport", transport];
     if transport == "stdio" {
         let words: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
@@ -65,28 +65,28 @@ fn server(
     }
     let mut command = Command::new(program);
     command.args(words).arg("--until-stdin-closes");
-    let server = Listening::start(command)?;
+    let server = ListeningProgram::start(command)?;
     let entry = format!(r#"{{"url":{:?}}}"#, server.url);
     Ok((Some(server), entry))
 }
 
 /// The gateway in a home of its own, in front of that one server.
-fn gateway(workspace: &Workspace, home: &Path, entry: &str) -> Result<Listening> {
+fn gateway(workspace: &Workspace, home: &Path, entry: &str) -> Result<ListeningProgram> {
     if home.exists() {
-        on_file("remove", home, fs::remove_dir_all(home))?;
+        with_path("remove", home, fs::remove_dir_all(home))?;
     }
-    on_file("create", home, fs::create_dir_all(home))?;
+    with_path("create", home, fs::create_dir_all(home))?;
     let config = home.join("config.json");
     // The suite has the server change its lists, and nobody is there to approve that.
     let settings = r#"{"pins":"off"}"#;
     let text = format!(r#"{{"mcpServers":{{"fixture":{entry}}},"settings":{settings}}}"#);
-    on_file("write", &config, fs::write(&config, text))?;
-    let mut command = Command::new(built(workspace, "switchboard")?);
+    with_path("write", &config, fs::write(&config, text))?;
+    let mut command = Command::new(built_program(workspace, "switchboard")?);
     command
         .args(["serve", "--listen", "127.0.0.1:0", "--server", "fixture"])
         .args(["--names", "plain", "--tools", "all"])
         .current_dir(home)
         .env("SWITCHBOARD_HOME", home)
         .env("HOME", home);
-    Listening::start(command)
+    ListeningProgram::start(command)
 }

@@ -1,7 +1,7 @@
 //! Runs every part of the suite and sums up what does not conform.
 
 use crate::checks;
-use crate::failure::{Failure, Result};
+use crate::error::{Result, XtaskError};
 use crate::setup;
 use crate::workspace::Workspace;
 
@@ -9,7 +9,7 @@ use super::{client, gateway};
 
 /// Runs everything, also after something failed, so that one run shows all.
 pub(crate) fn conformance(workspace: &Workspace, wanted: &[&str]) -> Result<()> {
-    setup::installed(workspace, "npm")?;
+    setup::require_installed(workspace, "npm")?;
     checks::build(workspace)?;
     let mut failed = Vec::new();
     if wanted.is_empty() || wanted.contains(&"client") {
@@ -21,6 +21,6 @@ pub(crate) fn conformance(workspace: &Workspace, wanted: &[&str]) -> Result<()> 
     if failed.is_empty() {
         return Ok(());
     }
-    Err(Failure::new(format!("not everything conforms: {}", failed.join(", ")))
-        .hint("the files `conformance-*.yml` in crates/xtask/testenv list what may fail"))
+    Err(XtaskError::new(format!("not everything conforms: {}", failed.join(", ")))
+        .with_hint("the files `conformance-*.yml` in crates/xtask/testenv list what may fail"))
 }

@@ -5,17 +5,17 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::failure::{Failure, Result};
-use crate::workspace::{Workspace, on_file, succeeds};
+use crate::error::{Result, XtaskError};
+use crate::workspace::{Workspace, succeeds, with_path};
 
-use super::summary::Summary;
+use super::summary::SuiteSummary;
 
 const SUITE: &str = "npm/node_modules/@modelcontextprotocol/conformance/dist/index.js";
 const NODE: &str = "npm/node_modules/node/bin/node";
 
 /// The network that the suite sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Network {
+pub(super) enum SuiteNetwork {
     /// One of its own where the system lets us: the suite itself listens, on every interface.
     Own,
     /// Ours, where the program under test listens.
@@ -23,7 +23,7 @@ pub(super) enum Network {
 }
 
 /// One run.
-pub(super) struct Run<'a> {
+pub(super) struct SuiteRun<'a> {
     /// What the run is called, also its folder.
     pub(super) name: String,
     pub(super) revision: &'a str,
@@ -31,33 +31,33 @@ pub(super) struct Run<'a> {
     pub(super) arguments: Vec<&'a OsStr>,
     /// The file below the test environment's sources that lists what may fail.
     pub(super) baseline: &'a str,
-    pub(super) network: Network,
+    pub(super) network: SuiteNetwork,
     /// Scenarios that the revision does not require, and that may find nothing to check.
     pub(super) idle: &'a [&'a str],
 }
 
-impl Run<'_> {
+impl SuiteRun<'_> {
     /// Runs the suite, once more if something was wrong: its scenarios wait for fixed times, which a
     /// busy machine exceeds. What is wrong twice is wrong.
-    pub(super) fn is_well(&self, workspace: &Workspace) -> Result<bool> {
-        Ok(self.goes_well(workspace)? || {
+    pub(super) fn run_with_retry(&self, workspace: &Workspace) -> Result<bool> {
+        Ok(self.run_once(workspace)? || {
             println!("  once more:");
-            self.goes_well(workspace)?
+            self.run_once(workspace)?
         })
     }
 
     /// Prints a line about the run, and says whether all is well.
-    fn goes_well(&self, workspace: &Workspace) -> Result<bool> {
+    fn run_once(&self, workspace: &Workspace) -> Result<bool> {
         let folder = workspace.target.join("conformance").join(&self.name);
         let (printed, ended_well) = self.start(workspace, &folder)?;
-        let mut summary = Summary::read(&printed);
+        let mut summary = SuiteSummary::read(&printed);
         summary.excuse(self.idle);
         println!("{}: {}", self.name, summary.sentence());
         let complaints = summary.complaints();
         for complaint in &complaints {
             println!("  {complaint}");
         }
-        let well = ended_well && complaints.is_empty() && summary != Summary::default();
+        let well = ended_well && complaints.is_empty() && summary != SuiteSummary::default();
         if !well {
             println!("  details: {}", folder.display());
         }
@@ -67,18 +67,18 @@ impl Run<'_> {
     /// Returns what the suite printed and whether it was content.
     fn start(&self, workspace: &Workspace, folder: &Path) -> Result<(String, bool)> {
         if folder.exists() {
-            on_file("remove", folder, fs::remove_dir_all(folder))?;
+            with_path("remove", folder, fs::remove_dir_all(folder))?;
         }
-        on_file("create", folder, fs::create_dir_all(folder))?;
+        with_path("create", folder, fs::create_dir_all(folder))?;
         let log = folder.join("suite.log");
-        let file = on_file("create", &log, File::create(&log))?;
-        let second = on_file("open", &log, file.try_clone())?;
+        let file = with_path("create", &log, File::create(&log))?;
+        let second = with_path("open", &log, file.try_clone())?;
         let testenv = workspace.testenv();
         let baseline = workspace.root.join("crates/xtask/testenv").join(self.baseline);
         let node = testenv.join(NODE);
         let mut command = match self.network {
-            Network::Own => confined(&node),
-            Network::Shared => Command::new(&node),
+            SuiteNetwork::Own => confined_command(&node),
+            SuiteNetwork::Shared => Command::new(&node),
         };
         let status = command
             .arg(testenv.join(SUITE))
@@ -93,13 +93,13 @@ impl Run<'_> {
             .stderr(second)
             .status()
             .map_err(|cause| {
-                Failure::new(format!("the conformance suite did not start: {cause}"))
+                XtaskError::new(format!("the conformance suite did not start: {cause}"))
             })?;
-        Ok((on_file("read", &log, fs::read_to_string(&log))?, status.success()))
+        Ok((with_path("read", &log, fs::read_to_string(&log))?, status.success()))
     }
 }
 
-fn confined(program: &Path) -> Command {
+fn confined_command(program: &Path) -> Command {
     let only_loopback = ["-n", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh"];
     if succeeds(Command::new("unshare").args(only_loopback).arg("true")) {
         let mut command = Command::new("unshare");
@@ -110,10 +110,10 @@ fn confined(program: &Path) -> Command {
 }
 
 /// A program that was built with the workspace.
-pub(super) fn built(workspace: &Workspace, name: &str) -> Result<PathBuf> {
+pub(super) fn built_program(workspace: &Workspace, name: &str) -> Result<PathBuf> {
     let debug = workspace.target.join("debug");
     [debug.join(name), debug.join("examples").join(name)]
         .into_iter()
         .find(|path| path.is_file())
-        .ok_or_else(|| Failure::new(format!("no crate has a program `{name}`")))
+        .ok_or_else(|| XtaskError::new(format!("no crate has a program `{name}`")))
 }

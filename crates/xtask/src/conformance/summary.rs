@@ -2,7 +2,7 @@
 
 /// What the suite printed after its last scenario.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Summary {
+pub(super) struct SuiteSummary {
     passed: usize,
     failed: usize,
     /// Listed in the baseline, and they did fail.
@@ -14,7 +14,7 @@ pub(super) struct Summary {
     empty: Vec<String>,
 }
 
-impl Summary {
+impl SuiteSummary {
     pub(super) fn read(printed: &str) -> Self {
         let mut summary = Self::default();
         let mut heading = "";
@@ -73,7 +73,7 @@ impl Summary {
 
 #[cfg(test)]
 mod tests {
-    use super::Summary;
+    use super::SuiteSummary;
 
     const PRINTED: &str = "\
 Results saved to out/initialize
@@ -102,7 +102,7 @@ Total: 8 passed, 12 failed, 0 warnings
 
     #[test]
     fn every_scenario_is_counted_under_its_heading() {
-        let summary = Summary::read(PRINTED);
+        let summary = SuiteSummary::read(PRINTED);
 
         assert_eq!(
             summary.sentence(),
@@ -124,12 +124,12 @@ Total: 8 passed, 12 failed, 0 warnings
     #[test]
     fn the_summary_of_server_scenarios_is_read_too() {
         let printed = "=== SUMMARY ===\n✓ ping: 2 passed, 0 failed\n✗ caching: 1 passed, 7 failed";
-        let summary = Summary { passed: 1, failed: 1, ..Summary::default() };
-        assert_eq!(Summary::read(printed), summary);
+        let summary = SuiteSummary { passed: 1, failed: 1, ..SuiteSummary::default() };
+        assert_eq!(SuiteSummary::read(printed), summary);
     }
 
     #[test]
     fn output_without_a_summary_counts_nothing() {
-        assert_eq!(Summary::read("✗ crashed: 1 passed, 0 failed"), Summary::default());
+        assert_eq!(SuiteSummary::read("✗ crashed: 1 passed, 0 failed"), SuiteSummary::default());
     }
 }

@@ -5,24 +5,26 @@ use std::path::Path;
 use clap::Args;
 use serde_json::{Map, Value, json};
 use switchboard_config::Replace;
-use switchboard_oauth::{Secret, SecretName, Secrets, scope_of};
+use switchboard_oauth::{Secret, SecretName, SecretStore, secret_scope};
 use switchboard_registry::bundle::{Bundle, fetch};
-use switchboard_registry::client::Reach;
-use switchboard_registry::plan::{Body, Choice, Plan, Recipe, choices};
-use switchboard_registry::server_json::{Listed, Status, is_registry_name, short_name};
+use switchboard_registry::client::RegistryReach;
+use switchboard_registry::plan::{InstallChoice, InstallPlan, InstallRecipe, PlanBody, choices};
+use switchboard_registry::server_json::{
+    ListedServer, ListingStatus, is_registry_name, short_name,
+};
 use switchboard_store::AuditNote;
 use switchboard_terminal::{CliError, ask_line, exit_code, has_person, is_yes};
 use switchboard_text::escape_line;
-use switchboard_vetting::Finding;
+use switchboard_vetting::EntryFinding;
 
 use crate::commands::add::answers;
 use crate::commands::bundle::is_bundle;
-use crate::commands::consent::{Consent, quoted};
+use crate::commands::consent::{PriorConsent, quote_word};
 use crate::commands::registry::errors::{bundle_error, plan_error};
-use crate::commands::registry::{OfRegistry, known_servers, lookup, registries};
-use crate::commands::servers::edit::{Place, Scope, approve_now, file_of};
+use crate::commands::registry::{RegistryChoiceArgs, known_servers, lookup, registries};
+use crate::commands::servers::edit::{Place, Scope, approve_now, scope_file};
 use crate::commands::{audit, bundle, consent, first_use};
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// What to add, and how.
 #[derive(Debug, Args)]
@@ -58,18 +60,18 @@ pub(crate) struct AddArgs {
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
-    pub(crate) of: OfRegistry,
+    pub(crate) of: RegistryChoiceArgs,
     #[command(flatten)]
     pub(crate) place: Place,
 }
 
 /// What was found under the name that was typed.
-struct Offer {
+struct AddOffer {
     /// A name for the entry.
     name: String,
     /// Where it comes from.
     source: String,
-    plan: Plan,
+    plan: InstallPlan,
     /// What is unpacked before the entry is written.
     bundle: Option<Bundle>,
     /// What to know before saying yes.
@@ -77,20 +79,20 @@ struct Offer {
 }
 
 /// Adds a server.
-pub(crate) async fn run(context: &Context, wanted: &AddArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, wanted: &AddArgs) -> Result<u8, CliError> {
     let offer = offer(context, wanted).await?;
     let name = wanted.name.clone().unwrap_or(offer.name);
-    let file = file_of(context, wanted.place.scope)?;
+    let file = scope_file(context, wanted.place.scope)?;
     let answers = answers::answers(context, &offer.plan, &wanted.set).await?;
     let recipe = offer.plan.fill(&answers).map_err(plan_error)?;
     let mut entry = recipe.entry();
-    let findings = switchboard_config::findings_of(&file, &name, &Value::Object(entry.clone()))?;
+    let findings = switchboard_config::entry_findings(&file, &name, &Value::Object(entry.clone()))?;
     present(context, &name, &recipe, &offer.plan);
-    let report = |entry: &Map<String, Value>, added: Added| {
+    let report = |entry: &Map<String, Value>, added: AddOutcome| {
         report(
             context,
             &json!({"name": name, "file": file, "entry": entry,
-            "secrets": recipe.secrets.keys().collect::<Vec<_>>(), "added": added == Added::Yes}),
+            "secrets": recipe.secrets.keys().collect::<Vec<_>>(), "added": added == AddOutcome::Yes}),
         )
     };
     for warning in &offer.warnings {
@@ -98,7 +100,7 @@ pub(crate) async fn run(context: &Context, wanted: &AddArgs) -> Result<u8, CliEr
     }
     consent::tell(context, &findings);
     if wanted.dry_run {
-        return report(&entry, Added::No);
+        return report(&entry, AddOutcome::No);
     }
     agree(&name, &findings, wanted).await?;
     let dangers: Vec<&str> =
@@ -110,7 +112,7 @@ pub(crate) async fn run(context: &Context, wanted: &AddArgs) -> Result<u8, CliEr
         bundle.install(&bundle::bundles(context)).map_err(bundle_error)?;
     }
     write(context, wanted, &name, &file, &entry)?;
-    if let Err(error) = keep(context, &name, &recipe).await {
+    if let Err(error) = store_secrets(context, &name, &recipe).await {
         // An entry that lacks its secrets is of no use, unless it took another one's place.
         if !wanted.force {
             switchboard_config::remove_server(&file, &name)?;
@@ -118,41 +120,43 @@ pub(crate) async fn run(context: &Context, wanted: &AddArgs) -> Result<u8, CliEr
         return Err(error);
     }
     let text = json!(entry).to_string();
-    audit::note(context, &[AuditNote::added(&name, &wanted.what, offer.source, &text)])?;
-    let code = report(&entry, Added::Yes)?;
+    audit::note(context, &[AuditNote::server_added(&name, &wanted.what, offer.source, &text)])?;
+    let code = report(&entry, AddOutcome::Yes)?;
     if !wanted.yes {
-        first_use::look(context, &name).await?;
+        first_use::preview_server(context, &name).await?;
     }
     Ok(code)
 }
 
-async fn offer(context: &Context, wanted: &AddArgs) -> Result<Offer, CliError> {
+async fn offer(context: &CommandContext, wanted: &AddArgs) -> Result<AddOffer, CliError> {
     let what = wanted.what.as_str();
     if is_bundle(what) {
         let bundle = bundle::open(context, Path::new(what), wanted.digest.as_deref())?;
-        return of_bundle(context, bundle);
+        return bundle_offer(context, bundle);
     }
     let config = context.config()?;
     if !is_registry_name(what) {
         let known = known_servers(&config).await?;
-        let Some(server) = known.named(what) else {
+        let Some(server) = known.by_name(what) else {
             return Err(CliError::usage(format!("`{what}` is no name in a registry, no bundle and no known server"))
                 .with_hint("`switchboard registry search WORDS` finds names; `switchboard servers add NAME -- COMMAND` adds anything"));
         };
-        let plan = Plan::of_address(&server.endpoint, Reach::Own).map_err(plan_error)?;
-        let (name, source) = (server.short_name(), format!("known server at {}", server.endpoint));
-        return Ok(Offer { name, source, plan, bundle: None, warnings: Vec::new() });
+        let plan =
+            InstallPlan::for_address(&server.endpoint, RegistryReach::Own).map_err(plan_error)?;
+        let name = server.short_name();
+        let source = format!("known server at {}", server.endpoint);
+        return Ok(AddOffer { name, source, plan, bundle: None, warnings: Vec::new() });
     }
     let registries = registries(context, &config, &wanted.of)?;
     let (listed, registry) = lookup(context, &registries, what, wanted.version.as_deref()).await?;
     let reach = registry.address().reach();
     let version = listed.server.version.as_deref().unwrap_or("unknown");
     let source = format!("version {version}, from {}", registry.address().text());
-    let warnings = standing(&listed)?;
-    let choice = chosen(context, wanted, choices(&listed.server, reach)).await?;
+    let warnings = status_warnings(&listed)?;
+    let choice = choose_way(context, wanted, choices(&listed.server, reach)).await?;
     let plan = choice.plan.map_err(plan_error)?;
-    let Body::Bundle { url, sha256 } = &plan.body else {
-        return Ok(Offer { name: short_name(what), source, plan, bundle: None, warnings });
+    let PlanBody::Bundle { url, sha256 } = &plan.body else {
+        return Ok(AddOffer { name: short_name(what), source, plan, bundle: None, warnings });
     };
     let digest = wanted.digest.as_deref().unwrap_or(sha256);
     if !digest.eq_ignore_ascii_case(sha256) {
@@ -161,12 +165,12 @@ async fn offer(context: &Context, wanted: &AddArgs) -> Result<Offer, CliError> {
     }
     context.printer.say(&escape_line(&format!("fetching {url}")));
     let bundle = fetch(url, sha256, reach).await.map_err(bundle_error)?;
-    let offer = of_bundle(context, bundle)?;
+    let offer = bundle_offer(context, bundle)?;
     let source = format!("{source}, {}", offer.source);
-    Ok(Offer { name: short_name(what), source, warnings, ..offer })
+    Ok(AddOffer { name: short_name(what), source, warnings, ..offer })
 }
 
-fn of_bundle(context: &Context, bundle: Bundle) -> Result<Offer, CliError> {
+fn bundle_offer(context: &CommandContext, bundle: Bundle) -> Result<AddOffer, CliError> {
     let plan = bundle.plan(&bundle::surroundings(context)).map_err(bundle_error)?;
     let name = short_name(&bundle.manifest.name);
     let source = format!(
@@ -174,18 +178,18 @@ fn of_bundle(context: &Context, bundle: Bundle) -> Result<Offer, CliError> {
         bundle.manifest.name, bundle.manifest.version, bundle.sha256
     );
     context.printer.say(&escape_line(&source));
-    Ok(Offer { name, source, plan, bundle: Some(bundle), warnings: Vec::new() })
+    Ok(AddOffer { name, source, plan, bundle: Some(bundle), warnings: Vec::new() })
 }
 
 /// What the registry says about whether it should be used; an error if it must not.
-fn standing(listed: &Listed) -> Result<Vec<String>, CliError> {
+fn status_warnings(listed: &ListedServer) -> Result<Vec<String>, CliError> {
     let name = &listed.server.name;
     let why = listed.status_message().map(|why| format!(": {why}")).unwrap_or_default();
     match listed.status() {
-        Status::Active => Ok(Vec::new()),
-        Status::Other => Ok(vec![format!("`{name}` has a status that is not known{why}")]),
-        Status::Deprecated => Ok(vec![format!("`{name}` is deprecated{why}")]),
-        Status::Deleted => {
+        ListingStatus::Active => Ok(Vec::new()),
+        ListingStatus::Other => Ok(vec![format!("`{name}` has a status that is not known{why}")]),
+        ListingStatus::Deprecated => Ok(vec![format!("`{name}` is deprecated{why}")]),
+        ListingStatus::Deleted => {
             let message = format!("`{name}` was deleted from the registry{why}");
             Err(CliError::new(exit_code::NOT_ALLOWED, message))
         }
@@ -193,13 +197,13 @@ fn standing(listed: &Listed) -> Result<Vec<String>, CliError> {
 }
 
 /// The way that was asked for, or the only one that can be taken, or the one that a person chooses.
-async fn chosen(
-    context: &Context,
+async fn choose_way(
+    context: &CommandContext,
     wanted: &AddArgs,
-    ways: Vec<Choice>,
-) -> Result<Choice, CliError> {
+    ways: Vec<InstallChoice>,
+) -> Result<InstallChoice, CliError> {
     let kind = if wanted.remote { Some("remote") } else { wanted.package.as_deref() };
-    let mut fitting: Vec<Choice> =
+    let mut fitting: Vec<InstallChoice> =
         ways.into_iter().filter(|way| kind.is_none_or(|kind| way.kind == kind)).collect();
     // Why something cannot be taken matters only where nothing else can.
     if fitting.iter().any(|way| way.plan.is_ok()) {
@@ -230,11 +234,11 @@ async fn chosen(
     Ok(fitting.swap_remove(at))
 }
 
-fn speaks(way: &Choice, wanted: &str) -> bool {
-    matches!(&way.plan, Ok(Plan { body: Body::Remote { kind, .. }, .. }) if *kind == wanted)
+fn speaks(way: &InstallChoice, wanted: &str) -> bool {
+    matches!(&way.plan, Ok(InstallPlan { body: PlanBody::Remote { kind, .. }, .. }) if *kind == wanted)
 }
 
-async fn pick(context: &Context, ways: &[Choice]) -> Result<usize, CliError> {
+async fn pick(context: &CommandContext, ways: &[InstallChoice]) -> Result<usize, CliError> {
     for (index, way) in ways.iter().enumerate() {
         let line = format!("  {}  {}  {}", index + 1, way.kind, way.what);
         context.printer.say(&escape_line(&line));
@@ -246,8 +250,8 @@ async fn pick(context: &Context, ways: &[Choice]) -> Result<usize, CliError> {
 }
 
 /// Shows to the letter what would be run or visited.
-fn present(context: &Context, name: &str, recipe: &Recipe, plan: &Plan) {
-    let words: Vec<String> = recipe.words().iter().map(|word| quoted(word)).collect();
+fn present(context: &CommandContext, name: &str, recipe: &InstallRecipe, plan: &InstallPlan) {
+    let words: Vec<String> = recipe.words().iter().map(|word| quote_word(word)).collect();
     let verb = if recipe.is_remote() { "is at" } else { "runs" };
     context.printer.say(&escape_line(&format!("`{name}` {verb}: {}", words.join(" "))));
     for (name, value) in recipe.pairs() {
@@ -266,13 +270,13 @@ fn present(context: &Context, name: &str, recipe: &Recipe, plan: &Plan) {
 
 /// A yes for the whole, and one for what is dangerous about it, which nobody gives beforehand: it
 /// was written by others.
-async fn agree(name: &str, findings: &[Finding], wanted: &AddArgs) -> Result<(), CliError> {
+async fn agree(name: &str, findings: &[EntryFinding], wanted: &AddArgs) -> Result<(), CliError> {
     let by_hand =
         "if you want it all the same, write the entry by hand with `switchboard servers add`";
-    consent::agree(name, findings, Consent::Wanted)
+    consent::agree(name, findings, PriorConsent::Wanted)
         .await
         .map_err(|error| error.with_hint(by_hand))?;
-    if wanted.yes || findings.iter().any(Finding::is_danger) {
+    if wanted.yes || findings.iter().any(EntryFinding::is_danger) {
         return Ok(());
     }
     let refused = |message: &str| CliError::new(exit_code::NOT_ALLOWED, message);
@@ -288,7 +292,7 @@ async fn agree(name: &str, findings: &[Finding], wanted: &AddArgs) -> Result<(),
 }
 
 fn write(
-    context: &Context,
+    context: &CommandContext,
     wanted: &AddArgs,
     name: &str,
     file: &Path,
@@ -318,13 +322,17 @@ fn write(
 }
 
 /// Keeps the secrets for the server that has just been written.
-async fn keep(context: &Context, name: &str, recipe: &Recipe) -> Result<(), CliError> {
+async fn store_secrets(
+    context: &CommandContext,
+    name: &str,
+    recipe: &InstallRecipe,
+) -> Result<(), CliError> {
     if recipe.secrets.is_empty() {
         return Ok(());
     }
     let config = context.silent_config();
-    let server = config.servers.get(name).map_or_else(|| name.to_owned(), scope_of);
-    let secrets = Secrets::new(&context.places.state, &context.environment, &config.settings);
+    let server = config.servers.get(name).map_or_else(|| name.to_owned(), secret_scope);
+    let secrets = SecretStore::new(&context.places.state, &context.environment, &config.settings);
     for (secret, value) in &recipe.secrets {
         let which = SecretName { server: server.clone(), name: secret.clone() };
         secrets.set(&which, Secret::new(value)).await?;
@@ -333,13 +341,13 @@ async fn keep(context: &Context, name: &str, recipe: &Recipe) -> Result<(), CliE
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Added {
+enum AddOutcome {
     Yes,
     No,
 }
 
 /// Says what came of it, to a program whole and to a person in words.
-fn report(context: &Context, outcome: &Value) -> Result<u8, CliError> {
+fn report(context: &CommandContext, outcome: &Value) -> Result<u8, CliError> {
     let text =
         |member: &str| escape_line(outcome[member].as_str().unwrap_or_default()).into_owned();
     if context.printer.json {

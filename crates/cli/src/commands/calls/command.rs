@@ -3,15 +3,15 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use switchboard_core::OutcomeKind;
-use switchboard_store::{CallId, Filter, Full, StoredResult, Summary};
+use switchboard_store::{CallId, CallSummary, Filter, FullCall, StoredResult};
 use switchboard_terminal::{CliError, exit_code, table};
 use switchboard_text::{escape, escape_json};
 
 use crate::commands::audit;
-use crate::commands::audit::untouched;
+use crate::commands::audit::verify_untouched;
 use crate::commands::calls::timeline;
 use crate::commands::outcome::milliseconds;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::recorded::reader;
 
 #[derive(Debug, Args)]
@@ -20,11 +20,11 @@ pub(crate) struct CallsArgs {
     #[command(subcommand)]
     pub(crate) command: Option<CallsCommand>,
     #[command(flatten)]
-    pub(crate) list: CallFilter,
+    pub(crate) list: CallFilterArgs,
 }
 
 #[derive(Clone, Debug, Args)]
-pub(crate) struct CallFilter {
+pub(crate) struct CallFilterArgs {
     /// Only of this server
     #[arg(long, short, value_name = "NAME")]
     pub(crate) server: Option<String>,
@@ -47,7 +47,7 @@ pub(crate) struct CallFilter {
 pub(crate) enum CallsCommand {
     /// List calls, the newest first
     #[command(visible_alias = "ls")]
-    List(CallFilter),
+    List(CallFilterArgs),
     /// Show everything about a call
     Show {
         /// The call's id
@@ -60,7 +60,7 @@ pub(crate) enum CallsCommand {
 }
 
 /// Runs `switchboard calls`.
-pub(crate) async fn run(context: &Context, args: CallsArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, args: CallsArgs) -> Result<u8, CliError> {
     match args.command.unwrap_or(CallsCommand::List(args.list)) {
         CallsCommand::List(filter) => list(context, &filter).await,
         CallsCommand::Show { id } => show(context, &id).await,
@@ -70,7 +70,7 @@ pub(crate) async fn run(context: &Context, args: CallsArgs) -> Result<u8, CliErr
 }
 
 /// Lists calls, the newest first.
-async fn list(context: &Context, filter: &CallFilter) -> Result<u8, CliError> {
+async fn list(context: &CommandContext, filter: &CallFilterArgs) -> Result<u8, CliError> {
     let outcome = match &filter.outcome {
         None => None,
         Some(word) => Some(word.parse().map_err(|_| {
@@ -115,16 +115,17 @@ async fn list(context: &Context, filter: &CallFilter) -> Result<u8, CliError> {
 }
 
 /// Checks that the record is as it was written.
-async fn verify(context: &Context) -> Result<u8, CliError> {
+async fn verify(context: &CommandContext) -> Result<u8, CliError> {
     let verified = reader(context).await?.verify().await?;
     if context.printer.json {
         context.printer.json(&verified)?;
     }
     if verified.wrong.is_none() {
-        untouched(context)?;
+        verify_untouched(context)?;
     }
     let Some(wrong) = &verified.wrong else {
-        let (sealed, unsealed) = (verified.sealed, verified.unsealed);
+        let sealed = verified.sealed;
+        let unsealed = verified.unsealed;
         if !context.printer.json {
             let text =
                 format!("{sealed} calls are as they were recorded, {unsealed} not sealed yet");
@@ -137,7 +138,7 @@ async fn verify(context: &Context) -> Result<u8, CliError> {
 }
 
 /// Shows everything about a call.
-async fn show(context: &Context, id: &str) -> Result<u8, CliError> {
+async fn show(context: &CommandContext, id: &str) -> Result<u8, CliError> {
     let id: CallId = id.parse().map_err(|error| {
         CliError::usage(format!("{error}")).with_hint("`switchboard calls` lists them")
     })?;
@@ -173,7 +174,7 @@ async fn show(context: &Context, id: &str) -> Result<u8, CliError> {
     Ok(exit_code::OK)
 }
 
-fn row(call: &Summary) -> [String; 7] {
+fn row(call: &CallSummary) -> [String; 7] {
     [
         call.id.to_string(),
         call.created_at.strftime("%Y-%m-%d %H:%M:%S").to_string(),
@@ -188,7 +189,7 @@ fn row(call: &Summary) -> [String; 7] {
 }
 
 /// How it ended, or what it does instead.
-fn state(call: &Summary) -> &'static str {
+fn state(call: &CallSummary) -> &'static str {
     match (call.outcome, &call.task) {
         (Some(outcome), _) => outcome.as_str(),
         (None, Some(_)) => "running",
@@ -196,7 +197,7 @@ fn state(call: &Summary) -> &'static str {
     }
 }
 
-fn as_json(call: &Summary) -> Value {
+fn as_json(call: &CallSummary) -> Value {
     json!({
         "id": call.id.to_string(),
         "created_at": call.created_at.to_string(),
@@ -215,7 +216,7 @@ fn as_json(call: &Summary) -> Value {
     })
 }
 
-fn full(call: &Full) -> Value {
+fn full(call: &FullCall) -> Value {
     let mut value = as_json(&call.summary);
     let text = |bytes: &[u8]| {
         serde_json::from_slice(bytes).unwrap_or_else(|_| json!(String::from_utf8_lossy(bytes)))
@@ -243,7 +244,7 @@ fn full(call: &Full) -> Value {
         let finished_at = call.finished_at.map(|at| at.to_string());
         members.insert("finished_at".to_owned(), json!(finished_at));
         let timeline = call.timeline.clone().unwrap_or_default();
-        members.insert("steps".to_owned(), json!(timeline.shown(call.summary.created_at)));
+        members.insert("steps".to_owned(), json!(timeline.step_views(call.summary.created_at)));
         members.insert("progress_reports".to_owned(), json!(timeline.progress_reports()));
         members.insert("messages_heard".to_owned(), json!(timeline.messages()));
     }

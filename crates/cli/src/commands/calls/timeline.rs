@@ -1,14 +1,14 @@
 //! One call as a timeline: what happened to it, in order, with the time since it was opened.
 
 use switchboard_core::{Happened, OutcomeKind, ShownStep};
-use switchboard_store::Full;
+use switchboard_store::FullCall;
 use switchboard_text::escape_line;
 
 /// The steps of a call, a line for each.
-pub(crate) fn lines(call: &Full) -> Vec<String> {
+pub(crate) fn lines(call: &FullCall) -> Vec<String> {
     let summary = &call.summary;
     let timeline = call.timeline.clone().unwrap_or_default();
-    let all = timeline.shown(summary.created_at);
+    let all = timeline.step_views(summary.created_at);
     let opened = summary.created_at;
     let sent = call.intent_at.map(|at| at.duration_since(opened).as_secs_f64() * 1_000.0);
     let ended = call.finished_at.map(|at| at.duration_since(opened).as_secs_f64() * 1_000.0);
@@ -39,7 +39,8 @@ pub(crate) fn lines(call: &Full) -> Vec<String> {
         None => line(None, "under way"),
     });
     let is_progress = |step: &&ShownStep| matches!(step.what, Happened::Progress { .. });
-    let (kept, reports) = (all.iter().filter(is_progress).count(), timeline.progress_reports());
+    let kept = all.iter().filter(is_progress).count();
+    let reports = timeline.progress_reports();
     if u64::try_from(kept).is_ok_and(|kept| kept < reports) {
         lines.push(line(None, &format!("({kept} of {reports} reports of progress are kept)")));
     }
@@ -60,7 +61,8 @@ fn sentence(step: &ShownStep) -> String {
         Happened::Decided { verdict, by } => format!("decided: {verdict} by {by}"),
         Happened::Hook { hook, level, when, answer, problem, message } => {
             let when = if when.starts_with("after") { "after" } else { "before" };
-            let (problem, message) = (words(problem), words(message));
+            let problem = words(problem);
+            let message = words(message);
             format!("hook {when} `{hook}` ({level}): {answer}{problem}{message}{took}")
         }
         Happened::Asked { method, message, answer } => {

@@ -11,14 +11,14 @@ use switchboard_terminal::{CliError, exit_code};
 use switchboard_text::digest;
 
 use crate::commands::dialects::sources::read_text;
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// As many changes are remembered; older ones cannot be undone.
-const MOST: usize = 200;
+const MAX_CHANGES: usize = 200;
 
 /// A change of a file that can be undone.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Change {
+pub(super) struct FileChange {
     /// The product's id.
     pub(super) product: String,
     pub(super) file: PathBuf,
@@ -29,23 +29,23 @@ pub(super) struct Change {
 }
 
 /// The real file behind a path: a link stays a link.
-pub(super) fn real(path: &Path) -> PathBuf {
-    normal_path::resolved(path).unwrap_or_else(|_| path.to_owned())
+pub(super) fn resolve_link(path: &Path) -> PathBuf {
+    normal_path::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// The fingerprint of a text.
-pub(super) fn digest_of(text: &str) -> String {
-    digest::of([text.as_bytes()])
+pub(super) fn text_digest(text: &str) -> String {
+    digest::fingerprint([text.as_bytes()])
 }
 
 /// Writes the file if it is still as it was read, and remembers how to undo that. Gives the path of
 /// the copy.
 pub(super) fn write(
-    context: &Context,
+    context: &CommandContext,
     (product, path): (&str, &Path),
     (before, after): (Option<&str>, &str),
 ) -> Result<Option<PathBuf>, CliError> {
-    let real = real(path);
+    let real = resolve_link(path);
     let shown = real.display();
     let failed = |what: &str, cause: std::io::Error| {
         CliError::new(exit_code::TROUBLE, format!("`{shown}` cannot be {what}: {cause}"))
@@ -62,17 +62,17 @@ pub(super) fn write(
             return Err(CliError::new(exit_code::TROUBLE, message).with_hint("try again"));
         }
         // Remembered first: a change that cannot be undone is worse than a memory without one.
-        let mut changes = remembered(context);
-        changes.push(Change {
+        let mut changes = load_changes(context);
+        changes.push(FileChange {
             product: product.to_owned(),
             file: real.clone(),
             backup: backup.clone(),
-            digest: digest_of(after),
+            digest: text_digest(after),
         });
-        remember(context, &changes)?;
+        save_changes(context, &changes)?;
         replace(&real, after).map_err(|cause| {
             changes.pop();
-            remember(context, &changes).err().unwrap_or_else(|| failed("written", cause))
+            save_changes(context, &changes).err().unwrap_or_else(|| failed("written", cause))
         })
     };
     if let Err(error) = attempt() {
@@ -95,7 +95,7 @@ pub(super) fn replace(real: &Path, text: &str) -> std::io::Result<()> {
         temporary.as_file().set_permissions(metadata.permissions())?;
     }
     temporary.as_file().sync_all()?;
-    replace::put_in_place(temporary, real)
+    replace::replace_file(temporary, real)
 }
 
 /// A copy beside the file, under a name that nobody has.
@@ -122,22 +122,25 @@ fn copy(real: &Path) -> std::io::Result<PathBuf> {
 }
 
 /// The changes that can be undone, the oldest first.
-pub(super) fn remembered(context: &Context) -> Vec<Change> {
-    let text = fs::read_to_string(memory(context)).unwrap_or_default();
+pub(super) fn load_changes(context: &CommandContext) -> Vec<FileChange> {
+    let text = fs::read_to_string(changes_file(context)).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }
 
 /// Keeps the changes that can be undone.
-pub(super) fn remember(context: &Context, changes: &[Change]) -> Result<(), CliError> {
-    let newest = changes.get(changes.len().saturating_sub(MOST)..).unwrap_or_default();
+pub(super) fn save_changes(
+    context: &CommandContext,
+    changes: &[FileChange],
+) -> Result<(), CliError> {
+    let newest = changes.get(changes.len().saturating_sub(MAX_CHANGES)..).unwrap_or_default();
     let text = serde_json::to_string_pretty(newest)
         .map_err(|cause| CliError::new(exit_code::TROUBLE, cause.to_string()))?;
-    replace(&memory(context), &text).map_err(|cause| {
+    replace(&changes_file(context), &text).map_err(|cause| {
         let message = format!("the way back cannot be remembered: {cause}");
         CliError::new(exit_code::TROUBLE, message)
     })
 }
 
-fn memory(context: &Context) -> PathBuf {
+fn changes_file(context: &CommandContext) -> PathBuf {
     context.places.state.join("exports.json")
 }

@@ -5,24 +5,25 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use switchboard_dialects::{
-    Dialect, Entry, Location, Note, Scope, Section, Weight, Written, cursor_link, vscode_link,
+    FileScope, FileSection, Location, Note, NoteWeight, ProductDialect, ServerEntry, WrittenFile,
+    cursor_link, vscode_link,
 };
 use switchboard_terminal::{CliError, exit_code};
 use switchboard_text::{escape_line, redact};
 
-use crate::commands::dialects::changed_file::{real, write};
+use crate::commands::dialects::changed_file::{resolve_link, write};
 use crate::commands::dialects::fleet;
 use crate::commands::dialects::import::products;
 use crate::commands::dialects::plan::plain_secrets;
-use crate::commands::dialects::sources::{read_text, surroundings};
+use crate::commands::dialects::sources::{read_text, user_folders};
 use crate::commands::dialects::undo::undo;
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
     /// The product to write for
     #[arg(long, value_name = "PRODUCT", value_parser = products(), required_unless_present = "undo")]
-    pub(crate) to: Option<Dialect>,
+    pub(crate) to: Option<ProductDialect>,
     /// Only these servers, with commas between
     #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "gateway")]
     pub(crate) servers: Vec<String>,
@@ -33,21 +34,21 @@ pub(crate) struct ExportArgs {
     #[arg(long, conflicts_with_all = ["undo", "file"])]
     pub(crate) link: bool,
     #[command(flatten)]
-    pub(crate) how: HowToWrite,
+    pub(crate) how: WriteArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ConnectArgs {
     /// The product to connect
     #[arg(value_name = "PRODUCT", value_parser = products(), required_unless_present = "undo")]
-    pub(crate) product: Option<Dialect>,
+    pub(crate) product: Option<ProductDialect>,
     #[command(flatten)]
-    pub(crate) how: HowToWrite,
+    pub(crate) how: WriteArgs,
 }
 
 /// Where and how to write.
 #[derive(Debug, Args)]
-pub(crate) struct HowToWrite {
+pub(crate) struct WriteArgs {
     /// The gateway's address, where `serve` runs by itself; without it the product starts `serve --stdio`
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
@@ -55,8 +56,8 @@ pub(crate) struct HowToWrite {
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// Whose file of the product to change
-    #[arg(long, short, value_enum, default_value_t = Whose::User)]
-    pub(crate) scope: Whose,
+    #[arg(long, short, value_enum, default_value_t = FileOwner::User)]
+    pub(crate) scope: FileOwner,
     /// Write nothing; say what would be different
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -66,24 +67,24 @@ pub(crate) struct HowToWrite {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Whose {
+pub(crate) enum FileOwner {
     /// The user's, for every project
     User,
     /// The one of the project in the current folder
     Project,
 }
 
-impl From<Whose> for Scope {
-    fn from(whose: Whose) -> Self {
+impl From<FileOwner> for FileScope {
+    fn from(whose: FileOwner) -> Self {
         match whose {
-            Whose::User => Self::User,
-            Whose::Project => Self::Project,
+            FileOwner::User => Self::User,
+            FileOwner::Project => Self::Project,
         }
     }
 }
 
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ExportOutput<'a> {
     product: &'static str,
     file: String,
     changed: bool,
@@ -95,14 +96,14 @@ struct Shown<'a> {
 }
 
 /// Writes our servers, or one entry that leads to all of them.
-pub(crate) fn export(context: &Context, export: &ExportArgs) -> Result<u8, CliError> {
+pub(crate) fn export(context: &CommandContext, export: &ExportArgs) -> Result<u8, CliError> {
     let Some(dialect) = export.to.filter(|_| !export.how.undo) else {
         return undo(context, export.to);
     };
     if export.how.url.is_some() && !export.gateway {
         return Err(CliError::usage("`--url` is for `--gateway`"));
     }
-    let link = export.link.then(|| link_of(dialect)).transpose()?;
+    let link = export.link.then(|| link_maker(dialect)).transpose()?;
     let entries = match export.gateway {
         true => vec![fleet::gateway(context, export.how.url.as_deref())?],
         false => fleet::servers(context, &export.servers)?,
@@ -114,7 +115,7 @@ pub(crate) fn export(context: &Context, export: &ExportArgs) -> Result<u8, CliEr
 }
 
 /// Leads a product to our gateway.
-pub(crate) fn connect(context: &Context, connect: &ConnectArgs) -> Result<u8, CliError> {
+pub(crate) fn connect(context: &CommandContext, connect: &ConnectArgs) -> Result<u8, CliError> {
     let Some(dialect) = connect.product.filter(|_| !connect.how.undo) else {
         return undo(context, connect.product);
     };
@@ -123,10 +124,10 @@ pub(crate) fn connect(context: &Context, connect: &ConnectArgs) -> Result<u8, Cl
 }
 
 fn into_file(
-    context: &Context,
-    dialect: Dialect,
-    entries: &[Entry],
-    how: &HowToWrite,
+    context: &CommandContext,
+    dialect: ProductDialect,
+    entries: &[ServerEntry],
+    how: &WriteArgs,
 ) -> Result<u8, CliError> {
     let location = location(context, dialect, how)?;
     let path = &location.file;
@@ -137,12 +138,12 @@ fn into_file(
     let written = dialect.write(text, &location.section, entries).map_err(|cause| {
         wrong(format!("`{shown}` cannot be changed: {cause}")).with_hint(cause.hint())
     })?;
-    tell(context, dialect, &written.notes);
+    report_notes(context, dialect, &written.notes);
     if !entries.is_empty() && written.names.iter().all(Option::is_none) {
         let message = format!("{} can have none of these servers", dialect.title());
         return Err(wrong(message));
     }
-    let target = real(path);
+    let target = resolve_link(path);
     if path.is_symlink() && !path.exists() {
         return Err(wrong(format!("`{shown}` is a link that leads nowhere")));
     }
@@ -164,11 +165,11 @@ fn into_file(
     } else {
         let texts = (before.as_deref(), written.text.as_str());
         backup = write(context, (dialect.id(), path), texts)?;
-        done(context, dialect, (&shown, backup.as_ref()), &written);
+        report_written(context, dialect, (&shown, backup.as_ref()), &written);
     }
     if context.printer.json {
         let servers = entries.iter().map(|entry| entry.name.as_str());
-        context.printer.json(&Shown {
+        context.printer.json(&ExportOutput {
             product: dialect.id(),
             file: target.display().to_string(),
             changed,
@@ -182,8 +183,8 @@ fn into_file(
 }
 
 /// A project's file is seen by everybody who works on it.
-fn warn_of_secrets(context: &Context, entries: &[Entry], scope: Scope) {
-    for entry in entries.iter().filter(|_| scope == Scope::Project) {
+fn warn_of_secrets(context: &CommandContext, entries: &[ServerEntry], scope: FileScope) {
+    for entry in entries.iter().filter(|_| scope == FileScope::Project) {
         for key in plain_secrets(entry) {
             let message =
                 format!("`{key}` of `{}` is a secret, and others see this file", entry.name);
@@ -193,35 +194,39 @@ fn warn_of_secrets(context: &Context, entries: &[Entry], scope: Scope) {
 }
 
 /// The file to change: the one that was named, or of the product's own the first that is there.
-fn location(context: &Context, dialect: Dialect, how: &HowToWrite) -> Result<Location, CliError> {
+fn location(
+    context: &CommandContext,
+    dialect: ProductDialect,
+    how: &WriteArgs,
+) -> Result<Location, CliError> {
     let scope = how.scope.into();
     if let Some(file) = &how.file {
         let file = context.environment.current_dir.join(file);
-        return Ok(Location { scope, file, section: Section::Top });
+        return Ok(Location { scope, file, section: FileSection::Top });
     }
-    let all = surroundings(&context.environment, &context.places)
+    let all = user_folders(&context.environment, &context.places)
         .into_iter()
         .flat_map(|around| dialect.locations(&around));
     let fitting: Vec<Location> = all
-        .filter(|location| location.scope == scope && location.section == Section::Top)
+        .filter(|location| location.scope == scope && location.section == FileSection::Top)
         .collect();
     let there = fitting.iter().find(|location| location.file.exists());
     there.or(fitting.first()).cloned().ok_or_else(|| {
-        let whose = if scope == Scope::User { "user" } else { "project" };
+        let whose = if scope == FileScope::User { "user" } else { "project" };
         let message = format!("{} has no file for a {whose} here", dialect.title());
         CliError::usage(message).with_hint("name one with `--file`")
     })
 }
 
 fn links(
-    context: &Context,
-    (dialect, link): (Dialect, MakeLink),
-    entries: &[Entry],
+    context: &CommandContext,
+    (dialect, link): (ProductDialect, MakeLink),
+    entries: &[ServerEntry],
 ) -> Result<u8, CliError> {
     let mut made = Vec::new();
     for entry in entries {
         let (link, notes) = link(entry);
-        tell(context, dialect, &notes);
+        report_notes(context, dialect, &notes);
         made.extend(link);
     }
     match context.printer.json {
@@ -231,12 +236,12 @@ fn links(
     Ok(exit_code::OK)
 }
 
-type MakeLink = fn(&Entry) -> (Option<String>, Vec<Note>);
+type MakeLink = fn(&ServerEntry) -> (Option<String>, Vec<Note>);
 
-fn link_of(dialect: Dialect) -> Result<MakeLink, CliError> {
+fn link_maker(dialect: ProductDialect) -> Result<MakeLink, CliError> {
     match dialect {
-        Dialect::Cursor => Ok(cursor_link),
-        Dialect::Vscode => Ok(vscode_link),
+        ProductDialect::Cursor => Ok(cursor_link),
+        ProductDialect::Vscode => Ok(vscode_link),
         other => {
             let message = format!("there are no links for {}", other.title());
             Err(CliError::usage(message).with_hint("only for `cursor` and `vscode`"))
@@ -245,22 +250,22 @@ fn link_of(dialect: Dialect) -> Result<MakeLink, CliError> {
 }
 
 /// Says what the product cannot express.
-fn tell(context: &Context, dialect: Dialect, notes: &[Note]) {
+fn report_notes(context: &CommandContext, dialect: ProductDialect, notes: &[Note]) {
     for note in notes {
         let kind = match note.weight {
-            Weight::Changed => "changed",
-            Weight::Lost => "lost",
-            Weight::LeftOut => "left out",
+            NoteWeight::Changed => "changed",
+            NoteWeight::Lost => "lost",
+            NoteWeight::LeftOut => "left out",
         };
         context.printer.say(&escape_line(&format!("{kind} for {}: {note}", dialect.title())));
     }
 }
 
-fn done(
-    context: &Context,
-    dialect: Dialect,
+fn report_written(
+    context: &CommandContext,
+    dialect: ProductDialect,
     (shown, backup): (&str, Option<&PathBuf>),
-    written: &Written,
+    written: &WrittenFile,
 ) {
     let names: Vec<String> =
         written.names.iter().flatten().map(|name| format!("`{name}`")).collect();
@@ -273,8 +278,9 @@ fn done(
 }
 
 /// The lines that would be different, without secrets.
-fn show_difference(context: &Context, before: &str, after: &str) -> Result<(), CliError> {
-    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+fn show_difference(context: &CommandContext, before: &str, after: &str) -> Result<(), CliError> {
+    let old: Vec<&str> = before.lines().collect();
+    let new: Vec<&str> = after.lines().collect();
     let same = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
     let rest = |lines: &[&str]| lines.len().saturating_sub(same);
     let backwards = old.iter().rev().zip(new.iter().rev());
@@ -282,7 +288,9 @@ fn show_difference(context: &Context, before: &str, after: &str) -> Result<(), C
     let end = end.min(rest(&old)).min(rest(&new));
     let part = |lines: &[&str], sign: &str| -> String {
         let changed = lines.iter().skip(same).take(rest(lines).saturating_sub(end));
-        changed.map(|line| format!("{sign} {}\n", escape_line(&redact::text(line)))).collect()
+        changed
+            .map(|line| format!("{sign} {}\n", escape_line(&redact::redact_text(line))))
+            .collect()
     };
     if context.printer.json {
         return Ok(());

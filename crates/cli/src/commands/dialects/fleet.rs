@@ -5,24 +5,27 @@ use std::path::Path;
 
 use switchboard_config::Config;
 use switchboard_core::ServerId;
-use switchboard_dialects::{Entry, HttpKind, Reach, Text, read_ours};
+use switchboard_dialects::{EntryHttpKind, EntryTransport, ServerEntry, VariableText, read_ours};
 use switchboard_terminal::{CliError, exit_code};
-use switchboard_vetting::Finding;
+use switchboard_vetting::EntryFinding;
 
 use crate::commands::dialects::sources::read_text;
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// The name under which products know us.
-const NAME: &str = "switchboard";
+const GATEWAY_NAME: &str = "switchboard";
 
 /// The servers of our files, those of these names or all, as their entries stand there. One that
 /// nobody approved is not handed to another product, which would not ask.
-pub(super) fn servers(context: &Context, names: &[String]) -> Result<Vec<Entry>, CliError> {
+pub(super) fn servers(
+    context: &CommandContext,
+    names: &[String],
+) -> Result<Vec<ServerEntry>, CliError> {
     let config = context.silent_config();
     let wanted: Vec<ServerId> = match names {
         [] => config.servers.keys().chain(config.broken.keys()).cloned().collect(),
         names => {
-            let known = names.iter().map(|name| context.known(&config, name.trim()));
+            let known = names.iter().map(|name| context.server_id(&config, name.trim()));
             known.collect::<Result<_, _>>()?
         }
     };
@@ -48,10 +51,10 @@ pub(super) fn servers(context: &Context, names: &[String]) -> Result<Vec<Entry>,
 /// The entry of a server as it stands in its file; nothing if it is built in. Otherwise why it is
 /// not handed out, and what to do about it.
 fn entry(
-    context: &Context,
+    context: &CommandContext,
     config: &Config,
     id: &ServerId,
-) -> Result<Option<Entry>, (String, String)> {
+) -> Result<Option<ServerEntry>, (String, String)> {
     let unapproved =
         || ("nobody approved it".to_owned(), format!("`switchboard servers approve {id}`"));
     let file: &Path = match (config.servers.get(id), config.broken.get(id)) {
@@ -70,8 +73,9 @@ fn entry(
     let entry = all.into_iter().rfind(|entry| entry.name == id.as_str()).ok_or_else(look)?;
     if !config.servers.contains_key(id) {
         let (name, value, _) = entry.to_ours();
-        let findings = switchboard_config::findings_of(file, &name, &value).map_err(|_| look())?;
-        if findings.iter().any(Finding::is_danger) {
+        let findings =
+            switchboard_config::entry_findings(file, &name, &value).map_err(|_| look())?;
+        if findings.iter().any(EntryFinding::is_danger) {
             return Err(unapproved());
         }
     }
@@ -79,31 +83,37 @@ fn entry(
 }
 
 /// One entry that leads to us: at an address, or by starting this very program.
-pub(super) fn gateway(context: &Context, url: Option<&str>) -> Result<Entry, CliError> {
+pub(super) fn gateway(
+    context: &CommandContext,
+    url: Option<&str>,
+) -> Result<ServerEntry, CliError> {
     if let Some(url) = url {
         if !url.starts_with("http://") && !url.starts_with("https://") {
             let error = CliError::usage(format!("`{url}` is no address of the gateway"));
             return Err(error.with_hint("write `--url http://127.0.0.1:8808/mcp`"));
         }
-        return Ok(Entry::address(NAME, url, HttpKind::Streamable));
+        return Ok(ServerEntry::address(GATEWAY_NAME, url, EntryHttpKind::Streamable));
     }
     let program = std::env::current_exe()?;
     // Products of the desktop know no `PATH` of a shell.
     let program = program.to_str().ok_or_else(|| {
         CliError::new(exit_code::TROUBLE, "the path of this program is not Unicode text")
     })?;
-    let mut args = vec![Text::literal("serve"), Text::literal("--stdio")];
+    let mut args = vec![VariableText::literal("serve"), VariableText::literal("--stdio")];
     for file in &context.shared.config {
         let file = context.environment.current_dir.join(file);
-        args.push(Text::literal("--config"));
-        args.push(Text::literal(file.display().to_string()));
+        args.push(VariableText::literal("--config"));
+        args.push(VariableText::literal(file.display().to_string()));
     }
     let mut env = BTreeMap::new();
     if let Some(home) = context.environment.variable("SWITCHBOARD_HOME") {
         let home = context.environment.current_dir.join(home);
-        let home = Text::literal(home.display().to_string());
+        let home = VariableText::literal(home.display().to_string());
         env.insert("SWITCHBOARD_HOME".to_owned(), home);
     }
-    let command = Text::literal(program);
-    Ok(Entry::new(NAME, Reach::Stdio { command, args, env, env_file: None, cwd: None }))
+    let command = VariableText::literal(program);
+    Ok(ServerEntry::new(
+        GATEWAY_NAME,
+        EntryTransport::Stdio { command, args, env, env_file: None, cwd: None },
+    ))
 }

@@ -3,14 +3,16 @@
 use std::path::Path;
 
 use switchboard_config::{Environment, Places};
-use switchboard_console::{Becomes, Elsewhere, FoundElsewhere, FoundServer, NotFound, UnreadFile};
-use switchboard_dialects::{Dialect, Section, is_link, read_link};
+use switchboard_console::{
+    DiscoveredServer, DiscoveredServers, DiscoveryError, ImportEffect, ProductReader, UnreadFile,
+};
+use switchboard_dialects::{FileSection, ProductDialect, is_link, read_link};
 use switchboard_terminal::CliError;
 
-use crate::commands::dialects::import::there;
-use crate::commands::dialects::plan::{Action, Item, plan};
-use crate::commands::dialects::shown::{advice, how};
-use crate::commands::dialects::sources::{Source, Unreadable, installed};
+use crate::commands::dialects::import::own_entries;
+use crate::commands::dialects::plan::{ImportAction, ImportItem, plan};
+use crate::commands::dialects::shown::{advice, launch_text};
+use crate::commands::dialects::sources::{ImportSource, UnreadableFile, installed_sources};
 
 /// The products of this machine.
 pub(crate) struct OtherProducts {
@@ -18,36 +20,36 @@ pub(crate) struct OtherProducts {
     pub(crate) places: Places,
 }
 
-impl Elsewhere for OtherProducts {
+impl ProductReader for OtherProducts {
     fn products(&self) -> Vec<(&'static str, &'static str)> {
-        Dialect::ALL.into_iter().map(|dialect| (dialect.id(), dialect.title())).collect()
+        ProductDialect::ALL.into_iter().map(|dialect| (dialect.id(), dialect.title())).collect()
     }
 
-    fn installed(&self) -> Result<FoundElsewhere, NotFound> {
-        let (sources, unreadable) = installed(&self.environment, &self.places, None);
-        self.found(sources, unreadable)
+    fn installed_servers(&self) -> Result<DiscoveredServers, DiscoveryError> {
+        let (sources, unreadable) = installed_sources(&self.environment, &self.places, None);
+        self.discover(sources, unreadable)
     }
 
-    fn pasted(
+    fn parse_pasted(
         &self,
         text: &str,
         product: Option<&str>,
-    ) -> Result<Option<FoundElsewhere>, NotFound> {
+    ) -> Result<Option<DiscoveredServers>, DiscoveryError> {
         let Some(source) = source(text.trim(), product)? else { return Ok(None) };
-        self.found(vec![source], Vec::new()).map(Some)
+        self.discover(vec![source], Vec::new()).map(Some)
     }
 }
 
 impl OtherProducts {
-    fn found(
+    fn discover(
         &self,
-        mut sources: Vec<Source>,
-        unreadable: Vec<Unreadable>,
-    ) -> Result<FoundElsewhere, NotFound> {
+        mut sources: Vec<ImportSource>,
+        unreadable: Vec<UnreadableFile>,
+    ) -> Result<DiscoveredServers, DiscoveryError> {
         let no_file = || not_found("there is no file to add servers to");
         let named = self.places.explicit.last().or(self.places.user.as_ref());
         let file = named.ok_or_else(no_file)?;
-        let known = there(&self.places, file).map_err(refused)?;
+        let known = own_entries(&self.places, file).map_err(discovery_error)?;
         let items = plan(file, &known, &mut sources);
         let servers = items.into_iter().filter_map(|item| {
             let source = sources.get(item.source)?;
@@ -62,7 +64,7 @@ impl OtherProducts {
             message: file.message,
             hint: file.hint.to_owned(),
         });
-        Ok(FoundElsewhere {
+        Ok(DiscoveredServers {
             servers,
             left_out: left_out.collect(),
             unreadable: unreadable.collect(),
@@ -70,22 +72,22 @@ impl OtherProducts {
     }
 }
 
-fn server(item: Item, source: &Source) -> FoundServer {
+fn server(item: ImportItem, source: &ImportSource) -> DiscoveredServer {
     let mut notes: Vec<String> = item.notes.iter().map(ToString::to_string).collect();
     notes.extend(advice(&item));
-    FoundServer {
+    DiscoveredServer {
         name: item.entry.name.clone(),
         product: source.dialect.title(),
         place: source.place.clone(),
         scope: source.scope,
-        how: how(&item.entry),
+        how: launch_text(&item.entry),
         notes,
         entry: item.value,
         becomes: match item.action {
-            Action::Add(name) => Becomes::New(name),
-            Action::Duplicate(of) => Becomes::There(of),
-            Action::Ourselves => Becomes::Ourselves,
-            Action::Refuse(reason) => Becomes::Refused(reason),
+            ImportAction::Add(name) => ImportEffect::New(name),
+            ImportAction::Duplicate(of) => ImportEffect::There(of),
+            ImportAction::Ourselves => ImportEffect::Ourselves,
+            ImportAction::Refuse(reason) => ImportEffect::Refused(reason),
         },
         findings: item.findings,
         plain_secrets: item.plain_secrets,
@@ -93,42 +95,49 @@ fn server(item: Item, source: &Source) -> FoundServer {
 }
 
 /// What a text is; nothing if it reads as one of our own.
-fn source(text: &str, product: Option<&str>) -> Result<Option<Source>, NotFound> {
+fn source(text: &str, product: Option<&str>) -> Result<Option<ImportSource>, DiscoveryError> {
     if is_link(text) {
         let (dialect, entry, notes) = read_link(text)
             .map_err(|cause| not_found(&format!("the link is not understood: {cause}")))?;
-        let (place, entries) = (format!("a link of {}", dialect.title()), vec![entry]);
-        return Ok(Some(Source { dialect, place, scope: "link", entries, notes }));
+        let place = format!("a link of {}", dialect.title());
+        let entries = vec![entry];
+        return Ok(Some(ImportSource { dialect, place, scope: "link", entries, notes }));
     }
     let dialect = match product {
         Some(word) => Some(
-            Dialect::of(word)
+            ProductDialect::from_id(word)
                 .ok_or_else(|| not_found(&format!("the product `{word}` is not known")))?,
         ),
-        None => guessed(text),
+        None => guess_product(text),
     };
     let Some(dialect) = dialect else { return Ok(None) };
-    let read = dialect.read(text, &Section::Top).map_err(|cause| NotFound {
+    let read = dialect.read(text, &FileSection::Top).map_err(|cause| DiscoveryError {
         message: format!("it cannot be read as a file of {}: {cause}", dialect.title()),
         hint: Some(cause.hint().to_owned()),
     })?;
     let place = "what was pasted".to_owned();
-    Ok(Some(Source { dialect, place, scope: "text", entries: read.entries, notes: read.notes }))
+    Ok(Some(ImportSource {
+        dialect,
+        place,
+        scope: "text",
+        entries: read.entries,
+        notes: read.notes,
+    }))
 }
 
 /// The product that a text looks like. What reads well as one of our own is one of our own: our
 /// entries say more than those of others.
-fn guessed(text: &str) -> Option<Dialect> {
+fn guess_product(text: &str) -> Option<ProductDialect> {
     if !text.starts_with(['{', '/']) {
         // A file that is no JSON belongs to the products that write none.
-        return [Dialect::Codex, Dialect::Goose].into_iter().find(|dialect| {
-            dialect.read(text, &Section::Top).is_ok_and(|read| !read.entries.is_empty())
+        return [ProductDialect::Codex, ProductDialect::Goose].into_iter().find(|dialect| {
+            dialect.read(text, &FileSection::Top).is_ok_and(|read| !read.entries.is_empty())
         });
     }
-    let dialect = Dialect::guess(Path::new(""), text)?;
+    let dialect = ProductDialect::guess(Path::new(""), text)?;
     // Cursor stands for all that nothing tells apart.
     let is_like_ours = text.contains("\"mcpServers\"");
-    let is_own = is_like_ours && (dialect == Dialect::Cursor || reads_as_own(text));
+    let is_own = is_like_ours && (dialect == ProductDialect::Cursor || reads_as_own(text));
     (!is_own).then_some(dialect)
 }
 
@@ -136,17 +145,17 @@ fn reads_as_own(text: &str) -> bool {
     switchboard_config::pasted_entries(text).is_ok_and(|all| {
         all.iter().all(|one| {
             let name = one.name.as_deref().unwrap_or("new");
-            switchboard_config::findings_of(Path::new(""), name, &one.entry).is_ok()
+            switchboard_config::entry_findings(Path::new(""), name, &one.entry).is_ok()
         })
     })
 }
 
-fn not_found(message: &str) -> NotFound {
-    NotFound { message: message.to_owned(), hint: None }
+fn not_found(message: &str) -> DiscoveryError {
+    DiscoveryError { message: message.to_owned(), hint: None }
 }
 
-fn refused(error: CliError) -> NotFound {
-    NotFound { message: error.message, hint: error.hint }
+fn discovery_error(error: CliError) -> DiscoveryError {
+    DiscoveryError { message: error.message, hint: error.hint }
 }
 
 #[cfg(test)]
@@ -159,17 +168,20 @@ mod tests {
             (r#"{"mcpServers": {"a": {"command": "b", "autoApprove": ["x"]}}}"#, None),
             (r#"{"mcpServers": {"a": {"command": "b"}}}"#, None),
             (r#"{"command": "b"}"#, None),
-            (r#"{"servers": {"a": {"command": "b"}}}"#, Some(Dialect::Vscode)),
-            (r#"{"context_servers": {"a": {"command": "b"}}}"#, Some(Dialect::Zed)),
-            (r#"{"mcp": {"a": {"type": "local", "command": ["b"]}}}"#, Some(Dialect::Opencode)),
-            ("[mcp_servers.a]\ncommand = \"b\"", Some(Dialect::Codex)),
+            (r#"{"servers": {"a": {"command": "b"}}}"#, Some(ProductDialect::Vscode)),
+            (r#"{"context_servers": {"a": {"command": "b"}}}"#, Some(ProductDialect::Zed)),
+            (
+                r#"{"mcp": {"a": {"type": "local", "command": ["b"]}}}"#,
+                Some(ProductDialect::Opencode),
+            ),
+            ("[mcp_servers.a]\ncommand = \"b\"", Some(ProductDialect::Codex)),
             (
                 "extensions:\n  a:\n    type: stdio\n    cmd: b\n    enabled: true",
-                Some(Dialect::Goose),
+                Some(ProductDialect::Goose),
             ),
             ("plain words", None),
         ] {
-            assert_eq!(guessed(text), expected, "{text}");
+            assert_eq!(guess_product(text), expected, "{text}");
         }
     }
 }

@@ -6,15 +6,15 @@ use std::path::Path;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use switchboard_config::{Places, Replace};
-use switchboard_dialects::{Dialect, Entry, read_ours};
+use switchboard_dialects::{ProductDialect, ServerEntry, read_ours};
 use switchboard_terminal::{CliError, ask_line, exit_code, is_yes};
 use switchboard_text::escape_line;
 
-use crate::commands::dialects::plan::{Action, Item, plan};
-use crate::commands::dialects::sources::{Source, read_text};
+use crate::commands::dialects::plan::{ImportAction, ImportItem, plan};
+use crate::commands::dialects::sources::{ImportSource, read_text};
 use crate::commands::dialects::{shown, sources};
-use crate::commands::servers::edit::{Scope, file_of};
-use crate::context::Context;
+use crate::commands::servers::edit::{Scope, scope_file};
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
@@ -23,7 +23,7 @@ pub(crate) struct ImportArgs {
     pub(crate) source: Option<String>,
     /// Only from this product
     #[arg(long, value_name = "PRODUCT", value_parser = products())]
-    pub(crate) from: Option<Dialect>,
+    pub(crate) from: Option<ProductDialect>,
     /// Write nothing; say what would be taken
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -33,25 +33,25 @@ pub(crate) struct ImportArgs {
 }
 
 /// The products by their ids.
-pub(crate) fn products() -> impl TypedValueParser<Value = Dialect> {
-    let ids = PossibleValuesParser::new(Dialect::ALL.map(Dialect::id));
-    ids.try_map(|id| Dialect::of(&id).ok_or("is not known"))
+pub(crate) fn products() -> impl TypedValueParser<Value = ProductDialect> {
+    let ids = PossibleValuesParser::new(ProductDialect::ALL.map(ProductDialect::id));
+    ids.try_map(|id| ProductDialect::from_id(&id).ok_or("is not known"))
 }
 
 /// Shows what there is, asks, and takes it over. Nothing is started.
-pub(crate) async fn import(context: &Context, import: &ImportArgs) -> Result<u8, CliError> {
-    let file = file_of(context, Scope::User)?;
+pub(crate) async fn import(context: &CommandContext, import: &ImportArgs) -> Result<u8, CliError> {
+    let file = scope_file(context, Scope::User)?;
     let (mut sources, unreadable) = match &import.source {
-        Some(name) => (vec![sources::named(context, name, import.from)?], Vec::new()),
-        None => sources::installed(&context.environment, &context.places, import.from),
+        Some(name) => (vec![sources::named_source(context, name, import.from)?], Vec::new()),
+        None => sources::installed_sources(&context.environment, &context.places, import.from),
     };
-    let there = there(&context.places, &file)?;
+    let there = own_entries(&context.places, &file)?;
     let mut items = plan(&file, &there, &mut sources);
     if import.yes && import.source.is_none() {
         leave_to_others(&sources, &mut items);
     }
     let found = (sources.as_slice(), unreadable.as_slice());
-    let count = items.iter().filter(|item| matches!(item.action, Action::Add(_))).count();
+    let count = items.iter().filter(|item| matches!(item.action, ImportAction::Add(_))).count();
     if !context.printer.json {
         shown::to_person(context, &items, found)?;
         if items.is_empty() {
@@ -69,7 +69,7 @@ pub(crate) async fn import(context: &Context, import: &ImportArgs) -> Result<u8,
     if !import.yes {
         agree(context, &file, count).await?;
     }
-    let failed = take(context, &file, &items);
+    let failed = write_items(context, &file, &items);
     if context.printer.json {
         shown::as_json(context, &items, found, Some(file.display().to_string()))?;
     }
@@ -78,17 +78,17 @@ pub(crate) async fn import(context: &Context, import: &ImportArgs) -> Result<u8,
 
 /// What others wrote into a project is not taken by a person who did not look: its file has to be
 /// named.
-fn leave_to_others(sources: &[Source], items: &mut [Item]) {
-    for item in items.iter_mut().filter(|item| matches!(item.action, Action::Add(_))) {
+fn leave_to_others(sources: &[ImportSource], items: &mut [ImportItem]) {
+    for item in items.iter_mut().filter(|item| matches!(item.action, ImportAction::Add(_))) {
         if let Some(source) = sources.get(item.source).filter(|source| source.scope == "project") {
             let reason = format!("others wrote it; to take it, name `{}`", source.place);
-            item.action = Action::Refuse(reason);
+            item.action = ImportAction::Refuse(reason);
         }
     }
 }
 
 /// The servers of our own files.
-pub(super) fn there(places: &Places, file: &Path) -> Result<Vec<Entry>, CliError> {
+pub(super) fn own_entries(places: &Places, file: &Path) -> Result<Vec<ServerEntry>, CliError> {
     let mut entries = Vec::new();
     let project = places.project.as_deref().filter(|project| *project != file);
     for path in [Some(file), project].into_iter().flatten() {
@@ -108,7 +108,7 @@ pub(super) fn there(places: &Places, file: &Path) -> Result<Vec<Entry>, CliError
     Ok(entries)
 }
 
-async fn agree(context: &Context, file: &Path, count: usize) -> Result<(), CliError> {
+async fn agree(context: &CommandContext, file: &Path, count: usize) -> Result<(), CliError> {
     let refused = |message: &str| CliError::new(exit_code::NOT_ALLOWED, message);
     // Nobody agrees to what was not shown.
     if context.printer.json || !std::io::stdin().is_terminal() {
@@ -125,10 +125,10 @@ async fn agree(context: &Context, file: &Path, count: usize) -> Result<(), CliEr
 }
 
 /// Writes what is to be taken; one that fails does not stop the others.
-fn take(context: &Context, file: &Path, items: &[Item]) -> bool {
+fn write_items(context: &CommandContext, file: &Path, items: &[ImportItem]) -> bool {
     let mut failed = false;
     for item in items {
-        let Action::Add(name) = &item.action else { continue };
+        let ImportAction::Add(name) = &item.action else { continue };
         match switchboard_config::add_server(file, name, &item.value, Replace::Refuse) {
             Ok(()) => {
                 let place = file.display().to_string();

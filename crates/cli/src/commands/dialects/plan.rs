@@ -3,29 +3,29 @@
 use std::path::Path;
 
 use serde_json::Value;
-use switchboard_dialects::{Entry, HttpKind, Note, Reach};
+use switchboard_dialects::{EntryHttpKind, EntryTransport, Note, ServerEntry};
 use switchboard_text::redact;
-use switchboard_vetting::Finding;
+use switchboard_vetting::EntryFinding;
 
-use crate::commands::dialects::sources::Source;
+use crate::commands::dialects::sources::ImportSource;
 
 /// One server that was found, and what to do about it.
-pub(super) struct Item {
-    pub(super) entry: Entry,
+pub(super) struct ImportItem {
+    pub(super) entry: ServerEntry,
     /// Its entry in our own file.
     pub(super) value: Value,
     /// Where it was found.
     pub(super) source: usize,
-    pub(super) action: Action,
+    pub(super) action: ImportAction,
     pub(super) notes: Vec<Note>,
-    pub(super) findings: Vec<Finding>,
+    pub(super) findings: Vec<EntryFinding>,
     /// Values that are secrets and written out.
     pub(super) plain_secrets: Vec<String>,
 }
 
 /// What to do about a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Action {
+pub(super) enum ImportAction {
     /// Take it under this name.
     Add(String),
     /// It is there already, under this name.
@@ -37,8 +37,12 @@ pub(super) enum Action {
 }
 
 /// Decides about everything that was found. Nothing that is there already is touched.
-pub(super) fn plan(file: &Path, there: &[Entry], sources: &mut [Source]) -> Vec<Item> {
-    let mut known: Vec<Entry> = there.to_vec();
+pub(super) fn plan(
+    file: &Path,
+    there: &[ServerEntry],
+    sources: &mut [ImportSource],
+) -> Vec<ImportItem> {
+    let mut known: Vec<ServerEntry> = there.to_vec();
     let mut items = Vec::new();
     for (index, source) in sources.iter_mut().enumerate() {
         let notes = std::mem::take(&mut source.notes);
@@ -46,13 +50,13 @@ pub(super) fn plan(file: &Path, there: &[Entry], sources: &mut [Source]) -> Vec<
             let mut item = item(file, &known, entry, index);
             let own = notes.iter().filter(|note| note.server.as_ref() == Some(&item.entry.name));
             item.notes.splice(0..0, own.cloned());
-            if let Action::Add(name) = &item.action {
-                known.push(Entry { name: name.clone(), ..item.entry.clone() });
+            if let ImportAction::Add(name) = &item.action {
+                known.push(ServerEntry { name: name.clone(), ..item.entry.clone() });
             }
             items.push(item);
         }
         let is_told = |note: &Note| {
-            items.iter().any(|item: &Item| {
+            items.iter().any(|item: &ImportItem| {
                 item.source == index && Some(&item.entry.name) == note.server.as_ref()
             })
         };
@@ -61,14 +65,14 @@ pub(super) fn plan(file: &Path, there: &[Entry], sources: &mut [Source]) -> Vec<
     items
 }
 
-fn item(file: &Path, known: &[Entry], entry: Entry, source: usize) -> Item {
+fn item(file: &Path, known: &[ServerEntry], entry: ServerEntry, source: usize) -> ImportItem {
     let (name, value, notes) = entry.to_ours();
-    let mut item = Item {
+    let mut item = ImportItem {
         plain_secrets: plain_secrets(&entry),
         entry,
         value,
         source,
-        action: Action::Ourselves,
+        action: ImportAction::Ourselves,
         notes,
         findings: Vec::new(),
     };
@@ -76,22 +80,22 @@ fn item(file: &Path, known: &[Entry], entry: Entry, source: usize) -> Item {
         return item;
     }
     if let Some(same) = known.iter().find(|other| other.reaches_same(&item.entry)) {
-        item.action = Action::Duplicate(same.name.clone());
+        item.action = ImportAction::Duplicate(same.name.clone());
         return item;
     }
     let name = free_name(&name, known);
-    match switchboard_config::findings_of(file, &name, &item.value) {
+    match switchboard_config::entry_findings(file, &name, &item.value) {
         Ok(findings) => {
             item.findings = findings;
-            item.action = Action::Add(name);
+            item.action = ImportAction::Add(name);
         }
-        Err(error) => item.action = Action::Refuse(error.message.to_string()),
+        Err(error) => item.action = ImportAction::Refuse(error.message.to_string()),
     }
     item
 }
 
 /// A name that nobody has and that cannot be taken for another one.
-fn free_name(name: &str, known: &[Entry]) -> String {
+fn free_name(name: &str, known: &[ServerEntry]) -> String {
     let ours = ["builtin", "switchboard", "system"].map(str::to_owned);
     let taken: Vec<String> = known.iter().map(|entry| look(&entry.name)).chain(ours).collect();
     let is_free = |name: &str| !taken.contains(&look(name));
@@ -108,24 +112,24 @@ fn look(name: &str) -> String {
 }
 
 /// Whether an entry leads to our own gateway: taking it over would lead us to ourselves.
-fn is_ourselves(entry: &Entry) -> bool {
+fn is_ourselves(entry: &ServerEntry) -> bool {
     match &entry.reach {
-        Reach::Stdio { command, args, .. } => {
-            let words = command.in_our_words();
+        EntryTransport::Stdio { command, args, .. } => {
+            let words = command.to_own_syntax();
             let program = Path::new(&words).file_stem().unwrap_or_default();
             program == "switchboard" && args.iter().any(|arg| arg.as_literal() == Some("serve"))
         }
-        Reach::Http { url, kind, .. } => {
+        EntryTransport::Http { url, kind, .. } => {
             let here = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
-            let url = url.in_our_words();
+            let url = url.to_own_syntax();
             let is_here = here.iter().any(|start| url.starts_with(start));
-            entry.name == "switchboard" && is_here && *kind != HttpKind::Sse
+            entry.name == "switchboard" && is_here && *kind != EntryHttpKind::Sse
         }
     }
 }
 
 /// The keys of values that are secrets and stand there for everybody to read.
-pub(super) fn plain_secrets(entry: &Entry) -> Vec<String> {
+pub(super) fn plain_secrets(entry: &ServerEntry) -> Vec<String> {
     let values = entry.named_values().into_iter();
     let is_plain = |key: &str, words: &str| {
         let name = key.split_once('.').map_or(key, |(_, name)| name);
@@ -138,48 +142,52 @@ pub(super) fn plain_secrets(entry: &Entry) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use switchboard_dialects::Dialect;
+    use switchboard_dialects::ProductDialect;
 
     use super::*;
 
-    fn source(entries: Vec<Entry>) -> Source {
-        let dialect = Dialect::Cursor;
-        Source { dialect, place: "x".to_owned(), scope: "user", entries, notes: Vec::new() }
+    fn source(entries: Vec<ServerEntry>) -> ImportSource {
+        let dialect = ProductDialect::Cursor;
+        ImportSource { dialect, place: "x".to_owned(), scope: "user", entries, notes: Vec::new() }
     }
 
     #[test]
     fn a_server_is_taken_once_and_under_a_name_of_its_own() {
-        let there = [Entry::program("files", "files", &["a"])];
+        let there = [ServerEntry::program("files", "files", &["a"])];
         let mut sources = [
             source(vec![
-                Entry::program("documents", "files", &["a"]),
-                Entry::program("Files", "files", &["b"]),
-                Entry::program("files-2", "files", &["c"]),
-                Entry::program("system", "system", &[]),
-                Entry::program("board", "/opt/switchboard", &["serve", "--stdio"]),
-                Entry::address("switchboard", "http://127.0.0.1:8808/mcp", HttpKind::Auto),
-                Entry::address("web", "https://example.com/mcp/", HttpKind::Auto),
+                ServerEntry::program("documents", "files", &["a"]),
+                ServerEntry::program("Files", "files", &["b"]),
+                ServerEntry::program("files-2", "files", &["c"]),
+                ServerEntry::program("system", "system", &[]),
+                ServerEntry::program("board", "/opt/switchboard", &["serve", "--stdio"]),
+                ServerEntry::address(
+                    "switchboard",
+                    "http://127.0.0.1:8808/mcp",
+                    EntryHttpKind::Auto,
+                ),
+                ServerEntry::address("web", "https://example.com/mcp/", EntryHttpKind::Auto),
             ]),
             source(vec![
-                Entry::address("other", "https://example.com/mcp", HttpKind::Sse),
-                Entry::address("wrong", "ftp://example.com", HttpKind::Auto),
+                ServerEntry::address("other", "https://example.com/mcp", EntryHttpKind::Sse),
+                ServerEntry::address("wrong", "ftp://example.com", EntryHttpKind::Auto),
             ]),
         ];
         let plan = plan(Path::new("config.json"), &there, &mut sources);
-        let actions: Vec<&Action> = plan.iter().map(|item| &item.action).collect();
-        let add = |name: &str| Action::Add(name.to_owned());
+        let actions: Vec<&ImportAction> = plan.iter().map(|item| &item.action).collect();
+        let add = |name: &str| ImportAction::Add(name.to_owned());
         let expected = [
-            Action::Duplicate("files".to_owned()),
+            ImportAction::Duplicate("files".to_owned()),
             add("Files-2"),
             add("files-2-2"),
             add("system-2"),
-            Action::Ourselves,
-            Action::Ourselves,
+            ImportAction::Ourselves,
+            ImportAction::Ourselves,
             add("web"),
-            Action::Duplicate("web".to_owned()),
+            ImportAction::Duplicate("web".to_owned()),
         ];
         assert_eq!(actions[..8], expected.iter().collect::<Vec<_>>());
-        assert!(matches!(actions[8], Action::Refuse(_)), "{:?}", actions[8]);
+        assert!(matches!(actions[8], ImportAction::Refuse(_)), "{:?}", actions[8]);
     }
 
     #[test]
@@ -191,7 +199,7 @@ mod tests {
             "LEVEL": "information",
             "SECRET_KEY": "${SECRET_KEY}",
         }});
-        let (entry, _) = Entry::from_ours("x", &ours).unwrap();
+        let (entry, _) = ServerEntry::from_ours("x", &ours).unwrap();
         assert_eq!(plain_secrets(&entry), ["env.API_TOKEN", "env.GITHUB"]);
     }
 }

@@ -1,19 +1,19 @@
 //! What a person and a script are shown of servers that come or go.
 
 use serde::Serialize;
-use switchboard_dialects::{Entry, Note, Reach};
+use switchboard_dialects::{EntryTransport, Note, ServerEntry};
 use switchboard_terminal::{CliError, finding_line, table};
 use switchboard_text::{escape_line, redact};
-use switchboard_vetting::Finding;
+use switchboard_vetting::EntryFinding;
 
 use crate::commands::consent;
-use crate::commands::dialects::plan::{Action, Item};
-use crate::commands::dialects::sources::{Source, Unreadable};
-use crate::context::Context;
+use crate::commands::dialects::plan::{ImportAction, ImportItem};
+use crate::commands::dialects::sources::{ImportSource, UnreadableFile};
+use crate::context::CommandContext;
 
 /// One server for scripts.
 #[derive(Serialize)]
-struct ShownItem<'a> {
+struct ImportItemOutput<'a> {
     name: &'a str,
     from: &'static str,
     place: &'a str,
@@ -23,21 +23,21 @@ struct ShownItem<'a> {
     /// The name under which it is taken, or of the server that it is already.
     under: Option<&'a str>,
     reason: Option<&'a str>,
-    findings: &'a [Finding],
+    findings: &'a [EntryFinding],
     plain_secrets: &'a [String],
     notes: &'a [Note],
 }
 
 #[derive(Serialize)]
-struct ShownPlan<'a> {
-    servers: Vec<ShownItem<'a>>,
+struct ImportPlanOutput<'a> {
+    servers: Vec<ImportItemOutput<'a>>,
     left_out: Vec<&'a Note>,
-    unreadable: Vec<ShownFile<'a>>,
+    unreadable: Vec<UnreadFileOutput<'a>>,
     written: Option<String>,
 }
 
 #[derive(Serialize)]
-struct ShownFile<'a> {
+struct UnreadFileOutput<'a> {
     place: &'a str,
     message: &'a str,
     hint: &'static str,
@@ -45,25 +45,25 @@ struct ShownFile<'a> {
 
 /// Prints everything as one document.
 pub(super) fn as_json(
-    context: &Context,
-    items: &[Item],
-    (sources, unreadable): (&[Source], &[Unreadable]),
+    context: &CommandContext,
+    items: &[ImportItem],
+    (sources, unreadable): (&[ImportSource], &[UnreadableFile]),
     written: Option<String>,
 ) -> Result<(), CliError> {
     let servers = items.iter().filter_map(|item| {
         let source = sources.get(item.source)?;
         let (action, under, reason) = match &item.action {
-            Action::Add(name) => ("add", Some(name.as_str()), None),
-            Action::Duplicate(of) => ("duplicate", Some(of.as_str()), None),
-            Action::Ourselves => ("ourselves", None, None),
-            Action::Refuse(reason) => ("refuse", None, Some(reason.as_str())),
+            ImportAction::Add(name) => ("add", Some(name.as_str()), None),
+            ImportAction::Duplicate(of) => ("duplicate", Some(of.as_str()), None),
+            ImportAction::Ourselves => ("ourselves", None, None),
+            ImportAction::Refuse(reason) => ("refuse", None, Some(reason.as_str())),
         };
-        Some(ShownItem {
+        Some(ImportItemOutput {
             name: &item.entry.name,
             from: source.dialect.id(),
             place: &source.place,
             scope: source.scope,
-            how: how(&item.entry),
+            how: launch_text(&item.entry),
             action,
             under,
             reason,
@@ -73,12 +73,12 @@ pub(super) fn as_json(
         })
     });
     let unreadable = unreadable.iter();
-    let unreadable = unreadable.map(|file| ShownFile {
+    let unreadable = unreadable.map(|file| UnreadFileOutput {
         place: &file.place,
         message: &file.message,
         hint: file.hint,
     });
-    context.printer.json(&ShownPlan {
+    context.printer.json(&ImportPlanOutput {
         servers: servers.collect(),
         left_out: sources.iter().flat_map(|source| &source.notes).collect(),
         unreadable: unreadable.collect(),
@@ -88,28 +88,34 @@ pub(super) fn as_json(
 
 /// Prints a table of what would happen, and beside it what there is to know.
 pub(super) fn to_person(
-    context: &Context,
-    items: &[Item],
-    (sources, unreadable): (&[Source], &[Unreadable]),
+    context: &CommandContext,
+    items: &[ImportItem],
+    (sources, unreadable): (&[ImportSource], &[UnreadableFile]),
 ) -> Result<(), CliError> {
     let rows: Vec<[String; 5]> = items
         .iter()
         .filter_map(|item| {
             let source = sources.get(item.source)?;
             let what = match &item.action {
-                Action::Add(name) if *name == item.entry.name => "take".to_owned(),
-                Action::Add(name) => format!("take as `{name}`"),
-                Action::Duplicate(of) => format!("there already as `{of}`"),
-                Action::Ourselves => "leads to Switchboard itself".to_owned(),
-                Action::Refuse(reason) => format!("cannot be taken: {reason}"),
+                ImportAction::Add(name) if *name == item.entry.name => "take".to_owned(),
+                ImportAction::Add(name) => format!("take as `{name}`"),
+                ImportAction::Duplicate(of) => format!("there already as `{of}`"),
+                ImportAction::Ourselves => "leads to Switchboard itself".to_owned(),
+                ImportAction::Refuse(reason) => format!("cannot be taken: {reason}"),
             };
             let from = format!("{} ({})", source.dialect.title(), source.scope);
-            Some([item.entry.name.clone(), what, from, how(&item.entry), source.place.clone()])
+            Some([
+                item.entry.name.clone(),
+                what,
+                from,
+                launch_text(&item.entry),
+                source.place.clone(),
+            ])
         })
         .collect();
     let heading = ["server", "what", "from", "how", "file"];
     context.printer.data(&table(context.printer.reader(), heading, &rows))?;
-    for item in items.iter().filter(|item| matches!(item.action, Action::Add(_))) {
+    for item in items.iter().filter(|item| matches!(item.action, ImportAction::Add(_))) {
         about(context, item);
     }
     for source in sources {
@@ -125,14 +131,14 @@ pub(super) fn to_person(
 }
 
 /// What there is to know about a server that would be taken.
-fn about(context: &Context, item: &Item) {
+fn about(context: &CommandContext, item: &ImportItem) {
     let name = match &item.action {
-        Action::Add(name) => name.as_str(),
+        ImportAction::Add(name) => name.as_str(),
         _ => item.entry.name.as_str(),
     };
     let say = |words: &str| context.printer.say(&escape_line(words));
     // Whole, since a table cuts what is long.
-    say(&format!("`{name}`{} {}", reached(&item.entry), how(&item.entry)));
+    say(&format!("`{name}`{} {}", transport_word(&item.entry), launch_text(&item.entry)));
     for (key, _) in item.entry.named_values() {
         say(&format!("  with {key}"));
     }
@@ -142,7 +148,7 @@ fn about(context: &Context, item: &Item) {
     for finding in &item.findings {
         context.printer.say(&format!("`{}`: {}", escape_line(name), finding_line(finding)));
     }
-    if item.findings.iter().any(Finding::is_danger) {
+    if item.findings.iter().any(EntryFinding::is_danger) {
         say(&format!("hint: it does not run before `switchboard servers approve {name}`"));
     }
     for line in advice(item) {
@@ -163,17 +169,17 @@ fn about(context: &Context, item: &Item) {
 }
 
 /// What a server that would be taken does besides, and what it needs.
-pub(super) fn advice(item: &Item) -> Vec<String> {
+pub(super) fn advice(item: &ImportItem) -> Vec<String> {
     let name = match &item.action {
-        Action::Add(name) => name.as_str(),
+        ImportAction::Add(name) => name.as_str(),
         _ => item.entry.name.as_str(),
     };
     let mut lines = Vec::new();
-    if item.entry.is_of_any_folder() {
+    if item.entry.depends_on_folder() {
         lines.push(format!("note: `{name}` runs what the folder holds in which you work"));
     }
-    if let Some(url) = item.entry.bridged() {
-        let url = redact::text(&url.in_our_words()).into_owned();
+    if let Some(url) = item.entry.bridged_address() {
+        let url = redact::redact_text(&url.to_own_syntax()).into_owned();
         lines.push(format!(
             "hint: `{name}` only stands in for {url}, which can be reached without it"
         ));
@@ -184,26 +190,26 @@ pub(super) fn advice(item: &Item) -> Vec<String> {
     lines
 }
 
-fn reached(entry: &Entry) -> &'static str {
+fn transport_word(entry: &ServerEntry) -> &'static str {
     match entry.reach {
-        Reach::Stdio { .. } => " runs:",
-        Reach::Http { .. } => " is at:",
+        EntryTransport::Stdio { .. } => " runs:",
+        EntryTransport::Http { .. } => " is at:",
     }
 }
 
 /// How a server is reached, in one line and without secrets.
-pub(super) fn how(entry: &Entry) -> String {
+pub(super) fn launch_text(entry: &ServerEntry) -> String {
     let text = match &entry.reach {
-        Reach::Stdio { command, args, .. } => {
+        EntryTransport::Stdio { command, args, .. } => {
             let words = std::iter::once(command).chain(args);
             let words: Vec<String> =
-                words.map(|word| consent::quoted(&word.in_our_words())).collect();
+                words.map(|word| consent::quote_word(&word.to_own_syntax())).collect();
             words.join(" ")
         }
-        Reach::Http { url, .. } => {
-            let url = url.in_our_words();
+        EntryTransport::Http { url, .. } => {
+            let url = url.to_own_syntax();
             url.split('?').next().unwrap_or_default().to_owned()
         }
     };
-    redact::text(&text).into_owned()
+    redact::redact_text(&text).into_owned()
 }

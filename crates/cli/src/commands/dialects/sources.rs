@@ -6,42 +6,46 @@ use std::path::{Path, PathBuf};
 
 use switchboard_config::{Environment, Places};
 use switchboard_dialects::{
-    Dialect, Entry, Location, Note, Scope, Section, Surroundings, System, is_link, read_link,
+    FileScope, FileSection, Location, Note, OperatingSystem, ProductDialect, ServerEntry,
+    UserFolders, is_link, read_link,
 };
 use switchboard_terminal::{CliError, exit_code};
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// A longer file is no file with settings.
-const LONGEST: u64 = 16 * 1_024 * 1_024;
+const MAX_FILE_BYTES: u64 = 16 * 1_024 * 1_024;
 
 /// What was found in one place.
-pub(super) struct Source {
-    pub(super) dialect: Dialect,
+pub(super) struct ImportSource {
+    pub(super) dialect: ProductDialect,
     /// The file, or that it is a link.
     pub(super) place: String,
     pub(super) scope: &'static str,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<ServerEntry>,
     pub(super) notes: Vec<Note>,
 }
 
 /// A file that cannot be read; the others are read all the same.
-pub(super) struct Unreadable {
+pub(super) struct UnreadableFile {
     pub(super) place: String,
     pub(super) message: String,
     pub(super) hint: &'static str,
 }
 
 /// Everything that is installed here, of one product or of all.
-pub(super) fn installed(
+pub(super) fn installed_sources(
     environment: &Environment,
     places: &Places,
-    from: Option<Dialect>,
-) -> (Vec<Source>, Vec<Unreadable>) {
-    let (mut sources, mut unreadable) = (Vec::new(), Vec::new());
-    let mut seen: Vec<(Dialect, Location)> = Vec::new();
-    for surroundings in surroundings(environment, places) {
-        for dialect in Dialect::ALL.into_iter().filter(|one| from.is_none_or(|from| from == *one)) {
+    from: Option<ProductDialect>,
+) -> (Vec<ImportSource>, Vec<UnreadableFile>) {
+    let mut sources = Vec::new();
+    let mut unreadable = Vec::new();
+    let mut seen: Vec<(ProductDialect, Location)> = Vec::new();
+    for surroundings in user_folders(environment, places) {
+        for dialect in
+            ProductDialect::ALL.into_iter().filter(|one| from.is_none_or(|from| from == *one))
+        {
             for location in dialect.locations(&surroundings) {
                 if seen.contains(&(dialect, location.clone())) {
                     continue;
@@ -59,69 +63,70 @@ pub(super) fn installed(
 }
 
 /// A file or a link that somebody named.
-pub(super) fn named(
-    context: &Context,
+pub(super) fn named_source(
+    context: &CommandContext,
     name: &str,
-    from: Option<Dialect>,
-) -> Result<Source, CliError> {
+    from: Option<ProductDialect>,
+) -> Result<ImportSource, CliError> {
     if is_link(name) || name.contains("://") || name.starts_with("vscode:") {
         let (dialect, entry, notes) = read_link(name)
             .map_err(|cause| CliError::usage(format!("the link is not understood: {cause}")))?;
         let place = format!("a link of {}", dialect.title());
-        return Ok(Source { dialect, place, scope: "link", entries: vec![entry], notes });
+        return Ok(ImportSource { dialect, place, scope: "link", entries: vec![entry], notes });
     }
     let file = context.environment.current_dir.join(name);
     let text = read_text(&file)
         .map_err(|cause| CliError::new(exit_code::CONFIG, format!("`{name}` {cause}")))?
         .ok_or_else(|| CliError::usage(format!("there is no file `{name}`")))?;
-    let dialect = from.or_else(|| Dialect::guess(&file, &text)).ok_or_else(|| {
+    let dialect = from.or_else(|| ProductDialect::guess(&file, &text)).ok_or_else(|| {
         CliError::usage(format!("nobody knows whose file `{name}` is"))
             .with_hint("say it with `--from`")
     })?;
-    let (place, scope) = (file.display().to_string(), "file");
-    let read = dialect.read(&text, &Section::Top).map_err(|cause| {
+    let place = file.display().to_string();
+    let scope = "file";
+    let read = dialect.read(&text, &FileSection::Top).map_err(|cause| {
         let message = format!("`{name}` cannot be read as a file of {}: {cause}", dialect.title());
         CliError::new(exit_code::CONFIG, message).with_hint(cause.hint())
     })?;
-    let around = surroundings(&context.environment, &context.places);
+    let around = user_folders(&context.environment, &context.places);
     let project = around.into_iter().find(|around| {
         let mut projects = dialect.locations(around).into_iter();
-        projects.any(|location| location.scope == Scope::Project && location.file == file)
+        projects.any(|location| location.scope == FileScope::Project && location.file == file)
     });
     let mut entries = read.entries;
     if let Some(project) = project.and_then(|around| around.project) {
-        entries = entries.iter().map(|entry| entry.pinned(&project)).collect();
+        entries = entries.iter().map(|entry| entry.with_project_folder(&project)).collect();
     }
-    Ok(Source { dialect, place, scope, entries, notes: read.notes })
+    Ok(ImportSource { dialect, place, scope, entries, notes: read.notes })
 }
 
 fn read(
-    dialect: Dialect,
+    dialect: ProductDialect,
     location: &Location,
     project: Option<&Path>,
-) -> Result<Option<Source>, Unreadable> {
+) -> Result<Option<ImportSource>, UnreadableFile> {
     let place = location.file.display().to_string();
-    let problem = |message: String, hint| Unreadable { place: place.clone(), message, hint };
+    let problem = |message: String, hint| UnreadableFile { place: place.clone(), message, hint };
     let text = read_text(&location.file)
         .map_err(|cause| problem(cause, "look at the file and who may read it"))?;
     let Some(text) = text else { return Ok(None) };
     let read = dialect
         .read(&text, &location.section)
         .map_err(|cause| problem(cause.to_string(), cause.hint()))?;
-    let is_projects = location.scope == Scope::Project || location.section != Section::Top;
+    let is_projects = location.scope == FileScope::Project || location.section != FileSection::Top;
     let mut entries = read.entries;
     if let Some(project) = project.filter(|_| is_projects) {
-        entries = entries.iter().map(|entry| entry.pinned(project)).collect();
+        entries = entries.iter().map(|entry| entry.with_project_folder(project)).collect();
     }
     if entries.is_empty() && read.notes.is_empty() {
         return Ok(None);
     }
     let scope = match (location.scope, &location.section) {
-        (Scope::Project, _) => "project",
-        (Scope::User, Section::Top) => "user",
-        (Scope::User, Section::Folder(_)) => "folder",
+        (FileScope::Project, _) => "project",
+        (FileScope::User, FileSection::Top) => "user",
+        (FileScope::User, FileSection::Folder(_)) => "folder",
     };
-    Ok(Some(Source { dialect, place, scope, entries, notes: read.notes }))
+    Ok(Some(ImportSource { dialect, place, scope, entries, notes: read.notes }))
 }
 
 /// The text of a file; nothing if there is none. Only plain files are read: others may never end.
@@ -137,30 +142,30 @@ pub(super) fn read_text(path: &Path) -> Result<Option<String>, String> {
     }
     let file = fs::File::open(path).map_err(|cause| format!("cannot be read: {cause}"))?;
     let mut text = String::new();
-    file.take(LONGEST + 1)
+    file.take(MAX_FILE_BYTES + 1)
         .read_to_string(&mut text)
         .map_err(|cause| format!("cannot be read: {cause}"))?;
-    if text.len() as u64 > LONGEST {
-        return Err(format!("is longer than {LONGEST} bytes"));
+    if text.len() as u64 > MAX_FILE_BYTES {
+        return Err(format!("is longer than {MAX_FILE_BYTES} bytes"));
     }
     Ok(Some(text))
 }
 
 /// Where products keep their files here: for the current folder, and for the project around it.
-pub(super) fn surroundings(environment: &Environment, places: &Places) -> Vec<Surroundings> {
+pub(super) fn user_folders(environment: &Environment, places: &Places) -> Vec<UserFolders> {
     let Some(home) = environment.home.clone() else { return Vec::new() };
     let system = match () {
-        () if cfg!(windows) => System::Windows,
-        () if cfg!(target_os = "macos") => System::MacOs,
-        () => System::Linux,
+        () if cfg!(windows) => OperatingSystem::Windows,
+        () if cfg!(target_os = "macos") => OperatingSystem::MacOs,
+        () => OperatingSystem::Linux,
     };
     let folder = |name: &str| {
         let value = environment.variable(name).filter(|value| !value.is_empty());
         value.map(PathBuf::from).filter(|folder| folder.is_absolute())
     };
     let here = environment.current_dir.clone();
-    let around = places.around.clone().filter(|around| *around != here);
-    let for_project = |project: PathBuf| Surroundings {
+    let around = places.project_folder.clone().filter(|around| *around != here);
+    let for_project = |project: PathBuf| UserFolders {
         system,
         home: home.clone(),
         config: folder("XDG_CONFIG_HOME"),

@@ -5,15 +5,15 @@ use std::fmt::Write as _;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use switchboard_config::Config;
-use switchboard_host::{FileState, Hook, HookFile, HookSet, HookSource, Rules};
-use switchboard_rules::Level;
-use switchboard_terminal::{CliError, counted, exit_code, table};
+use switchboard_host::{Hook, HookFile, HookFileState, HookRules, HookSet, HookSource};
+use switchboard_rules::PolicyLevel;
+use switchboard_terminal::{CliError, exit_code, pluralize, table};
 use switchboard_text::escape_line;
 use switchboard_trust::Approvals;
 
 use crate::commands::hooks::test;
 use crate::commands::hooks::test::TestHooksArgs;
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct HooksArgs {
@@ -35,7 +35,7 @@ pub(crate) enum HooksCommand {
 }
 
 /// Does what was typed after `hooks`.
-pub(crate) async fn run(context: &Context, args: HooksArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, args: HooksArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     let set = read(context, &config);
     match args.command.unwrap_or(HooksCommand::List) {
@@ -47,16 +47,16 @@ pub(crate) async fn run(context: &Context, args: HooksArgs) -> Result<u8, CliErr
 }
 
 /// The hooks of all levels, as their files are now.
-pub(crate) fn read(context: &Context, config: &Config) -> HookSet {
-    HookSource::of(&context.places, config).read()
+pub(crate) fn read(context: &CommandContext, config: &Config) -> HookSet {
+    HookSource::new(&context.places, config).read()
 }
 
-fn list(context: &Context, set: &HookSet) -> Result<u8, CliError> {
+fn list(context: &CommandContext, set: &HookSet) -> Result<u8, CliError> {
     if context.printer.json {
         context.printer.json(&set.files.iter().map(as_json).collect::<Vec<_>>())?;
         return Ok(exit_code::OK);
     }
-    let there = set.files.iter().filter(|file| file.state != FileState::Absent);
+    let there = set.files.iter().filter(|file| file.state != HookFileState::Absent);
     let rows: Vec<[String; 7]> = there.clone().flat_map(rows).collect();
     let heading = ["level", "state", "event", "hook", "matcher", "limit", "if it fails"];
     context.printer.data(&table(context.printer.reader(), heading, &rows))?;
@@ -64,7 +64,7 @@ fn list(context: &Context, set: &HookSet) -> Result<u8, CliError> {
         context.printer.say("there are no hooks");
     }
     for file in there {
-        context.printer.say(&escape_line(&described(file)));
+        context.printer.say(&escape_line(&file_line(file)));
         for note in &file.notes {
             context.printer.say(&escape_line(&format!("  {note}")));
         }
@@ -77,7 +77,7 @@ fn rows(file: &HookFile) -> Vec<[String; 7]> {
         [
             file.level.as_str().to_owned(),
             state(file).to_owned(),
-            hook.when.as_str().to_owned(),
+            hook.event.as_str().to_owned(),
             hook.name.clone(),
             hook.pattern().unwrap_or("*").to_owned(),
             format!("{} s", hook.limit.as_secs_f64()),
@@ -90,37 +90,37 @@ fn rows(file: &HookFile) -> Vec<[String; 7]> {
 /// The state of a file in one word.
 pub(crate) fn state(file: &HookFile) -> &'static str {
     match &file.state {
-        FileState::Absent => "absent",
-        FileState::InForce => "in force",
-        FileState::NotApproved => "not approved",
-        FileState::Broken(_) => "broken",
+        HookFileState::Absent => "absent",
+        HookFileState::InForce => "in force",
+        HookFileState::NotApproved => "not approved",
+        HookFileState::Broken(_) => "broken",
     }
 }
 
 /// A file and its state in one line.
-pub(crate) fn described(file: &HookFile) -> String {
+pub(crate) fn file_line(file: &HookFile) -> String {
     let path = file.path.display();
     match &file.state {
-        FileState::Absent => format!("{path} (not there)"),
-        FileState::InForce => format!("{path} ({})", counted(file.hooks.len(), "hook")),
-        FileState::NotApproved => {
+        HookFileState::Absent => format!("{path} (not there)"),
+        HookFileState::InForce => format!("{path} ({})", pluralize(file.hooks.len(), "hook")),
+        HookFileState::NotApproved => {
             format!(
                 "{path} (not approved, so not run: look at it, then `switchboard hooks approve`)"
             )
         }
-        FileState::Broken(error) => format!("{path} (no call may run: {error})"),
+        HookFileState::Broken(error) => format!("{path} (no call may run: {error})"),
     }
 }
 
 /// Everything about a file, for scripts.
 pub(crate) fn as_json(file: &HookFile) -> Value {
     let problem = match &file.state {
-        FileState::Broken(error) => Some(error.to_string()),
-        FileState::Absent | FileState::InForce | FileState::NotApproved => None,
+        HookFileState::Broken(error) => Some(error.to_string()),
+        HookFileState::Absent | HookFileState::InForce | HookFileState::NotApproved => None,
     };
     let hooks = file.hooks.iter().map(|hook| {
         json!({
-            "event": hook.when.as_str(),
+            "event": hook.event.as_str(),
             "hook": hook.name,
             "matcher": hook.pattern(),
             "timeout": hook.limit.as_secs_f64(),
@@ -131,7 +131,7 @@ pub(crate) fn as_json(file: &HookFile) -> Value {
         "level": file.level.as_str(),
         "file": file.path,
         "state": state(file),
-        "version": file.rules.map(Rules::as_str),
+        "version": file.rules.map(HookRules::as_str),
         "problem": problem,
         "notes": file.notes,
         "hooks": hooks.collect::<Vec<_>>(),
@@ -141,10 +141,10 @@ pub(crate) fn as_json(file: &HookFile) -> Value {
 /// Lines for `doctor`: what counts, what does not, and what goes on when it fails.
 pub(crate) fn diagnosis(set: &HookSet) -> String {
     let mut text = String::new();
-    for file in set.files.iter().filter(|file| file.state != FileState::Absent) {
+    for file in set.files.iter().filter(|file| file.state != HookFileState::Absent) {
         // Writing to a `String` cannot fail.
-        _ = writeln!(text, "hooks   {}", escape_line(&described(file)));
-        if let FileState::Broken(error) = &file.state
+        _ = writeln!(text, "hooks   {}", escape_line(&file_line(file)));
+        if let HookFileState::Broken(error) = &file.state
             && let Some(hint) = error.hint()
         {
             _ = writeln!(text, "        hint: {}", escape_line(&hint));
@@ -161,12 +161,12 @@ pub(crate) fn diagnosis(set: &HookSet) -> String {
 }
 
 /// Agrees to exactly what was read and is shown.
-fn approve(context: &Context, set: &HookSet) -> Result<u8, CliError> {
+fn approve(context: &CommandContext, set: &HookSet) -> Result<u8, CliError> {
     let mut approvals = Approvals::load(&context.places.state);
     let mut count = 0_usize;
     for file in project_files(set) {
         let Some(digest) = &file.digest else {
-            if file.state == FileState::Absent {
+            if file.state == HookFileState::Absent {
                 continue;
             }
             let why = file.notes.first().map_or("it is not what was approved", String::as_str);
@@ -178,7 +178,7 @@ fn approve(context: &Context, set: &HookSet) -> Result<u8, CliError> {
         count += 1;
         context.printer.say(&escape_line(&format!("approved {}", file.path.display())));
         for hook in &file.hooks {
-            let line = format!("  {}: {}", hook.when.as_str(), hook.name);
+            let line = format!("  {}: {}", hook.event.as_str(), hook.name);
             context.printer.say(&escape_line(&line));
         }
         for script in &file.scripts {
@@ -193,7 +193,7 @@ fn approve(context: &Context, set: &HookSet) -> Result<u8, CliError> {
     Ok(exit_code::OK)
 }
 
-fn revoke(context: &Context, set: &HookSet) -> Result<u8, CliError> {
+fn revoke(context: &CommandContext, set: &HookSet) -> Result<u8, CliError> {
     let mut approvals = Approvals::load(&context.places.state);
     for file in project_files(set) {
         approvals.revoke_hooks(&file.path)?;
@@ -204,5 +204,5 @@ fn revoke(context: &Context, set: &HookSet) -> Result<u8, CliError> {
 }
 
 fn project_files(set: &HookSet) -> impl Iterator<Item = &HookFile> {
-    set.files.iter().filter(|file| file.level == Level::Project)
+    set.files.iter().filter(|file| file.level == PolicyLevel::Project)
 }

@@ -6,10 +6,12 @@ use clap::Args;
 use serde_json::{Value, json};
 use switchboard_config::Config;
 use switchboard_core::{Target, TargetKind};
-use switchboard_host::{FileState, Hook, HookSet, Judged, Occasion, Reached, Runner, When};
+use switchboard_host::{
+    Hook, HookEvent, HookFileState, HookInput, HookOutcome, HookRunner, HookSet, ServerLocation,
+};
 use switchboard_terminal::{CliError, arguments_from_json, exit_code, table};
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct TestHooksArgs {
@@ -28,7 +30,7 @@ pub(crate) struct TestHooksArgs {
 const RESULT: &str = r#"{"content":[{"type":"text","text":"an example"}]}"#;
 
 /// What one hook said.
-struct Said {
+struct HookReply {
     level: &'static str,
     event: &'static str,
     hook: String,
@@ -40,7 +42,7 @@ struct Said {
 
 /// Asks every hook; none of them changes what happens to another.
 pub(crate) async fn test(
-    context: &Context,
+    context: &CommandContext,
     config: &Config,
     set: &HookSet,
     wanted: TestHooksArgs,
@@ -51,31 +53,36 @@ pub(crate) async fn test(
         [] => vec![context.environment.current_dir.clone()],
         roots => roots.to_vec(),
     };
-    let occasion = Occasion {
+    let occasion = HookInput {
         conversation: "example".to_owned(),
         call: "example".to_owned(),
         model: "example".to_owned(),
         roots,
         target: Target::new(TargetKind::Tool, &wanted.server, &wanted.tool),
         arguments: arguments.as_str().to_owned(),
-        reached: Reached::of(server),
+        location: ServerLocation::from_config(server),
     };
-    let runner =
-        Runner::new(&context.environment, context.places.around.as_ref(), context.keeper());
+    let runner = HookRunner::new(
+        &context.environment,
+        context.places.project_folder.as_ref(),
+        context.keeper(),
+    );
     let mut said = Vec::new();
     for file in &set.files {
         for hook in &file.hooks {
             said.push(match file.state {
-                FileState::InForce => ask(&runner, hook, &occasion).await,
-                FileState::Absent | FileState::NotApproved => {
-                    unasked(hook, "not asked: it has not been approved")
+                HookFileState::InForce => ask(&runner, hook, &occasion).await,
+                HookFileState::Absent | HookFileState::NotApproved => {
+                    not_asked(hook, "not asked: it has not been approved")
                 }
-                FileState::Broken(_) => unasked(hook, "not asked: it is not what was approved"),
+                HookFileState::Broken(_) => {
+                    not_asked(hook, "not asked: it is not what was approved")
+                }
             });
         }
     }
     show(context, &said)?;
-    if let Some(error) = set.broken() {
+    if let Some(error) = set.first_error() {
         let broken = CliError::new(exit_code::CONFIG, error.to_string());
         return Err(match error.hint() {
             Some(hint) => broken.with_hint(hint),
@@ -85,23 +92,23 @@ pub(crate) async fn test(
     Ok(exit_code::OK)
 }
 
-async fn ask(runner: &Runner, hook: &Hook, occasion: &Occasion) -> Said {
-    if !hook.is_about(&occasion.target.server, &occasion.target.name) {
-        return unasked(hook, "not asked: its matcher does not fit");
+async fn ask(runner: &HookRunner, hook: &Hook, occasion: &HookInput) -> HookReply {
+    if !hook.matches(&occasion.target.server, &occasion.target.name) {
+        return not_asked(hook, "not asked: its matcher does not fit");
     }
-    let plain = unasked(hook, "");
-    match hook.when {
-        When::Before => {
+    let plain = not_asked(hook, "");
+    match hook.event {
+        HookEvent::Before => {
             let ran = runner.ask(hook, occasion).await;
-            match ran.judged {
-                Judged::Answered(answer) => Said {
+            match ran.outcome {
+                HookOutcome::Answered(answer) => HookReply {
                     answer: answer.permission.as_str().to_owned(),
                     words: answer.user_message.or(answer.agent_message),
                     rewritten: answer.updated_input.map(|input| input.as_str().to_owned()),
                     took: ran.took,
                     ..plain
                 },
-                Judged::Failed(failure) => Said {
+                HookOutcome::Failed(failure) => HookReply {
                     answer: "error".to_owned(),
                     words: Some(failure.message),
                     took: ran.took,
@@ -109,18 +116,18 @@ async fn ask(runner: &Runner, hook: &Hook, occasion: &Occasion) -> Said {
                 },
             }
         }
-        When::After => {
-            let (failure, took) = runner.tell(hook, occasion, RESULT, Duration::ZERO).await;
+        HookEvent::After => {
+            let (failure, took) = runner.notify(hook, occasion, RESULT, Duration::ZERO).await;
             let answer = if failure.is_some() { "error" } else { "told" }.to_owned();
-            Said { answer, words: failure.map(|failure| failure.message), took, ..plain }
+            HookReply { answer, words: failure.map(|failure| failure.message), took, ..plain }
         }
     }
 }
 
-fn unasked(hook: &Hook, why: &str) -> Said {
-    Said {
+fn not_asked(hook: &Hook, why: &str) -> HookReply {
+    HookReply {
         level: hook.level.as_str(),
-        event: hook.when.as_str(),
+        event: hook.event.as_str(),
         hook: hook.name.clone(),
         answer: why.to_owned(),
         words: None,
@@ -129,8 +136,8 @@ fn unasked(hook: &Hook, why: &str) -> Said {
     }
 }
 
-fn show(context: &Context, said: &[Said]) -> Result<(), CliError> {
-    let milliseconds = |said: &Said| u64::try_from(said.took.as_millis()).unwrap_or(u64::MAX);
+fn show(context: &CommandContext, said: &[HookReply]) -> Result<(), CliError> {
+    let milliseconds = |said: &HookReply| u64::try_from(said.took.as_millis()).unwrap_or(u64::MAX);
     if context.printer.json {
         let all = said.iter().map(|said| {
             json!({
@@ -139,13 +146,13 @@ fn show(context: &Context, said: &[Said]) -> Result<(), CliError> {
                 "hook": said.hook,
                 "answer": said.answer,
                 "message": said.words,
-                "updated_input": said.rewritten.as_deref().map(parsed),
+                "updated_input": said.rewritten.as_deref().map(parse_json),
                 "milliseconds": milliseconds(said),
             })
         });
         return context.printer.json(&all.collect::<Vec<_>>());
     }
-    let row = |said: &Said| {
+    let row = |said: &HookReply| {
         let words = [said.words.clone(), said.rewritten.clone()];
         [
             said.level.to_owned(),
@@ -165,6 +172,6 @@ fn show(context: &Context, said: &[Said]) -> Result<(), CliError> {
     Ok(())
 }
 
-fn parsed(text: &str) -> Value {
+fn parse_json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| json!(text))
 }

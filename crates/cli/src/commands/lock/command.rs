@@ -2,17 +2,17 @@
 
 use clap::Args;
 use serde_json::json;
-use switchboard_catalog::Status;
+use switchboard_catalog::ServerStatus;
 use switchboard_config::Transport;
 use switchboard_host::Host;
 use switchboard_terminal::{CliError, exit_code};
 use switchboard_text::escape_line;
-use switchboard_trust::{Lock, LockedServer, offered, told};
+use switchboard_trust::{LockFile, LockedServer, pinnable_definitions, reported_version};
 
-use crate::args::OfServer;
+use crate::args::ServerArg;
 use crate::commands::lock::packages;
 use crate::commands::tools;
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct LockArgs {
@@ -22,13 +22,13 @@ pub(crate) struct LockArgs {
 }
 
 /// Runs `switchboard lock`.
-pub(crate) async fn run(context: &Context, args: &LockArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, args: &LockArgs) -> Result<u8, CliError> {
     if args.check { check(context).await } else { write(context).await }
 }
 
 /// Writes the lock file.
-async fn write(context: &Context) -> Result<u8, CliError> {
-    let lock = seen(context).await?;
+async fn write(context: &CommandContext) -> Result<u8, CliError> {
+    let lock = current_lock(context).await?;
     let path = lock.save()?;
     let count = lock.servers.len();
     context.printer.say(&format!("{count} servers are locked in {}", path.display()));
@@ -36,9 +36,9 @@ async fn write(context: &Context) -> Result<u8, CliError> {
 }
 
 /// Says what is different from the lock file.
-async fn check(context: &Context) -> Result<u8, CliError> {
-    let locked = Lock::load(&context.lock_folder())?;
-    let now = seen(context).await?;
+async fn check(context: &CommandContext) -> Result<u8, CliError> {
+    let locked = LockFile::load(&context.lock_folder())?;
+    let now = current_lock(context).await?;
     let mut lines = Vec::new();
     let names: std::collections::BTreeSet<&String> =
         locked.servers.keys().chain(now.servers.keys()).collect();
@@ -71,7 +71,7 @@ fn differences(name: &str, old: &LockedServer, new: &LockedServer) -> Vec<String
         lines.push(format!("~ {name}: {} is {} now", told(old), told(new)));
     }
     for package in &old.packages {
-        let shown = package.shown();
+        let shown = package.display_name();
         match new.packages.iter().find(|other| other.name == package.name) {
             None => lines.push(format!("~ {name}: nothing is known of package {shown}")),
             Some(now) if now.version != package.version => {
@@ -85,7 +85,8 @@ fn differences(name: &str, old: &LockedServer, new: &LockedServer) -> Vec<String
     }
     for kind in switchboard_trust::PinKind::ALL {
         let of = |server: &LockedServer| server.definitions.get(&kind).cloned().unwrap_or_default();
-        let (old, new) = (of(old), of(new));
+        let old = of(old);
+        let new = of(new);
         for (item, digest) in &old {
             match new.get(item) {
                 None => lines.push(format!("- {} {name}/{item}", kind.as_str())),
@@ -102,32 +103,33 @@ fn differences(name: &str, old: &LockedServer, new: &LockedServer) -> Vec<String
 }
 
 /// What the servers offer at this moment; a server that does not answer is an error.
-async fn seen(context: &Context) -> Result<Lock, CliError> {
-    let host = tools::start(context, &OfServer::default()).await?;
-    let lock = gathered(context, &host);
+async fn current_lock(context: &CommandContext) -> Result<LockFile, CliError> {
+    let host = tools::start(context, &ServerArg::default()).await?;
+    let lock = gather(context, &host);
     let config = host.config().load();
     host.stop().await;
     let mut lock = lock?;
     let registries = packages::registries(context, &config).await;
     for (name, locked) in &mut lock.servers {
         if let Some(server) = config.servers.get(name.as_str()) {
-            locked.packages = packages::of_server(context, &registries, server).await;
+            locked.packages = packages::locked_packages(context, &registries, server).await;
         }
     }
     Ok(lock)
 }
 
-fn gathered(context: &Context, host: &Host) -> Result<Lock, CliError> {
-    let mut lock = Lock::new(context.lock_folder());
-    let (fleet, held) = (host.fleet().load(), host.held().load());
+fn gather(context: &CommandContext, host: &Host) -> Result<LockFile, CliError> {
+    let mut lock = LockFile::new(context.lock_folder());
+    let fleet = host.fleet().load();
+    let held = host.quarantine().load();
     for (id, server) in &fleet.servers {
         let Some(config) = server.config.as_ref().filter(|it| it.transport != Transport::Builtin)
         else {
             continue;
         };
         match &server.status {
-            Status::Disabled => continue,
-            Status::Ready => {}
+            ServerStatus::Disabled => continue,
+            ServerStatus::Ready => {}
             status => {
                 let message = format!("server `{id}` is {}, so it cannot be locked", status.word());
                 return Err(CliError::new(exit_code::NOT_RUN, message)
@@ -140,7 +142,7 @@ fn gathered(context: &Context, host: &Host) -> Result<Lock, CliError> {
                 "`switchboard pins diff {id}`, then `switchboard pins approve {id}`"
             )));
         }
-        lock.insert(config, told(server), &offered(server));
+        lock.insert(config, reported_version(server), &pinnable_definitions(server));
     }
     Ok(lock)
 }

@@ -8,13 +8,15 @@ use switchboard_core::ServerId;
 use switchboard_store::audit::log;
 use switchboard_terminal::{CliError, exit_code, table};
 use switchboard_text::{escape, escape_line};
-use switchboard_trust::{Held, PinKind, Pins, remove_accepted, waiting};
+use switchboard_trust::{
+    PinKind, Pins, QuarantinedDefinition, pending_definitions, remove_accepted,
+};
 
-use crate::args::OfServer;
+use crate::args::ServerArg;
 use crate::commands::pins::found;
-use crate::commands::pins::found::Agreed;
+use crate::commands::pins::found::PriorAgreement;
 use crate::commands::{held, tools};
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -64,30 +66,31 @@ pub(crate) struct Which {
 }
 
 /// As much of a fingerprint is shown in a table.
-const SHOWN: usize = 12;
+const FINGERPRINT_CHARS: usize = 12;
 
 /// What was named: a server, and one of its definitions or all.
-struct Named {
+struct PinSelection {
     server: ServerId,
     name: Option<String>,
 }
 
 /// The pins of one server.
-struct Known<'a> {
+struct ServerPins<'a> {
     server: &'a ServerConfig,
     identity: String,
     pins: Pins,
 }
 
 /// Does what is wanted with pins.
-pub(crate) async fn run(context: &Context, args: PinsArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, args: PinsArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     match args.command.unwrap_or(PinsCommand::List(Which::default())) {
         PinsCommand::List(which) => list(context, &config, &which)?,
         PinsCommand::Diff(which) => diff(context, &config, &which).await?,
         PinsCommand::Show { which } => show(context, &config, &which).await?,
         PinsCommand::Approve { which, despite_findings } => {
-            let agreed = if despite_findings { Agreed::Already } else { Agreed::NotYet };
+            let agreed =
+                if despite_findings { PriorAgreement::Already } else { PriorAgreement::NotYet };
             approve(context, &config, &which, agreed).await?;
         }
         PinsCommand::Revoke { which } => revoke(context, &config, &which)?,
@@ -95,13 +98,14 @@ pub(crate) async fn run(context: &Context, args: PinsArgs) -> Result<u8, CliErro
     Ok(exit_code::OK)
 }
 
-fn list(context: &Context, config: &Config, which: &Which) -> Result<(), CliError> {
-    let named = which.which.as_deref().map(|which| named(context, config, which)).transpose()?;
+fn list(context: &CommandContext, config: &Config, which: &Which) -> Result<(), CliError> {
+    let named =
+        which.which.as_deref().map(|which| parse_selection(context, config, which)).transpose()?;
     let mut rows: Vec<(Value, [String; 5])> = Vec::new();
-    for known in known(context, config, named.as_ref())? {
+    for known in server_pins(context, config, named.as_ref())? {
         let id = known.server.id.as_str();
         let fits = |name: &str| named.as_ref().is_none_or(|named| named.fits(name));
-        let held = waiting(&known.pins).into_iter().filter(|held| fits(&held.name));
+        let held = pending_definitions(&known.pins).into_iter().filter(|held| fits(&held.name));
         rows.extend(
             held.map(|held| row(id, &held.name, (held.kind, &held.why.to_string(), &held.digest))),
         );
@@ -125,24 +129,25 @@ fn row(server: &str, name: &str, what: (PinKind, &str, &str)) -> (Value, [String
     let value = json!({
         "server": server, "kind": kind, "name": name, "state": state, "digest": digest,
     });
-    let short: String = digest.chars().take(SHOWN).collect();
+    let short: String = digest.chars().take(FINGERPRINT_CHARS).collect();
     (value, [server, kind.as_str(), name, state, &short].map(str::to_owned))
 }
 
-async fn diff(context: &Context, config: &Config, which: &Which) -> Result<(), CliError> {
-    let named = which.which.as_deref().map(|which| named(context, config, which)).transpose()?;
+async fn diff(context: &CommandContext, config: &Config, which: &Which) -> Result<(), CliError> {
+    let named =
+        which.which.as_deref().map(|which| parse_selection(context, config, which)).transpose()?;
     let mut all = Vec::new();
     if let Some(named) = &named {
         look_at_unseen(context, config, &named.server).await?;
     }
     let mut text = String::new();
-    for known in known(context, config, named.as_ref())? {
-        for held in waiting(&known.pins) {
+    for known in server_pins(context, config, named.as_ref())? {
+        for held in pending_definitions(&known.pins) {
             if named.as_ref().is_some_and(|named| !named.fits(&held.name)) {
                 continue;
             }
             all.push(as_json(&known, &held));
-            text.push_str(&shown(&known, &held));
+            text.push_str(&held_text(&known, &held));
         }
     }
     if context.printer.json {
@@ -156,13 +161,13 @@ async fn diff(context: &Context, config: &Config, which: &Which) -> Result<(), C
 }
 
 /// Shows definitions whole, with their state and what was found in them.
-async fn show(context: &Context, config: &Config, which: &str) -> Result<(), CliError> {
-    let named = named(context, config, which)?;
-    let flagged = found(context, config, &named).await?;
+async fn show(context: &CommandContext, config: &Config, which: &str) -> Result<(), CliError> {
+    let named = parse_selection(context, config, which)?;
+    let flagged = flagged_definitions(context, config, &named).await?;
     let mut all = Vec::new();
     let mut text = String::new();
-    for known in known(context, config, Some(&named))? {
-        let held = waiting(&known.pins);
+    for known in server_pins(context, config, Some(&named))? {
+        let held = pending_definitions(&known.pins);
         let books = [(&known.pins.held, false), (&known.pins.approved, true)];
         for (book, is_approved) in books {
             let items = book.iter().flat_map(|(kind, items)| {
@@ -172,7 +177,8 @@ async fn show(context: &Context, config: &Config, which: &str) -> Result<(), Cli
                 let why = held.iter().find(|held| held.kind == kind && held.name == *name);
                 let state = why.filter(|_| !is_approved).map(|held| held.why.to_string());
                 let state = state.unwrap_or_else(|| "approved".to_owned());
-                let (definition, digest) = (item.definition.get(), &item.digest);
+                let definition = item.definition.get();
+                let digest = &item.digest;
                 all.push(json!({
                     "server": known.server.id.as_str(), "kind": kind, "name": name,
                     "state": state, "digest": digest, "definition": item.definition,
@@ -188,7 +194,7 @@ async fn show(context: &Context, config: &Config, which: &str) -> Result<(), Cli
         return context.printer.json(&json!({"definitions": all, "found": flagged}));
     }
     for one in &flagged {
-        text.push_str(&held::described(one));
+        text.push_str(&held::description(one));
     }
     if text.is_empty() {
         context.printer.say("nothing is known of it");
@@ -197,48 +203,50 @@ async fn show(context: &Context, config: &Config, which: &str) -> Result<(), Cli
 }
 
 /// What was found in definitions that fit.
-async fn found(
-    context: &Context,
+async fn flagged_definitions(
+    context: &CommandContext,
     config: &Config,
-    named: &Named,
+    named: &PinSelection,
 ) -> Result<Vec<Flagged>, CliError> {
     if !config.settings.scan {
         return Ok(Vec::new());
     }
-    let mut flagged = found::examined(context).await?;
+    let mut flagged = found::examine(context).await?;
     flagged.retain(|one| one.server == named.server && named.fits(&one.name));
     Ok(flagged)
 }
 
 async fn approve(
-    context: &Context,
+    context: &CommandContext,
     config: &Config,
     which: &str,
-    agreed: Agreed,
+    agreed: PriorAgreement,
 ) -> Result<(), CliError> {
-    let named = named(context, config, which)?;
+    let named = parse_selection(context, config, which)?;
     look_at_unseen(context, config, &named.server).await?;
-    let fitting = |pins: &Pins| -> Vec<Held> {
-        waiting(pins).into_iter().filter(|held| named.fits(&held.name)).collect()
+    let fitting = |pins: &Pins| -> Vec<QuarantinedDefinition> {
+        pending_definitions(pins).into_iter().filter(|held| named.fits(&held.name)).collect()
     };
     let mut flagged = Vec::new();
-    for before in known(context, config, Some(&named))? {
+    for before in server_pins(context, config, Some(&named))? {
         let wanted = fitting(&before.pins);
         // Without a finding there is no need to start anything.
-        if agreed == Agreed::Already || wanted.is_empty() || wanted.iter().any(found::is_suspicious)
+        if agreed == PriorAgreement::Already
+            || wanted.is_empty()
+            || wanted.iter().any(found::is_suspicious)
         {
-            flagged = found(context, config, &named).await?;
+            flagged = flagged_definitions(context, config, &named).await?;
         }
     }
-    for known in known(context, config, Some(&named))? {
+    for known in server_pins(context, config, Some(&named))? {
         let wanted = fitting(&known.pins);
-        let in_the_way = found::in_the_way(&flagged);
+        let in_the_way = found::needing_agreement(&flagged);
         if wanted.is_empty() && in_the_way.is_empty() && named.name.is_some() {
             return Err(CliError::usage(format!("nothing that is called `{which}` is held"))
                 .with_hint("`switchboard pins list --held` lists what is"));
         }
         for held in &wanted {
-            context.printer.say(shown(&known, held).trim_end());
+            context.printer.say(held_text(&known, held).trim_end());
         }
         found::agree(context, which, &in_the_way, agreed).await?;
         if !in_the_way.is_empty() {
@@ -247,10 +255,10 @@ async fn approve(
         let approved = wanted.iter().map(|held| (held.kind, &*held.name, &*held.digest));
         found::note(context, log::APPROVED, known.server, approved)?;
         // Exactly what was shown: what another process holds since then stays held.
-        Pins::change(&context.places.state, &known.identity, |pins| {
-            let unchanged = waiting(pins);
+        Pins::edit(&context.places.state, &known.identity, |pins| {
+            let unchanged = pending_definitions(pins);
             let is_wanted = |kind: PinKind, name: &str| {
-                let same = |held: &&Held| held.kind == kind && held.name == name;
+                let same = |held: &&QuarantinedDefinition| held.kind == kind && held.name == name;
                 let now = unchanged.iter().find(same).map(|held| &held.digest);
                 now.is_some() && wanted.iter().find(same).map(|held| &held.digest) == now
             };
@@ -263,7 +271,8 @@ async fn approve(
                 &json!({"server": server, "approved": all, "despite_findings": in_the_way}),
             )?;
         } else {
-            let (count, name) = (wanted.len(), escape_line(which));
+            let count = wanted.len();
+            let name = escape_line(which);
             let despite = match in_the_way.len() {
                 0 => String::new(),
                 some => format!(", and {some} in spite of what was found"),
@@ -274,9 +283,9 @@ async fn approve(
     Ok(())
 }
 
-fn revoke(context: &Context, config: &Config, which: &str) -> Result<(), CliError> {
-    let named = named(context, config, which)?;
-    for known in known(context, config, Some(&named))? {
+fn revoke(context: &CommandContext, config: &Config, which: &str) -> Result<(), CliError> {
+    let named = parse_selection(context, config, which)?;
+    for known in server_pins(context, config, Some(&named))? {
         let approved = known.pins.approved.iter().flat_map(|(kind, items)| {
             items.iter().map(|(name, item)| (*kind, name.as_str(), item.digest.as_str()))
         });
@@ -284,7 +293,7 @@ fn revoke(context: &Context, config: &Config, which: &str) -> Result<(), CliErro
         found::note(context, log::REVOKED, known.server, revoked)?;
         let mut count =
             remove_accepted(&context.places.state, &known.identity, |name| named.fits(name))?;
-        Pins::change(&context.places.state, &known.identity, |pins| {
+        Pins::edit(&context.places.state, &known.identity, |pins| {
             pins.server = known.server.id.to_string();
             pins.revoked |= named.name.is_none();
             count = pins.revoke(|_, name| named.fits(name)).max(count);
@@ -300,20 +309,21 @@ fn revoke(context: &Context, config: &Config, which: &str) -> Result<(), CliErro
 
 /// A server that was never seen is started once, to see what it offers.
 async fn look_at_unseen(
-    context: &Context,
+    context: &CommandContext,
     config: &Config,
     server: &ServerId,
 ) -> Result<(), CliError> {
     let Some(found) = config.servers.get(server) else { return Ok(()) };
     let pins = Pins::load(&context.places.state, &found.identity())?;
     if pins.approved.is_empty() && pins.held.is_empty() {
-        let host = tools::look(context, &OfServer { server: Some(server.to_string()) }).await?;
+        let host =
+            tools::start_unasked(context, &ServerArg { server: Some(server.to_string()) }).await?;
         host.stop().await;
     }
     Ok(())
 }
 
-impl Named {
+impl PinSelection {
     fn fits(&self, name: &str) -> bool {
         match &self.name {
             None => true,
@@ -323,31 +333,35 @@ impl Named {
 }
 
 /// A server, or a server and a name; a server's name may hold a slash itself.
-fn named(context: &Context, config: &Config, which: &str) -> Result<Named, CliError> {
+fn parse_selection(
+    context: &CommandContext,
+    config: &Config,
+    which: &str,
+) -> Result<PinSelection, CliError> {
     let part = |id: &ServerId| {
         let rest = which.strip_prefix(id.as_str())?;
         let name = match rest {
             "" => None,
             rest => Some(rest.strip_prefix('/')?.to_owned()),
         };
-        Some(Named { server: id.clone(), name })
+        Some(PinSelection { server: id.clone(), name })
     };
     let longest = config.servers.keys().filter_map(part).max_by_key(|it| it.server.as_str().len());
     match longest {
         Some(named) => Ok(named),
         None => {
             let server = which.split_once('/').map_or(which, |(server, _)| server);
-            context.known(config, server).map(|server| Named { server, name: None })
+            context.server_id(config, server).map(|server| PinSelection { server, name: None })
         }
     }
 }
 
 /// What is known of the configured servers, or of the one that was named.
-fn known<'a>(
-    context: &Context,
+fn server_pins<'a>(
+    context: &CommandContext,
     config: &'a Config,
-    named: Option<&Named>,
-) -> Result<Vec<Known<'a>>, CliError> {
+    named: Option<&PinSelection>,
+) -> Result<Vec<ServerPins<'a>>, CliError> {
     let wanted = |server: &&ServerConfig| {
         server.transport != Transport::Builtin
             && named.is_none_or(|named| named.server == server.id)
@@ -355,12 +369,12 @@ fn known<'a>(
     let known = |server: &'a ServerConfig| {
         let identity = server.identity();
         let pins = Pins::load(&context.places.state, &identity)?;
-        Ok(Known { server, identity, pins })
+        Ok(ServerPins { server, identity, pins })
     };
     config.servers.values().filter(wanted).map(known).collect()
 }
 
-fn shown(known: &Known<'_>, held: &Held) -> String {
+fn held_text(known: &ServerPins<'_>, held: &QuarantinedDefinition) -> String {
     let name = if held.name.is_empty() { "instructions" } else { &held.name };
     let about = format!("{} {}/{name}: {}", held.kind.as_str(), known.server.id, held.why);
     let lines = held.diff();
@@ -368,10 +382,10 @@ fn shown(known: &Known<'_>, held: &Held) -> String {
     format!("{}\n{}\n", escape_line(&about), lines.join("\n"))
 }
 
-fn as_json(known: &Known<'_>, held: &Held) -> Value {
+fn as_json(known: &ServerPins<'_>, held: &QuarantinedDefinition) -> Value {
     json!({
         "server": known.server.id.as_str(),
-        "how": known.server.how(),
+        "how": known.server.endpoint_text(),
         "kind": held.kind,
         "name": held.name,
         "state": held.why.to_string(),

@@ -4,42 +4,42 @@ use std::io::IsTerminal as _;
 
 use switchboard_catalog::{Acceptance, DefinitionVersion, Flagged};
 use switchboard_config::ServerConfig;
-use switchboard_scan::{Kind, Severity};
+use switchboard_scan::{DefinitionKind, Severity};
 use switchboard_store::AuditNote;
 use switchboard_store::audit::log as events;
 use switchboard_terminal::{CliError, ask_line, exit_code, is_yes};
 use switchboard_text::escape_line;
-use switchboard_trust::{Held, PinKind, add_accepted, new_acceptance};
+use switchboard_trust::{PinKind, QuarantinedDefinition, add_accepted, new_acceptance};
 
-use crate::args::OfServer;
+use crate::args::ServerArg;
 use crate::commands::{audit, held, tools};
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// Everything in which something was found, also in what nobody has approved. Servers are started
 /// for that, all of them: what a definition says of another server's tools is found only then.
-pub(crate) async fn examined(context: &Context) -> Result<Vec<Flagged>, CliError> {
-    let host = tools::look(context, &OfServer::default()).await?;
-    let examined = host.examined();
+pub(crate) async fn examine(context: &CommandContext) -> Result<Vec<Flagged>, CliError> {
+    let host = tools::start_unasked(context, &ServerArg::default()).await?;
+    let examined = host.all_flagged();
     host.stop().await;
     Ok(examined)
 }
 
 /// What a person has to agree to before these definitions are used.
-pub(crate) fn in_the_way(flagged: &[Flagged]) -> Vec<&Flagged> {
+pub(crate) fn needing_agreement(flagged: &[Flagged]) -> Vec<&Flagged> {
     flagged.iter().filter(|one| one.is_held()).collect()
 }
 
 /// Goes on only if the person has agreed to what was found, or does so at the terminal.
 pub(crate) async fn agree(
-    context: &Context,
+    context: &CommandContext,
     which: &str,
     flagged: &[&Flagged],
-    has_agreed: Agreed,
+    has_agreed: PriorAgreement,
 ) -> Result<(), CliError> {
     for one in flagged {
-        context.printer.say(held::described(one).trim_end());
+        context.printer.say(held::description(one).trim_end());
     }
-    if flagged.is_empty() || has_agreed == Agreed::Already {
+    if flagged.is_empty() || has_agreed == PriorAgreement::Already {
         return Ok(());
     }
     let name = escape_line(which);
@@ -60,14 +60,14 @@ pub(crate) async fn agree(
 
 /// Whether the person has agreed beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Agreed {
+pub(crate) enum PriorAgreement {
     Already,
     NotYet,
 }
 
 /// Keeps that a person stands by these definitions in spite of what was found.
 pub(crate) fn accept(
-    context: &Context,
+    context: &CommandContext,
     server: &ServerConfig,
     flagged: &[&Flagged],
 ) -> Result<(), CliError> {
@@ -102,7 +102,7 @@ pub(crate) fn accept(
 
 /// Notes that definitions are approved or no longer approved.
 pub(crate) fn note<'a>(
-    context: &Context,
+    context: &CommandContext,
     event: &'static str,
     server: &ServerConfig,
     definitions: impl Iterator<Item = (PinKind, &'a str, &'a str)>,
@@ -119,16 +119,16 @@ pub(crate) fn note<'a>(
 }
 
 /// Whether what is held would be held by the scanner as well, as far as that is seen in it alone.
-pub(crate) fn is_suspicious(definition: &Held) -> bool {
-    use switchboard_scan::{scan_definition, scan_text, verdict};
+pub(crate) fn is_suspicious(definition: &QuarantinedDefinition) -> bool {
+    use switchboard_scan::{overall_severity, scan_definition, scan_text};
     let text = &definition.now;
     let findings = match definition.kind {
         PinKind::Instructions => {
             scan_text("", &serde_json::from_str::<String>(text).unwrap_or_default())
         }
-        PinKind::Tool => scan_definition(Kind::Tool, text),
-        PinKind::Prompt => scan_definition(Kind::Prompt, text),
-        PinKind::Template => scan_definition(Kind::Template, text),
+        PinKind::Tool => scan_definition(DefinitionKind::Tool, text),
+        PinKind::Prompt => scan_definition(DefinitionKind::Prompt, text),
+        PinKind::Template => scan_definition(DefinitionKind::Template, text),
     };
-    verdict(&findings) == Some(Severity::Block)
+    overall_severity(&findings) == Some(Severity::Block)
 }

@@ -6,15 +6,15 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use switchboard_config::{Config, read_policy};
 use switchboard_document::ConfigError;
-use switchboard_policy::{Offered, broken_example, idle_rules};
-use switchboard_rules::{Level, Policies, PolicyFile, PolicyLine};
+use switchboard_policy::{OfferedNames, check_examples, unused_rules};
+use switchboard_rules::{Policies, PolicyFile, PolicyLevel, PolicyLine};
 use switchboard_terminal::{CliError, exit_code, table};
 use switchboard_trust::offered_names;
 
 use crate::commands::policy::explain::ExplainArgs;
 use crate::commands::policy::replay::WhatIfArgs;
 use crate::commands::policy::{explain, replay, test};
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 #[command(
@@ -50,7 +50,7 @@ pub(crate) enum PolicyCommand {
     WhatIf(WhatIfArgs),
 }
 
-pub(crate) async fn run(context: &Context, policy: PolicyArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, policy: PolicyArgs) -> Result<u8, CliError> {
     match policy.command.unwrap_or(PolicyCommand::Show) {
         PolicyCommand::Show => show(context),
         PolicyCommand::Check { file } => check(context, file.as_deref()),
@@ -64,23 +64,23 @@ pub(crate) async fn run(context: &Context, policy: PolicyArgs) -> Result<u8, Cli
 ///
 /// # Errors
 /// When they cannot.
-pub(crate) fn usable(context: &Context) -> Result<Config, CliError> {
+pub(crate) fn usable(context: &CommandContext) -> Result<Config, CliError> {
     let config = context.silent_config();
-    match config.policies.broken.clone().or_else(|| broken_example(&config.policies)) {
+    match config.policies.broken.clone().or_else(|| check_examples(&config.policies)) {
         Some(problem) => Err(problem.into()),
         None => Ok(config),
     }
 }
 
-fn show(context: &Context) -> Result<u8, CliError> {
+fn show(context: &CommandContext) -> Result<u8, CliError> {
     let config = usable(context)?;
     let of_file = |file: &PolicyFile| {
         let lines = file.lines().into_iter();
-        lines.map(|line| Line::of(file, line)).collect::<Vec<_>>()
+        lines.map(|line| PolicyRow::new(file, line)).collect::<Vec<_>>()
     };
-    let lines: Vec<Line> = config.policies.files.iter().flat_map(of_file).collect();
+    let lines: Vec<PolicyRow> = config.policies.files.iter().flat_map(of_file).collect();
     if context.printer.json {
-        let all: Vec<Value> = lines.iter().map(Line::as_json).collect();
+        let all: Vec<Value> = lines.iter().map(PolicyRow::as_json).collect();
         context.printer.json(&all)?;
         return Ok(exit_code::OK);
     }
@@ -88,21 +88,21 @@ fn show(context: &Context) -> Result<u8, CliError> {
         context.printer.say("there are no rules; what nobody allowed is asked");
         return Ok(exit_code::OK);
     }
-    let rows: Vec<[String; 5]> = lines.iter().map(Line::row).collect();
+    let rows: Vec<[String; 5]> = lines.iter().map(PolicyRow::row).collect();
     let heading = ["level", "effect", "target", "when", "place"];
     context.printer.data(&table(context.printer.reader(), heading, &rows))?;
     Ok(exit_code::OK)
 }
 
 /// One line of a policy, and where it is.
-struct Line {
-    level: Level,
+struct PolicyRow {
+    level: PolicyLevel,
     place: String,
     says: PolicyLine,
 }
 
-impl Line {
-    fn of(file: &PolicyFile, says: PolicyLine) -> Self {
+impl PolicyRow {
+    fn new(file: &PolicyFile, says: PolicyLine) -> Self {
         let place = format!("{}:{}", file.file.display(), says.line);
         Self { level: file.level, place, says }
     }
@@ -125,15 +125,17 @@ impl Line {
     }
 }
 
-fn check(context: &Context, file: Option<&Path>) -> Result<u8, CliError> {
+fn check(context: &CommandContext, file: Option<&Path>) -> Result<u8, CliError> {
     let files = match file {
-        Some(file) => vec![checked(&context.environment.current_dir.join(file), Level::User)?],
+        Some(file) => {
+            vec![check_file(&context.environment.current_dir.join(file), PolicyLevel::User)?]
+        }
         None => usable(context)?.policies.files.clone(),
     };
     let config = context.silent_config();
     let names = offered_names(&context.places.state, &context.lock_folder(), &config);
-    let offered = Offered(names);
-    let warnings = idle_rules(&files, &offered);
+    let offered = OfferedNames(names);
+    let warnings = unused_rules(&files, &offered);
     let rules: usize = files.iter().map(|file| file.rules.len()).sum();
     let examples: usize = files
         .iter()
@@ -171,10 +173,10 @@ fn warning(warning: &ConfigError) -> Value {
 }
 
 /// A file as the rules of a level, with its examples checked.
-pub(crate) fn checked(path: &Path, level: Level) -> Result<PolicyFile, ConfigError> {
+pub(crate) fn check_file(path: &Path, level: PolicyLevel) -> Result<PolicyFile, ConfigError> {
     let file = read_policy(path, level)?;
     let alone = Policies { files: vec![file.clone()], broken: None };
-    match broken_example(&alone) {
+    match check_examples(&alone) {
         Some(problem) => Err(problem),
         None => Ok(file),
     }

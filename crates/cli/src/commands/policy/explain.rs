@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use switchboard_catalog::ResolvedCall;
 use switchboard_config::Config;
 use switchboard_core::{Caller, Face, Origin, ProposedCall, ServerId, Target, TargetKind};
-use switchboard_policy::{Explained, SessionFacts, Verdict};
+use switchboard_policy::{Explanation, SessionFacts, Verdict};
 use switchboard_terminal::{CliError, arguments_from_json, exit_code};
 use switchboard_text::escape_line;
 
 use crate::commands::policy::usable;
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
@@ -53,13 +53,13 @@ pub(crate) enum CallerChoice {
 }
 
 /// Explains one decision.
-pub(crate) async fn explain(context: &Context, wanted: ExplainArgs) -> Result<u8, CliError> {
+pub(crate) async fn explain(context: &CommandContext, wanted: ExplainArgs) -> Result<u8, CliError> {
     let config = usable(context)?;
     let target = target(&config, &wanted)?;
     let arguments = arguments_from_json(&wanted.args)?;
-    let id = context.known(&config, &target.server)?;
+    let id = context.server_id(&config, &target.server)?;
     let host = context.start(Some(vec![id.clone()]))?;
-    context.ready(&host, Some(&[id])).await?;
+    context.wait_ready(&host, Some(&[id])).await?;
     let resolved = host.lease().resolve(ProposedCall { target, arguments });
     host.stop().await;
     let call = resolved.map_err(|error| {
@@ -73,9 +73,10 @@ pub(crate) async fn explain(context: &Context, wanted: ExplainArgs) -> Result<u8
     })?;
     let mut session = SessionFacts::default();
     for text in &wanted.after {
-        session.imagine(text, |server| config.servers.contains_key(server));
+        session.assume_untrusted_read(text, |server| config.servers.contains_key(server));
     }
-    let explained = Told(Explained::of(&config, &call, &caller(wanted.caller), &session));
+    let explained =
+        ExplainedDecision(Explanation::new(&config, &call, &caller(wanted.caller), &session));
     if context.printer.json {
         context.printer.json(&explained.as_json(&call))?;
     } else {
@@ -85,11 +86,11 @@ pub(crate) async fn explain(context: &Context, wanted: ExplainArgs) -> Result<u8
 }
 
 /// What is told of a decision.
-struct Told(Explained);
+struct ExplainedDecision(Explanation);
 
-impl Told {
+impl ExplainedDecision {
     fn as_json(&self, call: &ResolvedCall) -> Value {
-        let (effect, by) = self.0.verdict.told();
+        let (effect, by) = self.0.verdict.effect_and_reason();
         let levels: Vec<Value> = self
             .0
             .rulings
@@ -116,7 +117,7 @@ impl Told {
     }
 
     fn text(&self, call: &ResolvedCall) -> String {
-        let (effect, by) = self.0.verdict.told();
+        let (effect, by) = self.0.verdict.effect_and_reason();
         let line = |text: &str| escape_line(text).into_owned();
         let mut text = String::new();
         // Writing to a `String` cannot fail.

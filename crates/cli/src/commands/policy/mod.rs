@@ -5,4 +5,4 @@ mod explain;
 mod replay;
 mod test;
 
-pub(crate) use command::{PolicyArgs, checked, run, usable};
+pub(crate) use command::{PolicyArgs, check_file, run, usable};

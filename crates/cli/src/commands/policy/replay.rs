@@ -7,14 +7,14 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use switchboard_host::host::ledger_file;
 use switchboard_host::past::past_call;
-use switchboard_policy::{Compared, Past};
-use switchboard_rules::Level;
-use switchboard_store::{Filter, Full, Reader};
+use switchboard_policy::{PastCall, VerdictChange};
+use switchboard_rules::PolicyLevel;
+use switchboard_store::{Filter, FullCall, LedgerReader};
 use switchboard_terminal::{CliError, exit_code, table};
-use switchboard_trust::Annotations;
+use switchboard_trust::PinnedAnnotations;
 
-use crate::commands::policy::{checked, usable};
-use crate::context::Context;
+use crate::commands::policy::{check_file, usable};
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct WhatIfArgs {
@@ -60,25 +60,25 @@ fn ago(text: &str) -> Result<Duration, String> {
 
 /// A call about which the two policies do not agree.
 struct Difference {
-    call: Full,
-    compared: Compared,
+    call: FullCall,
+    compared: VerdictChange,
 }
 
 /// Decides recorded calls by the rules of today and by the changed ones; gives 1 if they differ.
-pub(crate) async fn what_if(context: &Context, wanted: &WhatIfArgs) -> Result<u8, CliError> {
+pub(crate) async fn what_if(context: &CommandContext, wanted: &WhatIfArgs) -> Result<u8, CliError> {
     let config = usable(context)?;
     let level = match wanted.level {
-        LevelChoice::Enterprise => Level::Enterprise,
-        LevelChoice::Team => Level::Team,
-        LevelChoice::Project => Level::Project,
-        LevelChoice::User => Level::User,
+        LevelChoice::Enterprise => PolicyLevel::Enterprise,
+        LevelChoice::Team => PolicyLevel::Team,
+        LevelChoice::Project => PolicyLevel::Project,
+        LevelChoice::User => PolicyLevel::User,
     };
-    let file = checked(&context.environment.current_dir.join(&wanted.file), level)?;
+    let file = check_file(&context.environment.current_dir.join(&wanted.file), level)?;
     let changed = config.policies.with_file(file);
-    let calls = recorded(context, wanted).await?;
+    let calls = recorded_calls(context, wanted).await?;
     let count = calls.len();
-    let annotations = Annotations::load(&context.places.state, &config);
-    let past: Vec<Past> = calls.iter().map(|call| past_call(call, &annotations)).collect();
+    let annotations = PinnedAnnotations::load(&context.places.state, &config);
+    let past: Vec<PastCall> = calls.iter().map(|call| past_call(call, &annotations)).collect();
     let compared = switchboard_policy::what_if(&config, &changed, &past);
     let differences: Vec<Difference> = calls
         .into_iter()
@@ -89,7 +89,10 @@ pub(crate) async fn what_if(context: &Context, wanted: &WhatIfArgs) -> Result<u8
 }
 
 /// The calls of the record, the oldest first.
-async fn recorded(context: &Context, wanted: &WhatIfArgs) -> Result<Vec<Full>, CliError> {
+async fn recorded_calls(
+    context: &CommandContext,
+    wanted: &WhatIfArgs,
+) -> Result<Vec<FullCall>, CliError> {
     let path = ledger_file(&context.places.state);
     if !path.exists() {
         return Ok(Vec::new());
@@ -99,12 +102,16 @@ async fn recorded(context: &Context, wanted: &WhatIfArgs) -> Result<Vec<Full>, C
         Some(age) => filter.within(age),
         None => filter,
     };
-    let mut calls = Reader::at(&path).list_full(filter).await?;
+    let mut calls = LedgerReader::at(&path).list_full(filter).await?;
     calls.reverse();
     Ok(calls)
 }
 
-fn show(context: &Context, count: usize, differences: &[Difference]) -> Result<u8, CliError> {
+fn show(
+    context: &CommandContext,
+    count: usize,
+    differences: &[Difference],
+) -> Result<u8, CliError> {
     if context.printer.json {
         let all: Vec<Value> = differences.iter().map(as_json).collect();
         context.printer.json(&json!({"calls": count, "differences": all}))?;
@@ -112,7 +119,7 @@ fn show(context: &Context, count: usize, differences: &[Difference]) -> Result<u
         let rows: Vec<[String; 5]> = differences
             .iter()
             .map(|difference| {
-                let Difference { call, compared: Compared { today, then, by } } = difference;
+                let Difference { call, compared: VerdictChange { today, then, by } } = difference;
                 let summary = &call.summary;
                 [
                     summary.id.to_string(),
@@ -133,7 +140,7 @@ fn show(context: &Context, count: usize, differences: &[Difference]) -> Result<u
 }
 
 fn as_json(difference: &Difference) -> Value {
-    let Difference { call, compared: Compared { today, then, by } } = difference;
+    let Difference { call, compared: VerdictChange { today, then, by } } = difference;
     json!({
         "call": call.summary.id.to_string(),
         "target": format!("{}/{}", call.summary.server, call.summary.target),

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use switchboard_config::read_policy_cases;
-use switchboard_policy::{Imagined, Policy, Rules};
-use switchboard_rules::{Level, PolicyCase};
+use switchboard_policy::{ExampleCall, Policy, RuleContext};
+use switchboard_rules::{PolicyCase, PolicyLevel};
 use switchboard_terminal::{CliError, exit_code};
 
-use crate::commands::policy::{checked, usable};
-use crate::context::Context;
+use crate::commands::policy::{check_file, usable};
+use crate::context::CommandContext;
 
 /// What came of a case.
-struct Tried<'a> {
+struct CaseResult<'a> {
     case: &'a PolicyCase,
     got: &'static str,
     by: String,
@@ -21,34 +21,37 @@ struct Tried<'a> {
 
 /// Tries all cases of a file; gives 1 if one is not as expected.
 pub(crate) fn test(
-    context: &Context,
+    context: &CommandContext,
     cases: &Path,
     instead: Option<&Path>,
 ) -> Result<u8, CliError> {
     let here = &context.environment.current_dir;
     let config = usable(context)?;
     let policies = match instead {
-        Some(file) => config.policies.with_file(checked(&here.join(file), Level::User)?),
+        Some(file) => config.policies.with_file(check_file(&here.join(file), PolicyLevel::User)?),
         None => (*config.policies).clone(),
     };
     let cases = read_policy_cases(&here.join(cases))?;
-    let policy = Policy::of(&policies);
-    let tried: Vec<Tried<'_>> = cases
+    let policy = Policy::new(&policies);
+    let tried: Vec<CaseResult<'_>> = cases
         .iter()
         .map(|case| {
-            let imagined = Imagined::of(&case.call);
+            let imagined = ExampleCall::new(&case.call);
             let facts = imagined.facts(&case.call);
-            let rules = Rules { policy: Some(&policy), ..Rules::of(&config.settings, &[]) };
+            let rules = RuleContext {
+                policy: Some(&policy),
+                ..RuleContext::from_settings(&config.settings, &[])
+            };
             let server = config.servers.get(facts.target.server.as_str());
             // A server that is not configured says nothing by itself.
             let verdict = match server {
                 Some(server) => rules.verdict(&facts, Some(server)),
-                None => rules.verdict_alone(&facts),
+                None => rules.verdict_without_server(&facts),
             };
-            let (effect, by) = verdict.told();
+            let (effect, by) = verdict.effect_and_reason();
             let named = case.rule.as_ref().is_none_or(|rule| by.starts_with(&format!("`{rule}` ")));
             let is_well = effect == case.expect && named;
-            Tried { case, got: effect.as_str(), by: by.to_owned(), is_well }
+            CaseResult { case, got: effect.as_str(), by: by.to_owned(), is_well }
         })
         .collect();
     let wrong = tried.iter().filter(|tried| !tried.is_well).count();
@@ -65,7 +68,7 @@ pub(crate) fn test(
     Ok(if wrong == 0 { exit_code::OK } else { exit_code::TOOL_ERROR })
 }
 
-fn as_json(tried: &Tried<'_>) -> Value {
+fn as_json(tried: &CaseResult<'_>) -> Value {
     json!({
         "name": tried.case.name,
         "target": tried.case.call.target,
@@ -77,9 +80,11 @@ fn as_json(tried: &Tried<'_>) -> Value {
     })
 }
 
-fn sentence(tried: &Tried<'_>) -> String {
+fn sentence(tried: &CaseResult<'_>) -> String {
     let PolicyCase { call, expect, name, .. } = tried.case;
     let name = name.as_deref().unwrap_or(&call.target);
-    let (line, got, by) = (call.line, tried.got, &tried.by);
+    let line = call.line;
+    let got = tried.got;
+    let by = &tried.by;
     format!("case `{name}` (line {line}): expected {}, got {got} by {by}", expect.as_str())
 }

@@ -5,17 +5,19 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use switchboard_config::{Config, KnownList};
+use switchboard_config::{Config, KnownServersSource};
 use switchboard_registry::RegistryError;
-use switchboard_registry::client::{Found, Limits, OFFICIAL, Reach, Registry, RegistryAddress};
-use switchboard_registry::known::{KnownError, KnownServer, KnownServers};
-use switchboard_registry::plan::{Asked, Choice, Plan, choices};
-use switchboard_registry::server_json::{Listed, Status};
-use switchboard_terminal::{CliError, counted, exit_code, table};
+use switchboard_registry::client::{
+    FetchLimits, OFFICIAL, Registry, RegistryAddress, RegistryReach, WithAge,
+};
+use switchboard_registry::known_servers::{KnownError, KnownServer, KnownServers};
+use switchboard_registry::plan::{Asked, InstallChoice, InstallPlan, choices};
+use switchboard_registry::server_json::{ListedServer, ListingStatus};
+use switchboard_terminal::{CliError, exit_code, pluralize, table};
 use switchboard_text::escape_line;
 
 use crate::commands::registry::errors::registry_error;
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct RegistryArgs {
@@ -34,7 +36,7 @@ pub(crate) enum RegistryCommand {
         #[arg(long, short = 'n', default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1_000))]
         limit: u16,
         #[command(flatten)]
-        of: OfRegistry,
+        of: RegistryChoiceArgs,
     },
     /// Show a server, its versions, and what adding it would run
     #[command(disable_version_flag = true)]
@@ -45,7 +47,7 @@ pub(crate) enum RegistryCommand {
         #[arg(long, value_name = "VERSION")]
         version: Option<String>,
         #[command(flatten)]
-        of: OfRegistry,
+        of: RegistryChoiceArgs,
     },
     /// List the servers that are known for the domain of a web address
     Known {
@@ -56,17 +58,17 @@ pub(crate) enum RegistryCommand {
 
 /// Which registry.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct OfRegistry {
+pub(crate) struct RegistryChoiceArgs {
     /// The registry to ask, in place of those of the settings
     #[arg(long, value_name = "URL")]
     pub(crate) registry: Option<String>,
 }
 
 /// As much is shown of a line that others wrote.
-const LONGEST_LINE: usize = 500;
+const MAX_LINE_CHARS: usize = 500;
 
 /// Does what was asked.
-pub(crate) async fn run(context: &Context, args: RegistryArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, args: RegistryArgs) -> Result<u8, CliError> {
     match args.command {
         RegistryCommand::Search { words, limit, of } => {
             search(context, &words, usize::from(limit), &of).await
@@ -74,15 +76,15 @@ pub(crate) async fn run(context: &Context, args: RegistryArgs) -> Result<u8, Cli
         RegistryCommand::Show { name, version, of } => {
             show(context, &name, version.as_deref(), &of).await
         }
-        RegistryCommand::Known { url } => known(context, url.as_deref()).await,
+        RegistryCommand::Known { url } => list_known(context, url.as_deref()).await,
     }
 }
 
 /// The registries to ask, in order.
 pub(crate) fn registries(
-    context: &Context,
+    context: &CommandContext,
     config: &Config,
-    of: &OfRegistry,
+    of: &RegistryChoiceArgs,
 ) -> Result<Vec<Registry>, CliError> {
     let named: Vec<&str> = match (&of.registry, config.settings.discovery.registries.as_slice()) {
         (Some(registry), _) => vec![registry],
@@ -91,7 +93,7 @@ pub(crate) fn registries(
     };
     let open = |address: &str| {
         let address = RegistryAddress::new(address)?;
-        Registry::new(address, Some(&context.places.state), Limits::default())
+        Registry::new(address, Some(&context.places.state), FetchLimits::default())
     };
     named.into_iter().map(|address| open(address).map_err(registry_error)).collect()
 }
@@ -99,11 +101,11 @@ pub(crate) fn registries(
 /// The server of a name, from the first registry that knows it. One that cannot be asked is not
 /// passed over: somebody else could have taken the name in the next one.
 pub(crate) async fn lookup<'r>(
-    context: &Context,
+    context: &CommandContext,
     registries: &'r [Registry],
     name: &str,
     version: Option<&str>,
-) -> Result<(Listed, &'r Registry), CliError> {
+) -> Result<(ListedServer, &'r Registry), CliError> {
     let mut unknown = CliError::usage("there is no registry to ask");
     let version = version.filter(|version| *version != "latest");
     for registry in registries {
@@ -120,21 +122,22 @@ pub(crate) async fn lookup<'r>(
 }
 
 async fn search(
-    context: &Context,
+    context: &CommandContext,
     words: &[String],
     limit: usize,
-    of: &OfRegistry,
+    of: &RegistryChoiceArgs,
 ) -> Result<u8, CliError> {
-    let mut found: Vec<(String, Listed)> = Vec::new();
+    let mut found: Vec<(String, ListedServer)> = Vec::new();
     let config = context.config()?;
     for registry in registries(context, &config, of)? {
-        let answer: Found<Vec<Listed>> =
+        let answer: WithAge<Vec<ListedServer>> =
             registry.search(words, limit).await.map_err(registry_error)?;
         tell_age(context, &registry, answer.age);
         if answer.unreadable > 0 {
-            context
-                .printer
-                .warn(&format!("{} could not be read", counted(answer.unreadable, "entry")), None);
+            context.printer.warn(
+                &format!("{} could not be read", pluralize(answer.unreadable, "entry")),
+                None,
+            );
         }
         let known: Vec<String> = found.iter().map(|(_, one)| one.server.name.clone()).collect();
         let new = answer.value.into_iter().filter(|one| !known.contains(&one.server.name));
@@ -150,7 +153,7 @@ async fn search(
         .iter()
         .map(|(_, one)| {
             let status = one.status();
-            let mark = if status == Status::Active { "" } else { status.word() };
+            let mark = if status == ListingStatus::Active { "" } else { status.word() };
             [
                 one.server.name.clone(),
                 one.server.version().unwrap_or("?").to_owned(),
@@ -172,10 +175,10 @@ async fn search(
 }
 
 async fn show(
-    context: &Context,
+    context: &CommandContext,
     name: &str,
     version: Option<&str>,
-    of: &OfRegistry,
+    of: &RegistryChoiceArgs,
 ) -> Result<u8, CliError> {
     let config = context.config()?;
     let registries = registries(context, &config, of)?;
@@ -203,12 +206,12 @@ async fn show(
         }
         context.printer.json(&value)?;
     } else {
-        context.printer.data(&described(&listed, &versions, &choices))?;
+        context.printer.data(&description(&listed, &versions, &choices))?;
     }
     Ok(exit_code::OK)
 }
 
-fn in_json(listed: &Listed, registry: &str) -> Value {
+fn in_json(listed: &ListedServer, registry: &str) -> Value {
     let server = &listed.server;
     json!({
         "name": server.name,
@@ -223,22 +226,26 @@ fn in_json(listed: &Listed, registry: &str) -> Value {
     })
 }
 
-fn way_in_json(choice: &Choice) -> Value {
+fn way_in_json(choice: &InstallChoice) -> Value {
     let refused = choice.plan.as_ref().err().map(ToString::to_string);
     let plan = choice.plan.as_ref().ok();
     json!({
         "kind": choice.kind,
         "what": choice.what,
-        "runs": plan.map(Plan::shown),
+        "runs": plan.map(InstallPlan::display_text),
         "asks": plan.map(|plan| &plan.asked),
         "notes": plan.map(|plan| &plan.notes),
         "refused": refused,
     })
 }
 
-fn described(listed: &Listed, versions: &[Listed], choices: &[Choice]) -> String {
+fn description(
+    listed: &ListedServer,
+    versions: &[ListedServer],
+    choices: &[InstallChoice],
+) -> String {
     let server = &listed.server;
-    let line = short;
+    let line = short_line;
     let mut text = String::new();
     // Writing to a `String` cannot fail.
     _ = writeln!(
@@ -261,7 +268,7 @@ fn described(listed: &Listed, versions: &[Listed], choices: &[Choice]) -> String
         .iter()
         .take(20)
         .map(|one| {
-            let mark = if one.status() == Status::Active {
+            let mark = if one.status() == ListingStatus::Active {
                 String::new()
             } else {
                 format!(" ({})", one.status().word())
@@ -281,12 +288,12 @@ fn described(listed: &Listed, versions: &[Listed], choices: &[Choice]) -> String
     text
 }
 
-fn describe_way(text: &mut String, choice: &Choice) {
-    let line = short;
+fn describe_way(text: &mut String, choice: &InstallChoice) {
+    let line = short_line;
     _ = writeln!(text, "\n{}  {}", line(&choice.kind), line(&choice.what));
     match &choice.plan {
         Ok(plan) => {
-            _ = writeln!(text, "    {}", line(&plan.shown()));
+            _ = writeln!(text, "    {}", line(&plan.display_text()));
             for asked in &plan.asked {
                 _ = writeln!(text, "    asks for {}", question(asked));
             }
@@ -299,8 +306,8 @@ fn describe_way(text: &mut String, choice: &Choice) {
 }
 
 /// What others wrote, in a line that is not too long.
-fn short(text: &str) -> String {
-    let shown: String = text.chars().take(LONGEST_LINE).collect();
+fn short_line(text: &str) -> String {
+    let shown: String = text.chars().take(MAX_LINE_CHARS).collect();
     let more = if shown.len() < text.len() { "…" } else { "" };
     format!("{}{more}", escape_line(&shown))
 }
@@ -322,10 +329,10 @@ pub(crate) fn question(asked: &Asked) -> String {
     }
     let more = if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) };
     let about = asked.description.as_deref().map(|about| format!(": {about}")).unwrap_or_default();
-    short(&format!("{}{more}{about}", asked.name))
+    short_line(&format!("{}{more}{about}", asked.name))
 }
 
-async fn known(context: &Context, url: Option<&str>) -> Result<u8, CliError> {
+async fn list_known(context: &CommandContext, url: Option<&str>) -> Result<u8, CliError> {
     let config = context.config()?;
     let servers = known_servers(&config).await?;
     let wanted: Vec<&KnownServer> = match url {
@@ -354,9 +361,9 @@ async fn known(context: &Context, url: Option<&str>) -> Result<u8, CliError> {
 pub(crate) async fn known_servers(config: &Config) -> Result<KnownServers, CliError> {
     let wrong = |error: KnownError| CliError::new(exit_code::CONFIG, error.to_string());
     match &config.settings.discovery.known_servers {
-        None => KnownServers::ours().map_err(wrong),
-        Some(KnownList::Url(url)) => KnownServers::fetch(url).await.map_err(wrong),
-        Some(KnownList::File(file)) => {
+        None => KnownServers::built_in().map_err(wrong),
+        Some(KnownServersSource::Url(url)) => KnownServers::fetch(url).await.map_err(wrong),
+        Some(KnownServersSource::File(file)) => {
             let text = std::fs::read_to_string(file).map_err(|error| {
                 let message = format!(
                     "the list of known servers `{}` cannot be read: {error}",
@@ -364,23 +371,23 @@ pub(crate) async fn known_servers(config: &Config) -> Result<KnownServers, CliEr
                 );
                 CliError::new(exit_code::CONFIG, message)
             })?;
-            KnownServers::read(&text, Reach::Own).map_err(wrong)
+            KnownServers::read(&text, RegistryReach::Own).map_err(wrong)
         }
     }
 }
 
-fn tell_age(context: &Context, registry: &Registry, age: Option<Duration>) {
+fn tell_age(context: &CommandContext, registry: &Registry, age: Option<Duration>) {
     if let Some(age) = age {
         let message = format!(
             "the registry at `{}` cannot be reached; this is from the cache, {} old",
             registry.address().text(),
-            in_words(age)
+            age_text(age)
         );
         context.printer.warn(&message, None);
     }
 }
 
-fn in_words(age: Duration) -> String {
+fn age_text(age: Duration) -> String {
     let minutes = age.as_secs() / 60;
     match minutes {
         0 => format!("{} s", age.as_secs()),
@@ -399,7 +406,7 @@ mod tests {
         for (seconds, expected) in
             [(5, "5 s"), (60, "1 min"), (7_000, "116 min"), (10_800, "3 h"), (400_000, "4 days")]
         {
-            assert_eq!(in_words(Duration::from_secs(seconds)), expected);
+            assert_eq!(age_text(Duration::from_secs(seconds)), expected);
         }
     }
 }

@@ -4,5 +4,5 @@ mod command;
 pub(crate) mod errors;
 
 pub(crate) use command::{
-    OfRegistry, RegistryArgs, known_servers, lookup, question, registries, run,
+    RegistryArgs, RegistryChoiceArgs, known_servers, lookup, question, registries, run,
 };

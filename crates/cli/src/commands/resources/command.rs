@@ -6,18 +6,18 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use switchboard_catalog::definition;
 use switchboard_core::{Item, ProposedCall, Reply};
-use switchboard_files::{Existing, download};
+use switchboard_files::{IfExists, download};
 use switchboard_host::Host;
 use switchboard_terminal::{CliError, exit_code, table};
-use switchboard_wire::list::Item as Listed;
+use switchboard_wire::list::ListedItem as Listed;
 
-use crate::args::OfServer;
+use crate::args::ServerArg;
 use crate::commands::resources::watch;
 use crate::commands::resources::watch::WatchResourceArgs;
 use crate::commands::{call, outcome, tools};
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::running::offers;
-use crate::running::offers::Offered;
+use crate::running::offers::InstanceItem;
 
 /// Where the content of a resource goes.
 #[derive(Debug, Args)]
@@ -39,14 +39,14 @@ pub(crate) struct ResourcesArgs {
     #[command(subcommand)]
     pub(crate) command: Option<ResourcesCommand>,
     #[command(flatten)]
-    pub(crate) list: OfServer,
+    pub(crate) list: ServerArg,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ResourcesCommand {
     /// List resources and templates
     #[command(visible_alias = "ls")]
-    List(OfServer),
+    List(ServerArg),
     /// Read a resource
     Read {
         /// The server
@@ -61,7 +61,7 @@ pub(crate) enum ResourcesCommand {
 }
 
 /// Runs `switchboard resources`.
-pub(crate) async fn run(context: &Context, args: ResourcesArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, args: ResourcesArgs) -> Result<u8, CliError> {
     match args.command.unwrap_or(ResourcesCommand::List(args.list)) {
         ResourcesCommand::List(of) => list(context, &of).await,
         ResourcesCommand::Read { server, uri, to } => read(context, &server, &uri, &to).await,
@@ -70,16 +70,16 @@ pub(crate) async fn run(context: &Context, args: ResourcesArgs) -> Result<u8, Cl
 }
 
 /// Lists resources and templates.
-async fn list(context: &Context, of: &OfServer) -> Result<u8, CliError> {
-    let running = offers::offered(context, of, "resources").await?;
+async fn list(context: &CommandContext, of: &ServerArg) -> Result<u8, CliError> {
+    let running = offers::instance_items(context, of, "resources").await?;
     let offered: Vec<(String, String, Listed)> = match running {
         Some(all) => {
-            let parts = |one: Offered| (one.server.clone(), one.kind.clone(), one.item());
+            let parts = |one: InstanceItem| (one.server.clone(), one.kind.clone(), one.item());
             all.into_iter().map(parts).collect()
         }
         None => {
             let host = tools::start(context, of).await?;
-            let offered = own(&host);
+            let offered = own_resources(&host);
             host.stop().await;
             offered
         }
@@ -104,7 +104,7 @@ async fn list(context: &Context, of: &OfServer) -> Result<u8, CliError> {
 }
 
 /// What the servers of a host of our own offer.
-fn own(host: &Host) -> Vec<(String, String, Listed)> {
+fn own_resources(host: &Host) -> Vec<(String, String, Listed)> {
     let lease = host.lease();
     let mut offered = Vec::new();
     for server in lease.catalog().servers() {
@@ -119,13 +119,19 @@ fn own(host: &Host) -> Vec<(String, String, Listed)> {
 }
 
 /// Reads a resource, to the terminal or to a file.
-async fn read(context: &Context, server: &str, uri: &str, to: &Output) -> Result<u8, CliError> {
+async fn read(
+    context: &CommandContext,
+    server: &str,
+    uri: &str,
+    to: &Output,
+) -> Result<u8, CliError> {
     let proposed = ProposedCall::resource(server, uri);
-    let named = to.download.then(|| PathBuf::from(download::name_of(uri)));
+    let named = to.download.then(|| PathBuf::from(download::file_name_for(uri)));
     let file = to.output.clone().or(named);
-    let existing = if to.force { Existing::Replace } else { Existing::Keep };
-    let (target, how) = (proposed.target.clone(), call::How::person());
-    let ended = call::anywhere(context, proposed, &how).await?;
+    let existing = if to.force { IfExists::Replace } else { IfExists::Keep };
+    let target = proposed.target.clone();
+    let how = call::CallSettings::person();
+    let ended = call::run_anywhere(context, proposed, &how).await?;
     let text = ended.outcome.result.as_ref().map(|bytes| String::from_utf8_lossy(bytes));
     if let (Some(file), Some(text)) = (&file, &text)
         && let Ok(reply) = outcome::read(&target, text)
@@ -140,17 +146,17 @@ async fn read(context: &Context, server: &str, uri: &str, to: &Output) -> Result
 }
 
 fn write(
-    context: &Context,
+    context: &CommandContext,
     reply: &Reply,
     file: &Path,
     roots: &[PathBuf],
-    existing: Existing,
+    existing: IfExists,
 ) -> Result<u8, CliError> {
     let mut content = Vec::new();
     for item in &reply.items {
         match item {
             Item::Resource { blob: Some(blob), .. } => {
-                content = outcome::decoded(blob)?;
+                content = outcome::decode_base64(blob)?;
                 break;
             }
             Item::Resource { text: Some(part), .. } => content.extend_from_slice(part.as_bytes()),

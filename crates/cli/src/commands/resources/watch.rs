@@ -2,15 +2,15 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use switchboard_core::{Caller, ProposedCall, What};
+use switchboard_core::{Caller, EventKind, ProposedCall};
 use switchboard_host::Host;
 use switchboard_terminal::{CliError, exit_code};
 use switchboard_text::escape_line;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::args::OfServer;
+use crate::args::ServerArg;
 use crate::commands::{call, tools};
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// Watching a resource.
 #[derive(Debug, Args)]
@@ -25,8 +25,11 @@ pub(crate) struct WatchResourceArgs {
 }
 
 /// Watches a resource; Ctrl-C ends it well.
-pub(crate) async fn watch(context: &Context, wanted: &WatchResourceArgs) -> Result<u8, CliError> {
-    let only = OfServer { server: Some(wanted.server.clone()) };
+pub(crate) async fn watch(
+    context: &CommandContext,
+    wanted: &WatchResourceArgs,
+) -> Result<u8, CliError> {
+    let only = ServerArg { server: Some(wanted.server.clone()) };
     let host = tools::start(context, &only).await?;
     let mut events = host.events().watch();
     let watching = async {
@@ -35,7 +38,7 @@ pub(crate) async fn watch(context: &Context, wanted: &WatchResourceArgs) -> Resu
             .map_err(|error| CliError::new(exit_code::NOT_RUN, error.to_string()))?;
         loop {
             match events.recv().await {
-                Ok(event) => take_in(context, &host, wanted, event.what).await?,
+                Ok(event) => handle_event(context, &host, wanted, event.what).await?,
                 Err(RecvError::Lagged(missed)) => {
                     context.printer.say(&format!("{missed} events were missed"));
                 }
@@ -49,14 +52,14 @@ pub(crate) async fn watch(context: &Context, wanted: &WatchResourceArgs) -> Resu
     outcome.unwrap_or(Ok(())).map(|()| exit_code::OK)
 }
 
-async fn take_in(
-    context: &Context,
+async fn handle_event(
+    context: &CommandContext,
     host: &Host,
     wanted: &WatchResourceArgs,
-    what: What,
+    what: EventKind,
 ) -> Result<(), CliError> {
     match what {
-        What::ResourceSubscribed { server, uri, problem } if server == wanted.server => {
+        EventKind::ResourceSubscribed { server, uri, problem } if server == wanted.server => {
             let uri = escape_line(&uri);
             match problem {
                 None => context.printer.say(&format!("watching {uri} of {server}")),
@@ -68,7 +71,7 @@ async fn take_in(
             }
             Ok(())
         }
-        What::ResourceUpdated { server, uri } if server == wanted.server => {
+        EventKind::ResourceUpdated { server, uri } if server == wanted.server => {
             if wanted.read {
                 show_content(context, host, &server, &uri).await
             } else if context.printer.json {
@@ -83,7 +86,7 @@ async fn take_in(
 }
 
 async fn show_content(
-    context: &Context,
+    context: &CommandContext,
     host: &Host,
     server: &str,
     uri: &str,
@@ -91,7 +94,9 @@ async fn show_content(
     let proposed = ProposedCall::resource(server, uri);
     if !context.printer.json {
         // A resource that cannot be read this time may be readable the next.
-        return call::execute(context, host, proposed, call::How::person()).await.map(|_| ());
+        return call::execute(context, host, proposed, call::CallSettings::person())
+            .await
+            .map(|_| ());
     }
     let record = host.call(&host.lease(), proposed, &Caller::person()).await;
     let result = record.outcome.result.as_ref();

@@ -2,11 +2,11 @@
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
-use switchboard_host::{AskKind, Form, Waiting, restore_ask};
-use switchboard_store::{AskedFor, Entry, Given, Matter, State};
+use switchboard_host::{AskKind, Form, ReviewQueue, restore_ask};
+use switchboard_store::{AskedFor, EntryState, Matter, QueueEntry, UserDecision};
 use switchboard_terminal::{CliError, exit_code, open_address};
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct AnswerArgs {
@@ -52,37 +52,37 @@ pub(crate) enum AnswerWord {
 }
 
 /// The fewest characters of a digest that tell it from others.
-const SHORTEST_DIGEST: usize = 8;
+const MIN_DIGEST_CHARS: usize = 8;
 
 /// Who answers, for whoever comes too late.
-pub(crate) fn by() -> String {
+pub(crate) fn answerer() -> String {
     format!("`switchboard review` in process {}", std::process::id())
 }
 
 /// Answers an entry.
 pub(crate) async fn answer(
-    context: &Context,
-    waiting: &Waiting,
+    context: &CommandContext,
+    waiting: &ReviewQueue,
     answer: AnswerArgs,
 ) -> Result<u8, CliError> {
     let entry = waiting.find(&answer.id.to_lowercase()).await?;
     let digest = match &answer.digest {
-        Some(given) if given.len() < SHORTEST_DIGEST => {
-            let why = format!("a digest has at least {SHORTEST_DIGEST} characters here");
+        Some(given) if given.len() < MIN_DIGEST_CHARS => {
+            let why = format!("a digest has at least {MIN_DIGEST_CHARS} characters here");
             return Err(CliError::usage(why));
         }
         // What does not begin so is quoted as it is, and refused.
         Some(given) if !entry.digest.starts_with(&given.to_lowercase()) => given.clone(),
         Some(_) | None => entry.digest.clone(),
     };
-    let given = given(&entry, &answer)?;
+    let given = parse_decision(&entry, &answer)?;
     let word = given.word();
     // What is not going to be taken is not opened either.
-    let is_taken = digest == entry.digest && entry.state == State::Waiting;
+    let is_taken = digest == entry.digest && entry.state == EntryState::Waiting;
     if answer.word == AnswerWord::Open && is_taken {
         open(&entry)?;
     }
-    waiting.answer(&entry.id, &digest, given, &by()).await?;
+    waiting.answer(&entry.id, &digest, given, &answerer()).await?;
     if context.printer.json {
         context.printer.json(&json!({"id": entry.id, "digest": digest, "answered": word}))?;
     } else {
@@ -91,7 +91,7 @@ pub(crate) async fn answer(
     Ok(exit_code::OK)
 }
 
-fn given(entry: &Entry, answer: &AnswerArgs) -> Result<Given, CliError> {
+fn parse_decision(entry: &QueueEntry, answer: &AnswerArgs) -> Result<UserDecision, CliError> {
     let AnswerArgs { word, tell, json_args, field, .. } = answer;
     let only = |flag: &str, with: &str| {
         Err(CliError::usage(format!("`{flag}` goes with `{with}` and nothing else")))
@@ -107,26 +107,29 @@ fn given(entry: &Entry, answer: &AnswerArgs) -> Result<Given, CliError> {
     }
     Ok(match word {
         AnswerWord::Run => match json_args {
-            Some(arguments) => Given::RunWith(arguments.clone()),
-            None => Given::Run,
+            Some(arguments) => UserDecision::RunWith(arguments.clone()),
+            None => UserDecision::Run,
         },
-        AnswerWord::Session => Given::Session,
-        AnswerWord::Always => Given::Always,
-        AnswerWord::Skip => Given::Skip,
+        AnswerWord::Session => UserDecision::Session,
+        AnswerWord::Always => UserDecision::Always,
+        AnswerWord::Skip => UserDecision::Skip,
         AnswerWord::Reject => match tell {
-            Some(instead) => Given::Reject(instead.clone()),
-            None => Given::Skip,
+            Some(instead) => UserDecision::Reject(instead.clone()),
+            None => UserDecision::Skip,
         },
-        AnswerWord::Accept => Given::Accept(filled_in(entry, field)?),
-        AnswerWord::Decline => Given::Decline,
-        AnswerWord::Cancel => Given::Cancel,
-        AnswerWord::Open => Given::Accept(None),
+        AnswerWord::Accept => UserDecision::Accept(form_content(entry, field)?),
+        AnswerWord::Decline => UserDecision::Decline,
+        AnswerWord::Cancel => UserDecision::Cancel,
+        AnswerWord::Open => UserDecision::Accept(None),
     })
 }
 
 /// What the fields say, by the form that the server sent.
-fn filled_in(entry: &Entry, words: &[String]) -> Result<Option<Map<String, Value>>, CliError> {
-    let Some(form) = form_of(entry)? else {
+fn form_content(
+    entry: &QueueEntry,
+    words: &[String],
+) -> Result<Option<Map<String, Value>>, CliError> {
+    let Some(form) = parse_form(entry)? else {
         return match words {
             [] => Ok(None),
             _ => Err(CliError::usage(format!("`{}` has no form to fill in", entry.id))),
@@ -160,7 +163,7 @@ fn filled_in(entry: &Entry, words: &[String]) -> Result<Option<Map<String, Value
     Ok(Some(content))
 }
 
-fn form_of(entry: &Entry) -> Result<Option<Form>, CliError> {
+fn parse_form(entry: &QueueEntry) -> Result<Option<Form>, CliError> {
     let Matter::Ask(ask) = &entry.asked.matter else { return Ok(None) };
     let ask = restore_ask(&entry.asked, ask);
     let ask = ask.map_err(|bad| CliError::new(exit_code::TROUBLE, bad.to_string()))?;
@@ -171,7 +174,7 @@ fn form_of(entry: &Entry) -> Result<Option<Form>, CliError> {
 }
 
 /// Opens the address that an entry is about.
-fn open(entry: &Entry) -> Result<(), CliError> {
+fn open(entry: &QueueEntry) -> Result<(), CliError> {
     let Matter::Ask(ask) = &entry.asked.matter else {
         return Err(CliError::usage(format!("`{}` has no address to open", entry.id)));
     };

@@ -5,21 +5,21 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use switchboard_core::Risk;
-use switchboard_host::{USUAL_LIMIT, Waiting, restore_ask};
-use switchboard_store::{AskMatter, AskedFor, Entry, Given, Matter, State};
+use switchboard_host::{DEFAULT_REVIEW_LIMIT, ReviewQueue, restore_ask};
+use switchboard_store::{AskMatter, AskedFor, EntryState, Matter, QueueEntry, UserDecision};
 use switchboard_terminal::{
-    CallQuestion, CallResponse, CliError, Patience, ask_line, exit_code, has_person, is_yes,
+    CallQuestion, CallResponse, CliError, ReviewWait, ask_line, exit_code, has_person, is_yes,
     present_ask, question_title, reason_with_risk, table,
 };
 use switchboard_text::{escape, escape_json, escape_line};
 
 use crate::commands::review::answer::AnswerArgs;
 use crate::commands::review::{answer, remembered};
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// How long a command waits for an answer from elsewhere.
 #[derive(Clone, Copy, Debug, Default, Args)]
-pub(crate) struct WaitForReview {
+pub(crate) struct ReviewWaitArgs {
     /// Where nobody can be asked, wait for an answer by `switchboard review`: as long as the
     /// settings say, or so long: 90s, 10m, 2h
     #[arg(
@@ -29,7 +29,7 @@ pub(crate) struct WaitForReview {
         require_equals = true,
         default_missing_value = "usual"
     )]
-    pub(crate) patience: Option<Patience>,
+    pub(crate) patience: Option<ReviewWait>,
 }
 
 #[derive(Debug, Args)]
@@ -72,11 +72,11 @@ pub(crate) enum ReviewCommand {
 }
 
 /// How often is looked whether what is put here was answered elsewhere.
-const LOOK: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Lists, shows and answers what waits.
-pub(crate) async fn run(context: &Context, review: ReviewArgs) -> Result<u8, CliError> {
-    let waiting = context.waiting(&context.places, USUAL_LIMIT);
+pub(crate) async fn run(context: &CommandContext, review: ReviewArgs) -> Result<u8, CliError> {
+    let waiting = context.review_queue(&context.places, DEFAULT_REVIEW_LIMIT);
     match review.command {
         Some(ReviewCommand::List { watch: true }) => watch(context, &waiting).await,
         Some(ReviewCommand::List { watch: false }) => {
@@ -91,14 +91,14 @@ pub(crate) async fn run(context: &Context, review: ReviewArgs) -> Result<u8, Cli
             let entries = waiting.list().await?;
             list(context, &entries)?;
             if has_person() && !context.printer.json {
-                return put_all(context, &waiting, entries).await;
+                return ask_all(context, &waiting, entries).await;
             }
             Ok(exit_code::OK)
         }
     }
 }
 
-fn list(context: &Context, entries: &[Entry]) -> Result<(), CliError> {
+fn list(context: &CommandContext, entries: &[QueueEntry]) -> Result<(), CliError> {
     if context.printer.json {
         return context.printer.json(&entries.iter().map(as_json).collect::<Vec<_>>());
     }
@@ -113,10 +113,10 @@ fn list(context: &Context, entries: &[Entry]) -> Result<(), CliError> {
             [
                 entry.id.clone(),
                 matter.word().to_owned(),
-                about(matter),
+                matter_line(matter),
                 entry.asked.call.clone().unwrap_or_default(),
-                left(entry),
-                what(matter),
+                time_left(entry),
+                matter_text(matter),
             ]
         })
         .collect();
@@ -124,11 +124,11 @@ fn list(context: &Context, entries: &[Entry]) -> Result<(), CliError> {
     context.printer.data(&table(context.printer.reader(), heading, &rows))
 }
 
-async fn watch(context: &Context, waiting: &Waiting) -> Result<u8, CliError> {
+async fn watch(context: &CommandContext, waiting: &ReviewQueue) -> Result<u8, CliError> {
     let mut watch = waiting.watch();
     let watching = async {
         loop {
-            list(context, &watch.changed().await?)?;
+            list(context, &watch.next_change().await?)?;
         }
     };
     let outcome: Option<Result<(), CliError>> =
@@ -136,7 +136,7 @@ async fn watch(context: &Context, waiting: &Waiting) -> Result<u8, CliError> {
     outcome.unwrap_or(Ok(())).map(|()| exit_code::OK)
 }
 
-fn show(context: &Context, entry: &Entry) -> Result<u8, CliError> {
+fn show(context: &CommandContext, entry: &QueueEntry) -> Result<u8, CliError> {
     if context.printer.json {
         return context.printer.json(&as_json(entry)).map(|()| exit_code::OK);
     }
@@ -147,11 +147,11 @@ fn show(context: &Context, entry: &Entry) -> Result<u8, CliError> {
         }
     };
     let matter = &entry.asked.matter;
-    add("about", Some(&about(matter)));
+    add("about", Some(&matter_line(matter)));
     add("call", entry.asked.call.as_deref());
     add("reference", entry.asked.reference.as_deref());
     add("caller", entry.asked.caller.as_deref());
-    add("process", entry.process().map(|process| process.to_string()).as_deref());
+    add("process", entry.process_id().map(|process| process.to_string()).as_deref());
     add("digest", Some(&entry.digest));
     let body = match matter {
         Matter::Review(review) => {
@@ -182,23 +182,23 @@ fn show(context: &Context, entry: &Entry) -> Result<u8, CliError> {
 }
 
 /// Puts one after another to the person at this terminal, who may leave at any time.
-async fn put_all(
-    context: &Context,
-    waiting: &Waiting,
-    entries: Vec<Entry>,
+async fn ask_all(
+    context: &CommandContext,
+    waiting: &ReviewQueue,
+    entries: Vec<QueueEntry>,
 ) -> Result<u8, CliError> {
     for entry in entries {
         let given = tokio::select! {
             biased;
             () = context.interrupts.token().cancelled() => return Ok(exit_code::INTERRUPTED),
-            how = over(waiting, &entry.id) => {
+            how = wait_ended(waiting, &entry.id) => {
                 context.printer.say(&format!("`{}` does not wait any more: {how}", entry.id));
                 continue;
             }
-            given = put(&entry) => given?,
+            given = ask_person(&entry) => given?,
         };
         let Some(given) = given else { return Ok(exit_code::INTERRUPTED) };
-        let by = answer::by();
+        let by = answer::answerer();
         match waiting.answer(&entry.id, &entry.digest, given, &by).await {
             Ok(()) => context.printer.say(&format!("`{}` is answered", entry.id)),
             // Another one was faster; the next one may still wait.
@@ -209,7 +209,7 @@ async fn put_all(
 }
 
 /// What the person says to an entry; nothing when they leave.
-async fn put(entry: &Entry) -> Result<Option<Given>, CliError> {
+async fn ask_person(entry: &QueueEntry) -> Result<Option<UserDecision>, CliError> {
     let unusable = |why: String| CliError::new(exit_code::TROUBLE, why);
     match &entry.asked.matter {
         Matter::Review(review) => {
@@ -221,7 +221,7 @@ async fn put(entry: &Entry) -> Result<Option<Given>, CliError> {
                 is_tool: review.is_tool(),
             };
             Ok(match asked.present().await {
-                CallResponse::Answer(answer) => Some(Given::from(&answer)),
+                CallResponse::Answer(answer) => Some(UserDecision::from(&answer)),
                 CallResponse::Left | CallResponse::Gone => None,
             })
         }
@@ -235,55 +235,59 @@ async fn put(entry: &Entry) -> Result<Option<Given>, CliError> {
                 let hint = format!("`switchboard review answer {} accept` or `decline`", entry.id);
                 return Err(unusable(why).with_hint(hint));
             };
-            Ok(present_ask(ask).await.map(|reply| Given::from(&reply)))
+            Ok(present_ask(ask).await.map(|reply| UserDecision::from(&reply)))
         }
     }
 }
 
 /// A yes or a no to something that is shown whole.
-async fn consent(ask: &AskMatter, details: &Value) -> Option<Given> {
+async fn consent(ask: &AskMatter, details: &Value) -> Option<UserDecision> {
     let shown = format!("{}\n{}", escape(&ask.message), escape(&format!("{details:#}")));
     let said = ask_line(&format!("{shown}\nAgree? [y/N] ")).await?;
-    Some(if is_yes(said.trim()) { Given::Accept(None) } else { Given::Decline })
+    Some(if is_yes(said.trim()) { UserDecision::Accept(None) } else { UserDecision::Decline })
 }
 
 /// Waits until an entry has ended without us.
-async fn over(waiting: &Waiting, id: &str) -> String {
+async fn wait_ended(waiting: &ReviewQueue, id: &str) -> String {
     loop {
         match waiting.find(id).await {
-            Ok(Entry { state: State::Waiting, .. }) => tokio::time::sleep(LOOK).await,
+            Ok(QueueEntry { state: EntryState::Waiting, .. }) => {
+                tokio::time::sleep(POLL_INTERVAL).await;
+            }
             Ok(entry) => return state(&entry),
             Err(error) => return error.to_string(),
         }
     }
 }
 
-fn state(entry: &Entry) -> String {
+fn state(entry: &QueueEntry) -> String {
     match &entry.state {
-        State::Waiting if entry.is_left => format!("waits, for {}", left(entry)),
-        State::Waiting => format!("waits for {} more", left(entry)),
-        State::Answered { by, word } => format!("answered with `{word}` by {}", escape_line(by)),
-        State::Withdrawn { why } => format!("withdrawn: {}", escape_line(why)),
-        State::Expired => "nobody answered in time".to_owned(),
+        EntryState::Waiting if entry.is_left => format!("waits, for {}", time_left(entry)),
+        EntryState::Waiting => format!("waits for {} more", time_left(entry)),
+        EntryState::Answered { by, word } => {
+            format!("answered with `{word}` by {}", escape_line(by))
+        }
+        EntryState::Withdrawn { why } => format!("withdrawn: {}", escape_line(why)),
+        EntryState::Expired => "nobody answered in time".to_owned(),
     }
 }
 
-fn about(matter: &Matter) -> String {
+fn matter_line(matter: &Matter) -> String {
     match matter.target() {
         Some(target) => format!("{}/{target}", matter.server()),
         None => matter.server().to_owned(),
     }
 }
 
-fn what(matter: &Matter) -> String {
+fn matter_text(matter: &Matter) -> String {
     match matter {
         Matter::Review(review) => review.arguments.clone(),
         Matter::Ask(ask) => ask.message.clone(),
     }
 }
 
-fn left(entry: &Entry) -> String {
-    let left = match entry.left().as_secs() {
+fn time_left(entry: &QueueEntry) -> String {
+    let left = match entry.time_left().as_secs() {
         seconds if seconds < 120 => format!("{seconds} s"),
         seconds if seconds < 7_200 => format!("{} min", seconds / 60),
         seconds => format!("{} h", seconds / 3_600),
@@ -292,7 +296,7 @@ fn left(entry: &Entry) -> String {
     if entry.is_left { format!("{left}; its program has ended") } else { left }
 }
 
-fn as_json(entry: &Entry) -> Value {
+fn as_json(entry: &QueueEntry) -> Value {
     let matter = &entry.asked.matter;
     let mut value = json!({
         "id": entry.id,
@@ -303,7 +307,7 @@ fn as_json(entry: &Entry) -> Value {
         "call": entry.asked.call,
         "reference": entry.asked.reference,
         "caller": entry.asked.caller,
-        "process": entry.process(),
+        "process": entry.process_id(),
         "program_ended": entry.is_left,
         "created": entry.created_at.to_string(),
         "expires": entry.expires_at.to_string(),
@@ -328,18 +332,18 @@ fn as_json(entry: &Entry) -> Value {
     };
     if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
         value.extend(more);
-        if let State::Answered { by, word } = &entry.state {
+        if let EntryState::Answered { by, word } = &entry.state {
             value.insert("answered".to_owned(), json!({"by": by, "with": word}));
         }
     }
     value
 }
 
-const fn state_word(state: &State) -> &'static str {
+const fn state_word(state: &EntryState) -> &'static str {
     match state {
-        State::Waiting => "waiting",
-        State::Answered { .. } => "answered",
-        State::Withdrawn { .. } => "withdrawn",
-        State::Expired => "expired",
+        EntryState::Waiting => "waiting",
+        EntryState::Answered { .. } => "answered",
+        EntryState::Withdrawn { .. } => "withdrawn",
+        EntryState::Expired => "expired",
     }
 }

@@ -4,4 +4,4 @@ mod answer;
 mod command;
 mod remembered;
 
-pub(crate) use command::{ReviewArgs, WaitForReview, run};
+pub(crate) use command::{ReviewArgs, ReviewWaitArgs, run};

@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 use switchboard_config::remove_auto_approve;
 use switchboard_terminal::{CliError, exit_code, table};
 use switchboard_text::escape_line;
-use switchboard_trust::Remembered;
+use switchboard_trust::AlwaysAnswers;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// Lists what is always allowed by an answer.
-pub(crate) fn list(context: &Context) -> Result<u8, CliError> {
-    let remembered = Remembered::load(&context.places.state)?;
+pub(crate) fn list(context: &CommandContext) -> Result<u8, CliError> {
+    let remembered = AlwaysAnswers::load(&context.places.state)?;
     let all = remembered
         .always
         .iter()
@@ -42,8 +42,8 @@ pub(crate) fn list(context: &Context) -> Result<u8, CliError> {
 }
 
 /// Takes an answer back: the tool is asked about again.
-pub(crate) fn forget(context: &Context, server: &str, tool: &str) -> Result<u8, CliError> {
-    let remembered = Remembered::load(&context.places.state)?;
+pub(crate) fn forget(context: &CommandContext, server: &str, tool: &str) -> Result<u8, CliError> {
+    let remembered = AlwaysAnswers::load(&context.places.state)?;
     if remembered.always.get(server).is_none_or(|tools| !tools.contains_key(tool)) {
         let message = format!("nothing is remembered of `{server}/{tool}`");
         return Err(
@@ -57,8 +57,9 @@ pub(crate) fn forget(context: &Context, server: &str, tool: &str) -> Result<u8, 
     if let Some(file) = source.or_else(|| context.places.user.clone()) {
         remove_auto_approve(&file, server, tool)?;
     }
-    Remembered::change(&context.places.state, server, tool, None)?;
-    let (server, tool) = (escape_line(server), escape_line(tool));
+    AlwaysAnswers::set(&context.places.state, server, tool, None)?;
+    let server = escape_line(server);
+    let tool = escape_line(tool);
     context.printer.say(&format!("`{server}/{tool}` is asked about again"));
     Ok(exit_code::OK)
 }

@@ -7,9 +7,10 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 use switchboard_chat::StartOptions;
-use switchboard_config::GatewayReview;
-use switchboard_console::{Onlookers, Talks};
-use switchboard_gateway::http::{Door, Pages};
+use switchboard_config::{Config, GatewayReview};
+use switchboard_console::{Conversations, PagePresence};
+use switchboard_core::ServerId;
+use switchboard_gateway::http::{AccessControl, Pages};
 use switchboard_gateway::{Gateway, NameMode, http};
 use switchboard_host::Host;
 use switchboard_rules::Pattern;
@@ -18,17 +19,17 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::commands::first_use;
-use crate::commands::serve::at_console::AtConsole;
-use crate::commands::serve::console::Wish;
+use crate::commands::serve::at_console::ConsoleReviewer;
+use crate::commands::serve::console::ServeConsoleOptions;
 use crate::commands::serve::grpc::EditorArgs;
-use crate::commands::serve::registry::Fleet;
+use crate::commands::serve::registry::FleetDirectory;
 use crate::commands::serve::wishes::{
-    LimitArgs, NameChoice, OauthArgs, ReviewChoice, ToolChoice, Wishes, sound,
+    LimitArgs, NameChoice, OauthArgs, ReviewChoice, ServeOptions, ToolChoice, valid_settings,
 };
 use crate::commands::serve::{console, door, grpc, notices};
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::recorded;
-use crate::running::instance::Instance;
+use crate::running::instance::RunningInstance;
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
@@ -88,37 +89,37 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// Serves until it is told to end.
-pub(crate) async fn run(context: &Context, serve: ServeArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, serve: ServeArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     let over_pipes = serve.stdio;
-    let talks = Talks::default();
-    let mut beside = Beside {
-        console: Wish {
+    let talks = Conversations::default();
+    let mut beside = SideServices {
+        console: ServeConsoleOptions {
             left_out: serve.no_console,
             registry: serve.registry,
             url: serve.console_url.clone(),
             talks: talks.clone(),
-            onlookers: Onlookers::default(),
+            onlookers: PagePresence::default(),
             only: Vec::new(),
         },
         grpc: None,
     };
     let is_alone = serve.editor.grpc.is_some() && serve.listen.is_none();
-    let editors = grpc::Wish::of(context, &config, &serve.editor).await?;
-    let wishes = Wishes::of(serve, sound(context, &config)?);
-    let only: Vec<_> =
-        wishes.servers.iter().map(|name| context.known(&config, name)).collect::<Result<_, _>>()?;
+    let editors = grpc::ServeGrpcOptions::from_args(context, &config, &serve.editor).await?;
+    let wishes = ServeOptions::from_args(serve, valid_settings(context, &config)?);
+    let only = server_ids(context, &config, &wishes.servers)?;
     beside.console.only.clone_from(&only);
     let only = (!only.is_empty()).then_some(only);
     let allow = patterns_without_review(wishes.review);
     let has_port = !over_pipes && !is_alone;
-    let door = if has_port { door::door(context, &wishes)? } else { Door::default() };
+    let door =
+        if has_port { door::access_control(context, &wishes)? } else { AccessControl::default() };
     let listener = if has_port { Some(listen(wishes.listen).await?) } else { None };
     let editors = editors.open(context).await?;
-    beside.grpc = editors.place();
+    beside.grpc = editors.address();
     let people = match !has_port || beside.console.left_out {
         true => People::nobody(&context.printer),
-        false => AtConsole::people(&context.printer, &talks, &beside.console.onlookers),
+        false => ConsoleReviewer::people(&context.printer, &talks, &beside.console.onlookers),
     };
     let people = people.with_new_servers();
     let host = context.start_at(
@@ -127,18 +128,18 @@ pub(crate) async fn run(context: &Context, serve: ServeArgs) -> Result<u8, CliEr
         StartOptions { only: only.clone(), people, allow, model: None },
     )?;
     let told_all = CancellationToken::new();
-    let telling =
-        first_use::tell_of_unseen(context.printer.clone(), host.clone(), told_all.clone());
+    let printer = &context.printer;
+    let telling = first_use::report_unseen(printer.clone(), host.clone(), told_all.clone());
     let telling = tokio::spawn(telling);
-    let problems =
-        notices::tell_of_problems(context.printer.clone(), host.clone(), told_all.clone());
+    let problems = notices::report_problems(printer.clone(), host.clone(), told_all.clone());
     tokio::spawn(problems);
     let ending = CancellationToken::new();
-    let trouble = recorded::tell_of_trouble(context.printer.clone(), host.clone(), ending.clone());
+    let trouble = recorded::report_trouble(printer.clone(), host.clone(), ending.clone());
     tokio::spawn(trouble);
-    let options = wishes.options(&door);
-    let (drain, names) = (options.drain, options.names);
-    let limits = grpc::Limits {
+    let options = wishes.gateway_options(&door);
+    let drain = options.drain;
+    let names = options.names;
+    let limits = grpc::GrpcLimits {
         in_flight: options.caller.in_flight,
         body_bytes: options.body_limit_bytes,
         drain,
@@ -146,16 +147,16 @@ pub(crate) async fn run(context: &Context, serve: ServeArgs) -> Result<u8, CliEr
     let gateway = Gateway::new(host.clone(), options);
     let has_prefix = config.servers.values().any(|server| server.prefix.is_some());
     if names == NameMode::Plain || has_prefix {
-        host.settled(only.as_deref()).await;
+        host.wait_settled(only.as_deref()).await;
         refuse_collisions(&gateway)?;
     }
     let collisions =
-        notices::tell_of_collisions(context.printer.clone(), gateway.left_out(), told_all.clone());
+        notices::tell_of_collisions(printer.clone(), gateway.collision_changes(), told_all.clone());
     let collisions = tokio::spawn(collisions);
     let editors = editors.start(context, &host, limits);
     match listener {
         None if over_pipes => over_pipe(context, &gateway, drain).await,
-        None => alone(context, &host, &beside).await?,
+        None => serve_editors(context, &host, &beside).await?,
         Some(listener) => over_http(context, &beside, &gateway, listener, door).await?,
     }
     editors.finish().await?;
@@ -169,6 +170,15 @@ pub(crate) async fn run(context: &Context, serve: ServeArgs) -> Result<u8, CliEr
     Ok(exit_code::OK)
 }
 
+/// Returns the ids of the named servers.
+fn server_ids(
+    context: &CommandContext,
+    config: &Config,
+    names: &[String],
+) -> Result<Vec<ServerId>, CliError> {
+    names.iter().map(|name| context.server_id(config, name)).collect()
+}
+
 /// Returns the calls that need no review here because the client reviews them.
 fn patterns_without_review(review: GatewayReview) -> Vec<Pattern> {
     match review {
@@ -177,7 +187,7 @@ fn patterns_without_review(review: GatewayReview) -> Vec<Pattern> {
     }
 }
 
-async fn over_pipe(context: &Context, gateway: &Gateway, drain: Duration) {
+async fn over_pipe(context: &CommandContext, gateway: &Gateway, drain: Duration) {
     let serving = gateway.serve_pipe(standard_input(), standard_output());
     let stop = context.interrupts.token();
     tokio::pin!(serving);
@@ -189,14 +199,18 @@ async fn over_pipe(context: &Context, gateway: &Gateway, drain: Duration) {
 }
 
 /// What there is beside the MCP endpoint.
-struct Beside {
-    console: Wish,
+struct SideServices {
+    console: ServeConsoleOptions,
     /// Where editors are served.
     grpc: Option<String>,
 }
 
 /// Serves editors and nobody else.
-async fn alone(context: &Context, host: &Host, beside: &Beside) -> Result<(), CliError> {
+async fn serve_editors(
+    context: &CommandContext,
+    host: &Host,
+    beside: &SideServices,
+) -> Result<(), CliError> {
     let grpc = beside.grpc.as_deref().unwrap_or_default();
     if context.shared.json {
         let servers = host.fleet().load().servers.len();
@@ -209,11 +223,11 @@ async fn alone(context: &Context, host: &Host, beside: &Beside) -> Result<(), Cl
 }
 
 async fn over_http(
-    context: &Context,
-    beside: &Beside,
+    context: &CommandContext,
+    beside: &SideServices,
     gateway: &Gateway,
     listener: TcpListener,
-    door: Door,
+    door: AccessControl,
 ) -> Result<(), CliError> {
     let address = listener.local_addr().map_err(|error| {
         CliError::new(exit_code::TROUBLE, format!("the address is not known: {error}"))
@@ -222,20 +236,22 @@ async fn over_http(
     let console = console::console(context, wish, gateway.host(), address)?;
     // Kept as long as it serves: other commands of this home find it by that.
     let _written = console.as_ref().filter(|_| address.ip().is_loopback()).and_then(|console| {
-        let instance = Instance::new(address, console.key()?, &context.places, &wish.only);
+        let instance =
+            RunningInstance::new(address, console.program_key()?, &context.places, &wish.only);
         instance.write(&context.places)
     });
-    let link = console.as_ref().and_then(|it| it.link());
+    let link = console.as_ref().and_then(|it| it.sign_in_link());
     announce(context, gateway.host(), address, (link, beside.grpc.as_deref()))?;
     let stop = context.interrupts.token().clone();
     let mut pages = Pages::default();
     if let Some(console) = console {
         pages.router = console.router();
-        let nowhere = move |method: &_, uri: &_, headers: &_| console.nowhere(method, uri, headers);
-        pages.nowhere = Some(Arc::new(nowhere));
+        let nowhere =
+            move |method: &_, uri: &_, headers: &_| console.not_found_page(method, uri, headers);
+        pages.not_found_page = Some(Arc::new(nowhere));
     }
     if wish.registry {
-        let fleet = Arc::new(Fleet { host: gateway.host().clone() });
+        let fleet = Arc::new(FleetDirectory { host: gateway.host().clone() });
         pages.router = pages.router.merge(http::directory(door.clone(), fleet));
     }
     let served = http::serve(gateway.clone(), door, pages, listener, stop).await;
@@ -250,7 +266,7 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, CliError> {
 }
 
 fn announce(
-    context: &Context,
+    context: &CommandContext,
     host: &Host,
     address: SocketAddr,
     beside: (Option<String>, Option<&str>),

@@ -3,17 +3,22 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use switchboard_gateway::http::{Door, Keys};
-use switchboard_gateway::keys::{AnyOf, Oauth, OauthOptions, TokenFile, Tokens};
+use switchboard_gateway::http::{AccessControl, Authenticator};
+use switchboard_gateway::keys::{
+    CombinedAuthenticator, OauthAuthenticator, OauthOptions, TokenAuthenticator, TokenFile,
+};
 use switchboard_terminal::CliError;
 use switchboard_text::escape_line;
 
-use crate::commands::serve::wishes::Wishes;
+use crate::commands::serve::wishes::ServeOptions;
 use crate::commands::tokens::key_error;
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// What is checked before a request is read. An address that other machines reach needs a proof.
-pub(crate) fn door(context: &Context, wishes: &Wishes) -> Result<Door, CliError> {
+pub(crate) fn access_control(
+    context: &CommandContext,
+    wishes: &ServeOptions,
+) -> Result<AccessControl, CliError> {
     check_names(wishes)?;
     let address = wishes.listen;
     let mut hosts = wishes.hosts.clone();
@@ -22,7 +27,7 @@ pub(crate) fn door(context: &Context, wishes: &Wishes) -> Result<Door, CliError>
     }
     let oauth = wishes.oauth.clone().map(|options| oauth(context, options)).transpose()?;
     let open = address.ip().is_loopback() && !wishes.require_token && oauth.is_none();
-    let keys = if open { None } else { Some(keys(context, address, oauth)?) };
+    let keys = if open { None } else { Some(authenticator(context, address, oauth)?) };
     if !address.ip().is_loopback() {
         let hint = "put a proxy with TLS before it, and let only that one reach it";
         context.printer.warn(
@@ -30,12 +35,13 @@ pub(crate) fn door(context: &Context, wishes: &Wishes) -> Result<Door, CliError>
             Some(hint),
         );
     }
-    Ok(Door { hosts, origins: wishes.origins.clone(), keys })
+    Ok(AccessControl { hosts, origins: wishes.origins.clone(), authenticator: keys })
 }
 
 /// The tokens of an issuer; whoever runs this is told why its keys cannot be had.
-fn oauth(context: &Context, options: OauthOptions) -> Result<Oauth, CliError> {
-    let (printer, issuer) = (context.printer.clone(), options.issuer.clone());
+fn oauth(context: &CommandContext, options: OauthOptions) -> Result<OauthAuthenticator, CliError> {
+    let printer = context.printer.clone();
+    let issuer = options.issuer.clone();
     let told = move |problem: Option<&str>| match problem {
         Some(why) => printer.warn(
             &format!("the keys of the issuer `{issuer}` cannot be fetched: {why}"),
@@ -46,12 +52,12 @@ fn oauth(context: &Context, options: OauthOptions) -> Result<Oauth, CliError> {
             printer.say(&format!("the keys of the issuer `{issuer}` were fetched again"));
         }
     };
-    Ok(Oauth::new(options).map_err(key_error)?.telling(told))
+    Ok(OauthAuthenticator::new(options).map_err(key_error)?.with_problem_callback(told))
 }
 
 /// What no request could ever come with is a mistake, and would be found out only by a client that
 /// is not let in.
-fn check_names(wishes: &Wishes) -> Result<(), CliError> {
+fn check_names(wishes: &ServeOptions) -> Result<(), CliError> {
     if let Some(host) = wishes.hosts.iter().find(|host| !is_host(host)) {
         let message = format!("`{}` is not the name of a host", escape_line(host));
         return Err(CliError::usage(message).with_hint("write `tools.example.com`"));
@@ -73,12 +79,13 @@ fn is_host(text: &str) -> bool {
         && !text.contains(char::is_whitespace)
 }
 
-fn keys(
-    context: &Context,
+fn authenticator(
+    context: &CommandContext,
     address: SocketAddr,
-    oauth: Option<Oauth>,
-) -> Result<Arc<dyn Keys>, CliError> {
-    let tokens = Tokens::open(TokenFile::in_state(&context.places.state)).map_err(key_error)?;
+    oauth: Option<OauthAuthenticator>,
+) -> Result<Arc<dyn Authenticator>, CliError> {
+    let tokens = TokenAuthenticator::open(TokenFile::in_state_folder(&context.places.state))
+        .map_err(key_error)?;
     if tokens.count() == 0 && oauth.is_none() {
         let hint = "`switchboard tokens add NAME` makes one";
         if !address.ip().is_loopback() {
@@ -90,7 +97,7 @@ fn keys(
         }
         context.printer.warn("there is no token yet, so nobody is let in", Some(hint));
     }
-    Ok(Arc::new(AnyOf { tokens, oauth }))
+    Ok(Arc::new(CombinedAuthenticator { tokens, oauth }))
 }
 
 /// The address as a `Host` without its port.

@@ -7,23 +7,24 @@ use std::time::Duration;
 use clap::Args;
 use switchboard_config::Config;
 use switchboard_editor::{
-    Admitting, Door, Editor, Guest, KnownServer, ListenError, Listener, Options, Place, index,
+    GrpcAccess, GrpcListener, GrpcOptions, GrpcService, ListenAddress, ListenError,
+    SuggestedServer, TokenCheck, TokenHolder, index,
 };
-use switchboard_gateway::http::Keys as _;
-use switchboard_gateway::keys::{TokenFile, Tokens};
+use switchboard_gateway::http::Authenticator as _;
+use switchboard_gateway::keys::{TokenAuthenticator, TokenFile};
 use switchboard_host::Host;
 use switchboard_terminal::{CliError, exit_code};
 use tokio::task::JoinHandle;
 
 use crate::commands::registry::known_servers;
 use crate::commands::tokens::key_error;
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct EditorArgs {
     /// Serve editors and agents over gRPC: on a Unix socket, by default one in the folder for state, or on a port of this machine with a token. The MCP endpoint is then there only with `--listen`
     #[arg(long, value_name = "unix:PATH | ADDRESS:PORT", num_args = 0..=1, default_missing_value = "unix:", conflicts_with = "stdio")]
-    pub(crate) grpc: Option<Place>,
+    pub(crate) grpc: Option<ListenAddress>,
     /// A JSON file with servers and the sites that they are for, for editors to suggest
     #[arg(long, value_name = "FILE", requires = "grpc")]
     pub(crate) known_servers: Option<PathBuf>,
@@ -33,42 +34,42 @@ pub(crate) struct EditorArgs {
 }
 
 /// What is wanted for editors.
-pub(crate) struct Wish {
-    place: Option<Place>,
-    known: Vec<KnownServer>,
+pub(crate) struct ServeGrpcOptions {
+    place: Option<ListenAddress>,
+    known: Vec<SuggestedServer>,
     index: Option<PathBuf>,
 }
 
 /// What listens, or nothing.
-pub(crate) struct Opened {
-    listening: Option<(Listener, Door, Vec<KnownServer>)>,
+pub(crate) struct OpenedGrpc {
+    listening: Option<(GrpcListener, GrpcAccess, Vec<SuggestedServer>)>,
     index: Option<PathBuf>,
 }
 
 /// What runs until it is told to end.
-pub(crate) struct Running {
+pub(crate) struct RunningGrpc {
     serving: Option<JoinHandle<std::io::Result<()>>>,
     index: Option<JoinHandle<()>>,
 }
 
 /// How much is served.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct GrpcLimits {
     pub(crate) in_flight: usize,
     pub(crate) body_bytes: usize,
     pub(crate) drain: Duration,
 }
 
-impl Wish {
-    pub(crate) async fn of(
-        context: &Context,
+impl ServeGrpcOptions {
+    pub(crate) async fn from_args(
+        context: &CommandContext,
         config: &Config,
         given: &EditorArgs,
     ) -> Result<Self, CliError> {
         let known = match (&given.known_servers, &given.grpc) {
             (Some(file), _) => read_known(file)?,
             (None, Some(_)) => {
-                known_servers(config).await?.all().into_iter().map(for_editors).collect()
+                known_servers(config).await?.all().into_iter().map(to_suggestion).collect()
             }
             (None, None) => Vec::new(),
         };
@@ -79,51 +80,59 @@ impl Wish {
     }
 
     /// Listens, if that is wanted.
-    pub(crate) async fn open(self, context: &Context) -> Result<Opened, CliError> {
+    pub(crate) async fn open(self, context: &CommandContext) -> Result<OpenedGrpc, CliError> {
         let Self { place, known, index } = self;
-        let Some(place) = place else { return Ok(Opened { listening: None, index }) };
+        let Some(place) = place else { return Ok(OpenedGrpc { listening: None, index }) };
         let state = &context.places.state;
         let door = match &place {
-            Place::Unix(_) => Door::Owner,
-            Place::Tcp(_) => {
-                let tokens = Tokens::open(TokenFile::in_state(state)).map_err(key_error)?;
+            ListenAddress::Unix(_) => GrpcAccess::Owner,
+            ListenAddress::Tcp(_) => {
+                let tokens = TokenAuthenticator::open(TokenFile::in_state_folder(state))
+                    .map_err(key_error)?;
                 if tokens.count() == 0 {
                     let hint = "`switchboard tokens add NAME` makes one";
                     context.printer.warn("there is no token yet, so nobody is let in", Some(hint));
                 }
-                Door::Tokens(Arc::new(Named(tokens)))
+                GrpcAccess::Tokens(Arc::new(NamedTokens(tokens)))
             }
         };
-        let listener = Listener::bind(&place, &state.join("grpc.sock")).await.map_err(refused)?;
-        Ok(Opened { listening: Some((listener, door, known)), index })
+        let listener =
+            GrpcListener::bind(&place, &state.join("grpc.sock")).await.map_err(listen_error)?;
+        Ok(OpenedGrpc { listening: Some((listener, door, known)), index })
     }
 }
 
-impl Opened {
+impl OpenedGrpc {
     /// Where it listens.
-    pub(crate) fn place(&self) -> Option<String> {
+    pub(crate) fn address(&self) -> Option<String> {
         self.listening.as_ref().map(|(listener, ..)| listener.to_string())
     }
 
     /// Serves until the program is told to end.
-    pub(crate) fn start(self, context: &Context, host: &Host, limits: Limits) -> Running {
+    pub(crate) fn start(
+        self,
+        context: &CommandContext,
+        host: &Host,
+        limits: GrpcLimits,
+    ) -> RunningGrpc {
         let stop = context.interrupts.token().clone();
         let printer = context.printer.clone();
         let index = self.index.clone().map(|folder| {
-            let (host, stop) = (host.clone(), stop.clone());
+            let host = host.clone();
+            let stop = stop.clone();
             tokio::spawn(async move {
                 let shown = folder.display().to_string();
                 let tell = |error: &std::io::Error| {
                     printer.warn(&format!("the index in `{shown}` is not current: {error}"), None);
                 };
-                index::follow(host, folder, stop, tell).await;
+                index::keep_current(host, folder, stop, tell).await;
             })
         });
         let serving = self.listening.map(|(listener, door, known)| {
             let places = &context.places;
-            let own = [Some(&places.state), places.own.as_ref(), places.system.as_ref()];
+            let own = [Some(&places.state), places.user_folder.as_ref(), places.system.as_ref()];
             let explicit = context.shared.config.last().cloned();
-            let options = Options {
+            let options = GrpcOptions {
                 door,
                 outputs: places.state.join("outputs"),
                 index: self.index,
@@ -134,14 +143,14 @@ impl Opened {
                 message_limit_bytes: limits.body_bytes,
                 drain: limits.drain,
             };
-            let editor = Editor::new(host.clone(), options);
+            let editor = GrpcService::new(host.clone(), options);
             tokio::spawn(switchboard_editor::serve(editor, listener, stop))
         });
-        Running { serving, index }
+        RunningGrpc { serving, index }
     }
 }
 
-impl Running {
+impl RunningGrpc {
     /// Waits for what was told to end.
     pub(crate) async fn finish(self) -> Result<(), CliError> {
         if let Some(index) = self.index {
@@ -156,25 +165,25 @@ impl Running {
 }
 
 /// The named tokens of `switchboard tokens`.
-struct Named(Tokens);
+struct NamedTokens(TokenAuthenticator);
 
-impl switchboard_editor::Tokens for Named {
-    fn admit<'a>(&'a self, bearer: &'a str) -> Admitting<'a> {
+impl switchboard_editor::TokenRegistry for NamedTokens {
+    fn verify<'a>(&'a self, bearer: &'a str) -> TokenCheck<'a> {
         Box::pin(async move {
-            let access = self.0.admit(Some(bearer)).await.ok()?;
+            let access = self.0.authenticate(Some(bearer)).await.ok()?;
             let sees = access.view.patterns.clone();
-            Some(Guest { identity: access.identity, name: access.name, sees })
+            Some(TokenHolder { identity: access.identity, name: access.name, sees })
         })
     }
 
-    fn holds(&self, identity: &str) -> bool {
-        self.0.holds(identity)
+    fn is_valid(&self, identity: &str) -> bool {
+        self.0.is_still_valid(identity)
     }
 }
 
-fn for_editors(known: &switchboard_registry::known::KnownServer) -> KnownServer {
+fn to_suggestion(known: &switchboard_registry::known_servers::KnownServer) -> SuggestedServer {
     let known = known.clone();
-    KnownServer {
+    SuggestedServer {
         name: known.name,
         description: known.description,
         icon: known.icon,
@@ -184,7 +193,7 @@ fn for_editors(known: &switchboard_registry::known::KnownServer) -> KnownServer 
     }
 }
 
-fn read_known(file: &Path) -> Result<Vec<KnownServer>, CliError> {
+fn read_known(file: &Path) -> Result<Vec<SuggestedServer>, CliError> {
     let shown = file.display();
     let text = std::fs::read_to_string(file).map_err(|error| {
         CliError::new(exit_code::CONFIG, format!("`{shown}` cannot be read: {error}"))
@@ -196,7 +205,7 @@ fn read_known(file: &Path) -> Result<Vec<KnownServer>, CliError> {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
-fn refused(error: ListenError) -> CliError {
+fn listen_error(error: ListenError) -> CliError {
     let told = CliError::new(exit_code::TROUBLE, error.to_string());
     match error {
         ListenError::Taken(_) => told.with_hint("connect to that one, or choose another path"),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use switchboard_core::What;
+use switchboard_core::EventKind;
 use switchboard_gateway::Collision;
 use switchboard_host::Host;
 use switchboard_terminal::Printer;
@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// As many names are told; of the others, how many there are.
-const NAMED: usize = 5;
+const MAX_NAMES: usize = 5;
 
 /// Tells of every name once, and again if it comes back; until it is told to `stop`.
 pub(crate) async fn tell_of_collisions(
@@ -22,7 +22,7 @@ pub(crate) async fn tell_of_collisions(
     let mut told = Vec::new();
     loop {
         let found = left_out.borrow_and_update().clone();
-        for (message, hint) in news(&told, &found) {
+        for (message, hint) in new_collisions(&told, &found) {
             printer.warn(&message, Some(&hint));
         }
         told = found;
@@ -33,7 +33,7 @@ pub(crate) async fn tell_of_collisions(
 }
 
 /// What is to be said of those that were not told before, with hints.
-fn news(told: &[Collision], found: &[Collision]) -> Vec<(String, String)> {
+fn new_collisions(told: &[Collision], found: &[Collision]) -> Vec<(String, String)> {
     let mut by_servers = BTreeMap::<(&str, &str), Vec<String>>::new();
     for one in found.iter().filter(|one| !told.contains(one)) {
         let names = by_servers.entry((&one.left_out, &one.kept)).or_default();
@@ -42,9 +42,9 @@ fn news(told: &[Collision], found: &[Collision]) -> Vec<(String, String)> {
     let told = by_servers.into_iter().map(|((left_out, kept), names)| {
         let (are, these) =
             if names.len() == 1 { ("is", "that name") } else { ("are", "these names") };
-        let mut all = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-        if names.len() > NAMED {
-            all = format!("{all} and {} more", names.len() - NAMED);
+        let mut all = names.iter().take(MAX_NAMES).cloned().collect::<Vec<_>>().join(", ");
+        if names.len() > MAX_NAMES {
+            all = format!("{all} and {} more", names.len() - MAX_NAMES);
         }
         let message =
             format!("{all} of server `{left_out}` {are} left out, because `{kept}` has {these}");
@@ -54,8 +54,8 @@ fn news(told: &[Collision], found: &[Collision]) -> Vec<(String, String)> {
 }
 
 /// Tells what is wrong with configuration, rules and hooks, once for as long as it stays so.
-pub(crate) async fn tell_of_problems(printer: Printer, host: Host, stop: CancellationToken) {
-    let mut events = host.events().watch_but_calls();
+pub(crate) async fn report_problems(printer: Printer, host: Host, stop: CancellationToken) {
+    let mut events = host.events().watch_without_calls();
     // What was wrong at the start has been told.
     let config = host.config().load();
     let mut of_files: BTreeSet<String> = config.problems.iter().map(ToString::to_string).collect();
@@ -65,8 +65,8 @@ pub(crate) async fn tell_of_problems(printer: Printer, host: Host, stop: Cancell
         let Some(event) = stop.run_until_cancelled(events.recv()).await else { return };
         let (known, problems) = match event {
             Ok(event) => match event.what {
-                What::ConfigChanged { problems } => (&mut of_files, problems),
-                What::HooksRead { problems } => (&mut of_hooks, problems),
+                EventKind::ConfigChanged { problems } => (&mut of_files, problems),
+                EventKind::HooksRead { problems } => (&mut of_hooks, problems),
                 _ => continue,
             },
             Err(RecvError::Lagged(_)) => continue,
@@ -84,7 +84,7 @@ pub(crate) async fn tell_of_problems(printer: Printer, host: Host, stop: Cancell
 mod tests {
     use switchboard_gateway::Collision;
 
-    use super::news;
+    use super::new_collisions;
 
     #[test]
     fn what_is_left_out_is_told_by_server_and_once() {
@@ -97,7 +97,7 @@ mod tests {
         let many = ["a", "b", "c", "d", "e", "f", "g"].map(|name| collision(name, "late"));
         let other = [collision("a", "other")];
         let said = |told: &[Collision], found: &[Collision]| -> Vec<String> {
-            news(told, found).into_iter().map(|(message, _)| message).collect()
+            new_collisions(told, found).into_iter().map(|(message, _)| message).collect()
         };
         let of = |what: &str| format!("{what} left out, because `early` has ");
         assert_eq!(said(&[], &known), [of("`a` of server `late` is") + "that name"]);

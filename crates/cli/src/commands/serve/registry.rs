@@ -5,18 +5,19 @@ use switchboard_config::{HttpKind, ServerConfig, Transport};
 use switchboard_gateway::Access;
 use switchboard_gateway::http::Directory;
 use switchboard_host::Host;
-use switchboard_registry::offered::{Offered, OfferedHow, answer};
+use switchboard_registry::offers::{OfferTransport, RegistryOffer, answer};
 
 /// The servers of a host.
-pub(crate) struct Fleet {
+pub(crate) struct FleetDirectory {
     pub(crate) host: Host,
 }
 
-impl Directory for Fleet {
+impl Directory for FleetDirectory {
     fn answer(&self, access: &Access, path: &str, query: &str) -> (u16, String) {
         let fleet = self.host.fleet().load();
         let seen = fleet.servers.values().filter(|server| is_seen(access, server));
-        let offered: Vec<Offered> = seen.filter_map(|server| offered(server)).collect();
+        let offered: Vec<RegistryOffer> =
+            seen.filter_map(|server| registry_offer(server)).collect();
         answer(&offered, path, query)
     }
 }
@@ -24,26 +25,27 @@ impl Directory for Fleet {
 /// Whether the caller's view shows anything of a server.
 fn is_seen(access: &Access, server: &Server) -> bool {
     let mut tools = server.offers.tools.iter();
-    access.view.is_whole() || tools.any(|tool| access.view.shows(server.id.as_str(), tool.name()))
+    access.view.is_unrestricted()
+        || tools.any(|tool| access.view.shows(server.id.as_str(), tool.name()))
 }
 
 /// A server that may be there, without its secrets.
-fn offered(server: &Server) -> Option<Offered> {
+fn registry_offer(server: &Server) -> Option<RegistryOffer> {
     let config = server.config.as_deref().filter(|config| is_allowed(config))?;
     let how = match &config.transport {
         Transport::Builtin => return None,
-        Transport::Stdio { command, args, env, .. } => OfferedHow::Command {
+        Transport::Stdio { command, args, env, .. } => OfferTransport::Command {
             command: command.clone(),
             args: args.clone(),
             variables: env.keys().cloned().collect(),
         },
-        Transport::Http { urls, headers, kind } => OfferedHow::Remote {
+        Transport::Http { urls, headers, kind } => OfferTransport::Remote {
             kind: if *kind == HttpKind::Sse { "sse" } else { "streamable-http" },
             url: urls.first()?.clone(),
             headers: headers.keys().cloned().collect(),
         },
     };
-    Some(Offered { id: server.id.to_string(), title: None, version: None, how })
+    Some(RegistryOffer { id: server.id.to_string(), title: None, version: None, how })
 }
 
 fn is_allowed(config: &ServerConfig) -> bool {

@@ -8,13 +8,13 @@ use switchboard_config::{
     Config, GatewayNames, GatewayOauth, GatewayReview, GatewaySettings, GatewayTools,
 };
 use switchboard_document::ConfigError;
-use switchboard_gateway::http::Door;
+use switchboard_gateway::http::AccessControl;
 use switchboard_gateway::keys::OauthOptions;
-use switchboard_gateway::{CallerLimits, NameMode, Options, ToolMode};
+use switchboard_gateway::{CallerLimits, GatewayOptions, NameMode, ToolMode};
 use switchboard_terminal::CliError;
 
 use crate::commands::serve::ServeArgs;
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct OauthArgs {
@@ -82,10 +82,10 @@ pub(crate) enum ReviewChoice {
 }
 
 /// The port that clients are told of by default.
-const PORT: u16 = 8808;
+const DEFAULT_PORT: u16 = 8808;
 
 /// What is wanted.
-pub(crate) struct Wishes {
+pub(crate) struct ServeOptions {
     pub(crate) listen: SocketAddr,
     pub(crate) servers: Vec<String>,
     pub(crate) review: GatewayReview,
@@ -95,11 +95,11 @@ pub(crate) struct Wishes {
     pub(crate) oauth: Option<OauthOptions>,
     names: NameMode,
     tools: ToolMode,
-    limits: Limits,
+    limits: ServeLimits,
 }
 
 /// What is wanted of limits, where it is not what is usual.
-struct Limits {
+struct ServeLimits {
     in_flight: Option<usize>,
     sessions: Option<usize>,
     rate: Option<u32>,
@@ -109,8 +109,8 @@ struct Limits {
 }
 
 /// The settings, if they can be relied on: a mistake in them may be the lock of the door.
-pub(crate) fn sound<'a>(
-    context: &Context,
+pub(crate) fn valid_settings<'a>(
+    context: &CommandContext,
     config: &'a Config,
 ) -> Result<&'a GatewaySettings, CliError> {
     let project = context.places.project.as_deref();
@@ -131,10 +131,10 @@ pub(crate) fn sound<'a>(
     }
 }
 
-impl Wishes {
+impl ServeOptions {
     /// A flag counts more than a setting.
-    pub(crate) fn of(serve: ServeArgs, settings: &GatewaySettings) -> Self {
-        let usual = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
+    pub(crate) fn from_args(serve: ServeArgs, settings: &GatewaySettings) -> Self {
+        let usual = SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT));
         let names = serve.names.map(|choice| match choice {
             NameChoice::Prefixed => GatewayNames::Prefixed,
             NameChoice::Plain => GatewayNames::Plain,
@@ -150,10 +150,10 @@ impl Wishes {
         });
         Self {
             listen: serve.listen.or(settings.listen).unwrap_or(usual),
-            servers: given(serve.server, &settings.servers),
+            servers: flags_or_settings(serve.server, &settings.servers),
             review: review.or(settings.review).unwrap_or(GatewayReview::Client),
-            hosts: given(serve.allow_host, &settings.allow_hosts),
-            origins: given(serve.allow_origin, &settings.allow_origins),
+            hosts: flags_or_settings(serve.allow_host, &settings.allow_hosts),
+            origins: flags_or_settings(serve.allow_origin, &settings.allow_origins),
             require_token: serve.require_token || settings.require_token,
             oauth: oauth(serve.oauth, settings),
             names: match names.or(settings.names) {
@@ -165,17 +165,20 @@ impl Wishes {
                 Some(GatewayTools::Search) => ToolMode::Search,
                 Some(GatewayTools::Auto) | None => ToolMode::Auto,
             },
-            limits: Limits::of(&serve.limits, settings),
+            limits: ServeLimits::from_args(&serve.limits, settings),
         }
     }
 
     /// How clients are served; `door` tells whether they are told apart.
-    pub(crate) fn options(&self, door: &Door) -> Options {
-        let callers =
-            if door.keys.is_some() { CallerLimits::default() } else { CallerLimits::of_machine() };
-        let usual = Options::default();
+    pub(crate) fn gateway_options(&self, door: &AccessControl) -> GatewayOptions {
+        let callers = if door.authenticator.is_some() {
+            CallerLimits::default()
+        } else {
+            CallerLimits::for_local_machine()
+        };
+        let usual = GatewayOptions::default();
         let limits = &self.limits;
-        Options {
+        GatewayOptions {
             names: self.names,
             tools: self.tools,
             body_limit_bytes: limits.body_bytes.unwrap_or(usual.body_limit_bytes),
@@ -191,8 +194,8 @@ impl Wishes {
     }
 }
 
-impl Limits {
-    fn of(flags: &LimitArgs, settings: &GatewaySettings) -> Self {
+impl ServeLimits {
+    fn from_args(flags: &LimitArgs, settings: &GatewaySettings) -> Self {
         let count = |flag: Option<u32>, setting: Option<usize>| {
             flag.and_then(|count| usize::try_from(count).ok()).or(setting)
         };
@@ -213,14 +216,15 @@ impl Limits {
 }
 
 /// What the flags list, or else the settings.
-fn given(flags: Vec<String>, settings: &[String]) -> Vec<String> {
+fn flags_or_settings(flags: Vec<String>, settings: &[String]) -> Vec<String> {
     if flags.is_empty() { settings.to_vec() } else { flags }
 }
 
 /// An issuer on the command line comes with all that is said of it.
 fn oauth(flags: OauthArgs, settings: &GatewaySettings) -> Option<OauthOptions> {
     let of_flags = flags.oauth_issuer.zip(flags.oauth_audience).map(|(issuer, audience)| {
-        let (scopes, jwks) = (flags.oauth_scope, flags.oauth_jwks);
+        let scopes = flags.oauth_scope;
+        let jwks = flags.oauth_jwks;
         GatewayOauth { issuer, audience, scopes, jwks }
     });
     let oauth = of_flags.or_else(|| settings.oauth.clone())?;

@@ -6,23 +6,23 @@ use std::time::Instant;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::Value;
-use switchboard_catalog::{Failure, Server, Status};
-use switchboard_core::What;
-use switchboard_fleet::Command;
+use switchboard_catalog::{Server, ServerFailure, ServerStatus};
+use switchboard_core::EventKind;
+use switchboard_fleet::SupervisorCommand;
 use switchboard_host::Host;
-use switchboard_oauth::Held;
+use switchboard_oauth::StoredLogin;
 use switchboard_terminal::{CliError, exit_code, table};
 use switchboard_text::escape_line;
-use switchboard_vetting::Finding;
+use switchboard_vetting::EntryFinding;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::args::OfServer;
-use crate::commands::consent::how;
-use crate::commands::login::in_words;
+use crate::args::ServerArg;
+use crate::commands::consent::launch_text;
+use crate::commands::login::login_text;
 use crate::commands::servers::edit::{AddServerArgs, Place};
 use crate::commands::servers::{edit, learn, logs, running, show};
 use crate::commands::{consent, tools};
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct ServersArgs {
@@ -102,7 +102,7 @@ pub(crate) enum ServersCommand {
 }
 
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ServerOutput<'a> {
     name: &'a str,
     status: &'a str,
     transport: String,
@@ -111,19 +111,19 @@ struct Shown<'a> {
     resources: usize,
     prompts: usize,
     instances: usize,
-    failure: Option<&'a Failure>,
+    failure: Option<&'a ServerFailure>,
     retry_in_seconds: Option<u64>,
     faults: &'a [String],
     noise_lines: u64,
     source: Option<String>,
-    findings: &'a [Finding],
-    login: Option<&'a Held>,
+    findings: &'a [EntryFinding],
+    login: Option<&'a StoredLogin>,
 }
 
 /// Runs `switchboard servers`.
-pub(crate) async fn run(context: &Context, args: ServersArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, args: ServersArgs) -> Result<u8, CliError> {
     match args.command.unwrap_or(ServersCommand::List { watch: false }) {
-        ServersCommand::List { watch: false } => list(context, &OfServer::default()).await,
+        ServersCommand::List { watch: false } => list(context, &ServerArg::default()).await,
         ServersCommand::List { watch: true } => watch(context).await,
         ServersCommand::Add(add) => edit::add(context, &add).await,
         ServersCommand::Show { name } => show::show(context, &name),
@@ -132,7 +132,8 @@ pub(crate) async fn run(context: &Context, args: ServersArgs) -> Result<u8, CliE
         ServersCommand::Disable { name } => edit::disable(context, &name),
         ServersCommand::Approve { name, yes } => edit::approve(context, &name, yes.into()).await,
         ServersCommand::Sandbox { name, seconds, enforce } => {
-            let then = if enforce { learn::Then::Enforce } else { learn::Then::Propose };
+            let then =
+                if enforce { learn::ProfileAction::Enforce } else { learn::ProfileAction::Propose };
             learn::learn(context, &name, seconds, then).await
         }
         ServersCommand::Restart { name } => restart(context, &name).await,
@@ -144,7 +145,7 @@ pub(crate) async fn run(context: &Context, args: ServersArgs) -> Result<u8, CliE
 }
 
 /// Lists servers.
-pub(crate) async fn list(context: &Context, of: &OfServer) -> Result<u8, CliError> {
+pub(crate) async fn list(context: &CommandContext, of: &ServerArg) -> Result<u8, CliError> {
     if running::list(context, of).await? {
         return Ok(exit_code::OK);
     }
@@ -155,14 +156,14 @@ pub(crate) async fn list(context: &Context, of: &OfServer) -> Result<u8, CliErro
 }
 
 /// Lists the servers of a host that runs.
-pub(crate) async fn show_in_chat(context: &Context, host: &Host) -> Result<(), CliError> {
+pub(crate) async fn show_in_chat(context: &CommandContext, host: &Host) -> Result<(), CliError> {
     let fleet = host.fleet().load();
     let mut servers = Vec::new();
     for server in fleet.servers.values() {
-        servers.push((server, held(host, server).await));
+        servers.push((server, held_login(host, server).await));
     }
     if context.printer.json {
-        let all: Vec<Shown<'_>> =
+        let all: Vec<ServerOutput<'_>> =
             servers.iter().map(|(server, held)| as_json(server, held.as_ref())).collect();
         context.printer.json(&all)
     } else {
@@ -179,22 +180,23 @@ pub(crate) async fn show_in_chat(context: &Context, host: &Host) -> Result<(), C
 }
 
 /// The login that is held for a server; one that cannot be read is told of by its status.
-pub(crate) async fn held(host: &Host, server: &Server) -> Option<Held> {
+pub(crate) async fn held_login(host: &Host, server: &Server) -> Option<StoredLogin> {
     let config = server.config.as_ref()?;
-    host.logins().held(config).await.ok().flatten()
+    host.logins().stored_login(config).await.ok().flatten()
 }
 
 /// Shows every change until it is interrupted.
-pub(crate) async fn watch(context: &Context) -> Result<u8, CliError> {
+pub(crate) async fn watch(context: &CommandContext) -> Result<u8, CliError> {
     context.config()?;
     let host = context.start(None)?;
-    let (mut events, mut changes) = (host.events().watch(), host.fleet().changes());
+    let mut events = host.events().watch();
+    let mut changes = host.fleet().changes();
     let watching = async {
         // What was told before we listened may not be in the fleet yet: it is shown when it is.
         let mut first = BTreeMap::new();
         for server in changes.load().servers.values() {
-            show_event(context, &as_told(server))?;
-            first.insert(server.id.to_string(), as_told(server));
+            show_event(context, &status_event(server))?;
+            first.insert(server.id.to_string(), status_event(server));
         }
         loop {
             tokio::select! {
@@ -202,7 +204,7 @@ pub(crate) async fn watch(context: &Context) -> Result<u8, CliError> {
                 event = events.recv() => match event {
                     Ok(event) => {
                         let told = match &event.what {
-                            What::ServerChanged { server, .. } => first.remove(server),
+                            EventKind::ServerChanged { server, .. } => first.remove(server),
                             _ => None,
                         };
                         if told.as_ref() != Some(&event.what) {
@@ -217,8 +219,8 @@ pub(crate) async fn watch(context: &Context) -> Result<u8, CliError> {
                 fleet = changes.changed(), if !first.is_empty() => {
                     for (id, server) in &fleet.servers {
                         let Some(told) = first.get_mut(id.as_str()) else { continue };
-                        if *told != as_told(server) {
-                            *told = as_told(server);
+                        if *told != status_event(server) {
+                            *told = status_event(server);
                             show_event(context, told)?;
                         }
                     }
@@ -233,21 +235,21 @@ pub(crate) async fn watch(context: &Context) -> Result<u8, CliError> {
 }
 
 /// Starts a server afresh and says how it went.
-pub(crate) async fn restart(context: &Context, name: &str) -> Result<u8, CliError> {
+pub(crate) async fn restart(context: &CommandContext, name: &str) -> Result<u8, CliError> {
     let config = context.config()?;
-    let id = context.known(&config, name)?;
+    let id = context.server_id(&config, name)?;
     if let Some(code) = running::restart(context, id.as_str()).await? {
         return Ok(code);
     }
     let host = context.start(Some(vec![id.clone()]))?;
     let only = [id.clone()];
-    context.ready(&host, Some(&only)).await?;
+    context.wait_ready(&host, Some(&only)).await?;
     let mut changes = host.fleet().changes();
     let before = changes.load();
     if let Some(server) = before.servers.get(&id) {
         let refusal = match &server.status {
-            Status::Disabled => Some(("disabled", "enable")),
-            Status::NeedsApproval => Some(("not approved", "approve")),
+            ServerStatus::Disabled => Some(("disabled", "enable")),
+            ServerStatus::NeedsApproval => Some(("not approved", "approve")),
             _ => None,
         };
         if let Some((state, command)) = refusal {
@@ -257,16 +259,16 @@ pub(crate) async fn restart(context: &Context, name: &str) -> Result<u8, CliErro
                 .with_hint(format!("`switchboard servers {command} {name}`")));
         }
     }
-    host.command(Command::Restart(id.clone())).await;
+    host.command(SupervisorCommand::Restart(id.clone())).await;
     // The command has arrived when the fleet says something new of it.
     let limit = std::time::Duration::from_secs(context.shared.start_timeout);
     tokio::time::timeout(limit, changes.changed()).await.ok();
-    host.settled(Some(&only)).await;
+    host.wait_settled(Some(&only)).await;
     let fleet = host.fleet().load();
     let status = fleet.servers.get(&id).map(|server| server.status.clone());
     host.stop().await;
     match status {
-        Some(Status::Ready) => {
+        Some(ServerStatus::Ready) => {
             context.printer.say(&format!("server `{name}` starts well"));
             Ok(exit_code::OK)
         }
@@ -284,15 +286,15 @@ pub(crate) async fn restart(context: &Context, name: &str) -> Result<u8, CliErro
 }
 
 /// The state of a server, as a change to it is told.
-fn as_told(server: &Server) -> What {
-    What::ServerChanged {
+fn status_event(server: &Server) -> EventKind {
+    EventKind::ServerChanged {
         server: server.id.to_string(),
         status: server.status.word().to_owned(),
         detail: server.status.failure().map(|failure| failure.message.clone()),
     }
 }
 
-fn show_event(context: &Context, what: &What) -> Result<(), CliError> {
+fn show_event(context: &CommandContext, what: &EventKind) -> Result<(), CliError> {
     if context.printer.json {
         let text = serde_json::to_string(what)
             .map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))?;
@@ -302,9 +304,9 @@ fn show_event(context: &Context, what: &What) -> Result<(), CliError> {
     }
 }
 
-fn line(what: &What) -> String {
+fn line(what: &EventKind) -> String {
     match what {
-        What::ServerChanged { server, status, detail } => {
+        EventKind::ServerChanged { server, status, detail } => {
             let detail = detail.as_deref().map(|detail| format!("\t{detail}")).unwrap_or_default();
             format!(
                 "{}\t{status}{}",
@@ -312,13 +314,13 @@ fn line(what: &What) -> String {
                 escape_line(&detail).replace("\\t", "\t")
             )
         }
-        What::ConfigChanged { problems } if problems.is_empty() => {
+        EventKind::ConfigChanged { problems } if problems.is_empty() => {
             "(configuration read again)".to_owned()
         }
-        What::ConfigChanged { problems } => {
+        EventKind::ConfigChanged { problems } => {
             format!("(configuration: {})", escape_line(&problems.join("; ")))
         }
-        What::ServerSaid { server, level, text, .. } => {
+        EventKind::ServerSaid { server, level, text, .. } => {
             format!("{}\t{level}\t{}", escape_line(server), escape_line(text))
         }
         other => plain_line(other),
@@ -326,7 +328,7 @@ fn line(what: &What) -> String {
 }
 
 /// An event without words of its own: its name and what it carries.
-fn plain_line(what: &What) -> String {
+fn plain_line(what: &EventKind) -> String {
     let Ok(Value::Object(mut members)) = serde_json::to_value(what) else { return String::new() };
     let shown = |value: &Value| match value {
         Value::String(text) => escape_line(text).into_owned(),
@@ -345,17 +347,17 @@ fn plain_line(what: &What) -> String {
     columns.join("\t")
 }
 
-fn as_json<'a>(server: &'a Server, login: Option<&'a Held>) -> Shown<'a> {
+fn as_json<'a>(server: &'a Server, login: Option<&'a StoredLogin>) -> ServerOutput<'a> {
     let retry = match &server.status {
-        Status::Waiting { until, .. } => {
+        ServerStatus::Waiting { until, .. } => {
             Some(until.saturating_duration_since(Instant::now()).as_secs())
         }
         _ => None,
     };
-    Shown {
+    ServerOutput {
         name: server.id.as_str(),
         status: server.status.word(),
-        transport: how(server.config.as_deref()),
+        transport: launch_text(server.config.as_deref()),
         revision: server.agreement.as_ref().map(|agreement| agreement.revision.as_str()),
         tools: server.offers.tools.len(),
         resources: server.offers.resources.len() + server.offers.templates.len(),
@@ -364,24 +366,24 @@ fn as_json<'a>(server: &'a Server, login: Option<&'a Held>) -> Shown<'a> {
         failure: server.status.failure(),
         retry_in_seconds: retry,
         faults: &server.offers.faults,
-        noise_lines: server.noise(),
+        noise_lines: server.noise_lines(),
         source: server.config.as_ref().map(|config| config.source.file.display().to_string()),
         findings: server.config.as_deref().map_or(&[], |config| config.findings.as_slice()),
         login,
     }
 }
 
-fn row(server: &Server, held: Option<&Held>) -> [String; 8] {
+fn row(server: &Server, held: Option<&StoredLogin>) -> [String; 8] {
     let login = match (&server.status, held) {
-        (Status::NeedsLogin(failure), _) => failure.hint.clone().unwrap_or_default(),
-        (_, Some(held)) => in_words(held),
+        (ServerStatus::NeedsLogin(failure), _) => failure.hint.clone().unwrap_or_default(),
+        (_, Some(held)) => login_text(held),
         (_, None) => String::new(),
     };
     let revision = server.agreement.as_ref().map(|agreement| agreement.revision.to_string());
     [
         server.id.to_string(),
         server.status.word().to_owned(),
-        how(server.config.as_deref()),
+        launch_text(server.config.as_deref()),
         revision.unwrap_or_default(),
         server.offers.tools.len().to_string(),
         (server.offers.resources.len() + server.offers.templates.len()).to_string(),

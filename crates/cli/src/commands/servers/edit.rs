@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
-use switchboard_config::{Layer, Replace, ServerConfig};
+use switchboard_config::{ConfigLayer, Replace, ServerConfig};
 use switchboard_terminal::{CliError, exit_code};
 use switchboard_text::{escape_line, redact};
-use switchboard_trust::{Approvals, PinKind, Pins, waiting};
+use switchboard_trust::{Approvals, PinKind, Pins, pending_definitions};
 
-use crate::commands::consent::{Consent, how};
+use crate::commands::consent::{PriorConsent, launch_text};
 use crate::commands::servers::show::changes;
 use crate::commands::{consent, first_use};
-use crate::context::Context;
+use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct AddServerArgs {
@@ -72,18 +72,21 @@ pub(crate) enum Scope {
 }
 
 /// Adds a server.
-pub(crate) async fn add(context: &Context, add: &AddServerArgs) -> Result<u8, CliError> {
-    let file = file_of(context, add.place.scope)?;
+pub(crate) async fn add(context: &CommandContext, add: &AddServerArgs) -> Result<u8, CliError> {
+    let file = scope_file(context, add.place.scope)?;
     let replace = if add.force { Replace::Allow } else { Replace::Refuse };
     let mut entry = entry(add)?;
     let findings =
-        switchboard_config::findings_of(&file, &add.name, &Value::Object(entry.clone()))?;
+        switchboard_config::entry_findings(&file, &add.name, &Value::Object(entry.clone()))?;
     if !findings.is_empty() {
-        let words: Vec<String> =
-            add.target.iter().map(|word| escape_line(&redact::text(word)).into_owned()).collect();
+        let words: Vec<String> = add
+            .target
+            .iter()
+            .map(|word| escape_line(&redact::redact_text(word)).into_owned())
+            .collect();
         context.printer.say(&format!("`{}` runs: {}", escape_line(&add.name), words.join(" ")));
         consent::tell(context, &findings);
-        consent::agree(&add.name, &findings, Consent::from(add.yes)).await?;
+        consent::agree(&add.name, &findings, PriorConsent::from(add.yes)).await?;
         let agreed = findings.iter().filter(|finding| finding.is_danger());
         let agreed: Vec<&str> = agreed.map(|finding| finding.word.as_str()).collect();
         if let (Scope::User, false) = (add.place.scope, agreed.is_empty()) {
@@ -105,21 +108,21 @@ pub(crate) async fn add(context: &Context, add: &AddServerArgs) -> Result<u8, Cl
         .printer
         .say(&format!("hint: `switchboard doctor {}` checks it", escape_line(&add.name)));
     if !add.yes {
-        first_use::look(context, &add.name).await?;
+        first_use::preview_server(context, &add.name).await?;
     }
     Ok(exit_code::OK)
 }
 
 /// Removes a server.
-pub(crate) fn remove(context: &Context, name: &str, scope: Scope) -> Result<u8, CliError> {
+pub(crate) fn remove(context: &CommandContext, name: &str, scope: Scope) -> Result<u8, CliError> {
     let config = context.config()?;
     let file = match config.servers.get(name) {
         Some(server) if !server.source.file.as_os_str().is_empty() => server.source.file.clone(),
-        _ => file_of(context, scope)?,
+        _ => scope_file(context, scope)?,
     };
     if let Err(error) = switchboard_config::remove_server(&file, name) {
         // A slip of the pen is told with what was meant.
-        context.known(&config, name)?;
+        context.server_id(&config, name)?;
         return Err(error.into());
     }
     context.printer.say(&format!("removed `{}` from {}", escape_line(name), file.display()));
@@ -127,34 +130,34 @@ pub(crate) fn remove(context: &Context, name: &str, scope: Scope) -> Result<u8, 
 }
 
 /// Switches a server on.
-pub(crate) fn enable(context: &Context, name: &str) -> Result<u8, CliError> {
-    switchboard_config::enable_server(&source_of(context, name)?, name)?;
+pub(crate) fn enable(context: &CommandContext, name: &str) -> Result<u8, CliError> {
+    switchboard_config::enable_server(&source_file(context, name)?, name)?;
     context.printer.say(&format!("enabled `{}`", escape_line(name)));
     Ok(exit_code::OK)
 }
 
 /// Switches a server off.
-pub(crate) fn disable(context: &Context, name: &str) -> Result<u8, CliError> {
-    switchboard_config::disable_server(&source_of(context, name)?, name)?;
+pub(crate) fn disable(context: &CommandContext, name: &str) -> Result<u8, CliError> {
+    switchboard_config::disable_server(&source_file(context, name)?, name)?;
     context.printer.say(&format!("disabled `{}`", escape_line(name)));
     Ok(exit_code::OK)
 }
 
 /// Agrees to a server of the project's file.
 pub(crate) async fn approve(
-    context: &Context,
+    context: &CommandContext,
     name: &str,
-    consent: Consent,
+    consent: PriorConsent,
 ) -> Result<u8, CliError> {
     let config = context.config()?;
-    let id = context.known(&config, name)?;
+    let id = context.server_id(&config, name)?;
     let Some(server) = config.servers.get(&id) else {
         return Err(CliError::new(
             exit_code::CONFIG,
             format!("the entry of `{name}` cannot be read"),
         ));
     };
-    if server.source.layer != Layer::Project && server.approved {
+    if server.source.layer != ConfigLayer::Project && server.approved {
         context.printer.say(&format!(
             "`{}` is not of the project's file and needs no approval",
             escape_line(name)
@@ -164,7 +167,7 @@ pub(crate) async fn approve(
     context.printer.say(&format!(
         "`{}` runs: {}",
         escape_line(name),
-        escape_line(&how(Some(server)))
+        escape_line(&launch_text(Some(server)))
     ));
     // Of the rest of the entry everything is agreed to as well, so everything is shown.
     let is_told = |line: &&String| ["command", "args", "url"].iter().any(|it| line.starts_with(it));
@@ -174,19 +177,19 @@ pub(crate) async fn approve(
     for line in changes(context, server) {
         context.printer.say(&format!("  {line}"));
     }
-    offers(context, server);
+    report_offers(context, server);
     consent::tell(context, &server.findings);
     consent::agree(name, &server.findings, consent).await?;
     approve_now(context, name)?;
     context.printer.say("approved; any change to its entry asks again");
-    if consent == Consent::Wanted {
-        first_use::look(context, name).await?;
+    if consent == PriorConsent::Wanted {
+        first_use::preview_server(context, name).await?;
     }
     Ok(exit_code::OK)
 }
 
 /// Says what is known of a server's definitions, and what of it waits.
-fn offers(context: &Context, server: &ServerConfig) {
+fn report_offers(context: &CommandContext, server: &ServerConfig) {
     let Ok(pins) = Pins::load(&context.places.state, &server.identity()) else { return };
     let tools = pins.approved.get(&PinKind::Tool);
     let names: Vec<&str> =
@@ -198,7 +201,7 @@ fn offers(context: &Context, server: &ServerConfig) {
     } else {
         context.printer.say(&format!("its tools: {}", escape_line(&names.join(", "))));
     }
-    let held = waiting(&pins).len();
+    let held = pending_definitions(&pins).len();
     if held > 0 {
         let hint = format!("`switchboard pins diff {}` shows them", server.id);
         context.printer.warn(&format!("{held} of its definitions are held"), Some(&hint));
@@ -206,11 +209,11 @@ fn offers(context: &Context, server: &ServerConfig) {
 }
 
 /// Approves the entry of a server as it stands now.
-pub(crate) fn approve_now(context: &Context, name: &str) -> Result<(), CliError> {
+pub(crate) fn approve_now(context: &CommandContext, name: &str) -> Result<(), CliError> {
     let mut approvals = Approvals::load(&context.places.state);
     let config = switchboard_config::load(&context.places, &context.environment, &approvals);
     if let Some(server) = config.servers.get(name)
-        && (server.source.layer == Layer::Project || !server.approved)
+        && (server.source.layer == ConfigLayer::Project || !server.approved)
     {
         approvals.approve_entry(server)?;
         approvals.save()?;
@@ -219,14 +222,14 @@ pub(crate) fn approve_now(context: &Context, name: &str) -> Result<(), CliError>
 }
 
 /// The file that a server is configured in.
-fn source_of(context: &Context, name: &str) -> Result<PathBuf, CliError> {
+fn source_file(context: &CommandContext, name: &str) -> Result<PathBuf, CliError> {
     let config = context.config()?;
-    let id = context.known(&config, name)?;
+    let id = context.server_id(&config, name)?;
     match config.servers.get(&id) {
         Some(server) if !server.source.file.as_os_str().is_empty() => {
             Ok(server.source.file.clone())
         }
-        Some(_) => file_of(context, Scope::User),
+        Some(_) => scope_file(context, Scope::User),
         None => {
             Err(CliError::new(exit_code::CONFIG, format!("the entry of `{name}` cannot be read")))
         }
@@ -234,7 +237,7 @@ fn source_of(context: &Context, name: &str) -> Result<PathBuf, CliError> {
 }
 
 /// The file that is changed for the user or for the project.
-pub(crate) fn file_of(context: &Context, scope: Scope) -> Result<PathBuf, CliError> {
+pub(crate) fn scope_file(context: &CommandContext, scope: Scope) -> Result<PathBuf, CliError> {
     if let Some(file) = context.shared.config.last() {
         return Ok(file.clone());
     }

@@ -9,20 +9,20 @@ use serde_json::{Value, json};
 use switchboard_config::{Environment, Transport};
 use switchboard_terminal::{CliError, exit_code};
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// How often the server is looked at.
-const TURN: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What every confined server can reach anyway.
-const SYSTEM: &[&str] = &[
+const SYSTEM_PATHS: &[&str] = &[
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix", "/proc", "/sys", "/dev",
     "/etc",
 ];
 
 /// What a server was seen to use.
 #[derive(Debug, Default)]
-struct Seen {
+struct ObservedUse {
     read: BTreeSet<PathBuf>,
     write: BTreeSet<PathBuf>,
     /// What its command names, which may be read and closed before anybody looks.
@@ -32,7 +32,7 @@ struct Seen {
 
 /// What becomes of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Then {
+pub(crate) enum ProfileAction {
     /// It is printed.
     Propose,
     /// It is written into the server's entry as well.
@@ -41,35 +41,38 @@ pub(crate) enum Then {
 
 /// Starts a server, watches it and prints a profile.
 pub(crate) async fn learn(
-    context: &Context,
+    context: &CommandContext,
     name: &str,
     seconds: u64,
-    then: Then,
+    then: ProfileAction,
 ) -> Result<u8, CliError> {
     if !cfg!(target_os = "linux") {
         return Err(CliError::usage("servers can be watched on Linux only"));
     }
     let config = context.config()?;
-    let id = context.known(&config, name)?;
+    let id = context.server_id(&config, name)?;
     let only = vec![id];
     let host = context.start(Some(only.clone()))?;
     let transport = config.servers.get(name).map(|server| &server.transport);
-    let mut seen = Seen { named: named(transport, &context.environment), ..Seen::default() };
+    let mut seen = ObservedUse {
+        named: command_paths(transport, &context.environment),
+        ..ObservedUse::default()
+    };
     let end = Instant::now() + Duration::from_secs(seconds);
     let watching = async {
         while Instant::now() < end {
             for process in descendants(std::process::id()) {
-                seen.look(process);
+                seen.observe(process);
             }
-            tokio::time::sleep(TURN).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     };
     context.interrupts.token().run_until_cancelled(watching).await;
-    context.ready(&host, Some(&only)).await?;
+    context.wait_ready(&host, Some(&only)).await?;
     host.stop().await;
     let profile = seen.profile();
     context.printer.json(&json!({"sandbox": profile}))?;
-    if let (Then::Enforce, Some(server)) = (then, config.servers.get(name)) {
+    if let (ProfileAction::Enforce, Some(server)) = (then, config.servers.get(name)) {
         switchboard_config::set_sandbox(&server.source.file, name, &profile)?;
         let file = server.source.file.display();
         context.printer.say(&format!("wrote it into the entry of `{name}` in {file}"));
@@ -81,8 +84,8 @@ pub(crate) async fn learn(
     Ok(exit_code::OK)
 }
 
-impl Seen {
-    fn look(&mut self, process: u32) {
+impl ObservedUse {
+    fn observe(&mut self, process: u32) {
         let folder = PathBuf::from(format!("/proc/{process}"));
         self.read.extend(fs::read_link(folder.join("cwd")).ok());
         let maps = fs::read_to_string(folder.join("maps")).unwrap_or_default();
@@ -116,7 +119,7 @@ impl Seen {
 
 /// The folders of the files that a command names, or the files alone where the folder holds much
 /// else, such as the home folder.
-fn named(transport: Option<&Transport>, environment: &Environment) -> BTreeSet<PathBuf> {
+fn command_paths(transport: Option<&Transport>, environment: &Environment) -> BTreeSet<PathBuf> {
     let Some(Transport::Stdio { command, args, cwd, .. }) = transport else {
         return BTreeSet::new();
     };
@@ -136,7 +139,7 @@ fn named(transport: Option<&Transport>, environment: &Environment) -> BTreeSet<P
 }
 
 fn is_system(path: &Path) -> bool {
-    SYSTEM.iter().any(|system| path.starts_with(system))
+    SYSTEM_PATHS.iter().any(|system| path.starts_with(system))
 }
 
 fn within(path: &Path, folders: &[PathBuf]) -> bool {

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use switchboard_fleet::{Message, log_file, messages_file};
+use switchboard_fleet::{ServerMessage, log_file, messages_file};
 use switchboard_terminal::{CliError, exit_code};
 use switchboard_text::{escape_line, escape_prose};
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// Shows the last lines of a server's log.
-pub(crate) fn show(context: &Context, name: &str, lines: usize) -> Result<u8, CliError> {
+pub(crate) fn show(context: &CommandContext, name: &str, lines: usize) -> Result<u8, CliError> {
     let config = context.config()?;
-    let id = context.known(&config, name)?;
+    let id = context.server_id(&config, name)?;
     let file = log_file(&context.places.state, &id);
     let Some(text) = read(&file)? else {
         context.printer.say(&format!("server `{name}` has written nothing yet"));
@@ -28,14 +28,14 @@ pub(crate) fn show(context: &Context, name: &str, lines: usize) -> Result<u8, Cl
 }
 
 /// Shows the last messages of a server.
-pub(crate) fn messages(context: &Context, name: &str, lines: usize) -> Result<u8, CliError> {
+pub(crate) fn messages(context: &CommandContext, name: &str, lines: usize) -> Result<u8, CliError> {
     let config = context.config()?;
-    let id = context.known(&config, name)?;
+    let id = context.server_id(&config, name)?;
     let Some(text) = read(&messages_file(&context.places.state, &id))? else {
         context.printer.say(&format!("server `{name}` has sent no messages yet"));
         return Ok(exit_code::OK);
     };
-    let all: Vec<Message> =
+    let all: Vec<ServerMessage> =
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let tail = all.get(all.len().saturating_sub(lines)..).unwrap_or_default();
     if context.printer.json {
@@ -47,9 +47,11 @@ pub(crate) fn messages(context: &Context, name: &str, lines: usize) -> Result<u8
     Ok(exit_code::OK)
 }
 
-fn line(message: &Message) -> String {
-    let Message { at, level, logger, text } = message;
-    let (at, level, text) = (escape_line(at), escape_line(level), escape_line(text));
+fn line(message: &ServerMessage) -> String {
+    let ServerMessage { at, level, logger, text } = message;
+    let at = escape_line(at);
+    let level = escape_line(level);
+    let text = escape_line(text);
     match logger {
         Some(logger) => format!("{at} {level} [{}] {text}", escape_line(logger)),
         None => format!("{at} {level} {text}"),

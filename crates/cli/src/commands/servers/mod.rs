@@ -7,4 +7,4 @@ mod logs;
 mod running;
 mod show;
 
-pub(crate) use command::{ServersArgs, held, run, show_in_chat};
+pub(crate) use command::{ServersArgs, held_login, run, show_in_chat};

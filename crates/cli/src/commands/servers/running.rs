@@ -4,22 +4,22 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_terminal::{CliError, exit_code, table};
-use switchboard_text::percent::part;
+use switchboard_text::percent::encode_component;
 
-use crate::args::OfServer;
+use crate::args::ServerArg;
 use crate::commands::consent;
-use crate::context::Context;
-use crate::running::instance::Instance;
+use crate::context::CommandContext;
+use crate::running::instance::RunningInstance;
 
 /// How often a server that is on its way up is looked at.
-const AGAIN: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// How often it is looked whether a server has begun to start afresh.
-const AT_FIRST: usize = 20;
+const MAX_START_POLLS: usize = 20;
 
 /// Lists the servers of a running instance; gives whether there is one.
-pub(super) async fn list(context: &Context, of: &OfServer) -> Result<bool, CliError> {
-    let Some((instance, rows)) = Instance::find(context).await else { return Ok(false) };
-    let Some(servers) = settled(context, &instance, rows).await else { return Ok(false) };
+pub(super) async fn list(context: &CommandContext, of: &ServerArg) -> Result<bool, CliError> {
+    let Some((instance, rows)) = RunningInstance::find(context).await else { return Ok(false) };
+    let Some(servers) = wait_settled(context, &instance, rows).await else { return Ok(false) };
     let wanted = |server: &&Value| of.server.as_ref().is_none_or(|name| server["name"] == **name);
     let servers: Vec<&Value> = servers.iter().filter(wanted).collect();
     // A name that nobody knows is a mistake; the usual way has the words for it.
@@ -50,26 +50,26 @@ pub(super) async fn list(context: &Context, of: &OfServer) -> Result<bool, CliEr
 
 /// Starts a server of a running instance afresh; gives nothing if there is no such instance, or if
 /// it does not do it: the usual way has the words for that.
-pub(super) async fn restart(context: &Context, name: &str) -> Result<Option<u8>, CliError> {
-    let Some((instance, rows)) = Instance::find(context).await else { return Ok(None) };
+pub(super) async fn restart(context: &CommandContext, name: &str) -> Result<Option<u8>, CliError> {
+    let Some((instance, rows)) = RunningInstance::find(context).await else { return Ok(None) };
     if !rows.iter().any(|row| row["name"] == name) {
         return Ok(None);
     }
-    let path = format!("/api/v1/servers/{}", part(name));
+    let path = format!("/api/v1/servers/{}", encode_component(name));
     if instance.post(&format!("{path}/restart")).await.is_none() {
         return Ok(None);
     }
     // What it says at first may still be about the connection that ends.
-    for _ in 0..AT_FIRST {
+    for _ in 0..MAX_START_POLLS {
         let server: Option<Value> = instance.get(&path).await;
         let state = server.as_ref().and_then(|server| server.get("state"));
         if state.is_none_or(|state| state != "ready") {
             break;
         }
-        tokio::time::sleep(AGAIN / 4).await;
+        tokio::time::sleep(POLL_INTERVAL / 4).await;
     }
     let row = json!({ "name": name });
-    let servers = settled(context, &instance, vec![row]).await.unwrap_or_default();
+    let servers = wait_settled(context, &instance, vec![row]).await.unwrap_or_default();
     let server = servers.first().unwrap_or(&Value::Null);
     let state = server["state"].as_str().unwrap_or("gone");
     if state == "ready" {
@@ -83,17 +83,21 @@ pub(super) async fn restart(context: &Context, name: &str) -> Result<Option<u8>,
 }
 
 /// Everything about each server, once its first attempt is over.
-async fn settled(context: &Context, instance: &Instance, rows: Vec<Value>) -> Option<Vec<Value>> {
+async fn wait_settled(
+    context: &CommandContext,
+    instance: &RunningInstance,
+    rows: Vec<Value>,
+) -> Option<Vec<Value>> {
     let tries = context.shared.start_timeout.saturating_mul(5);
     let mut servers = Vec::new();
     for row in rows {
-        let path = format!("/api/v1/servers/{}", part(row.get("name")?.as_str()?));
+        let path = format!("/api/v1/servers/{}", encode_component(row.get("name")?.as_str()?));
         let mut server: Value = instance.get(&path).await?;
         for _ in 0..tries {
             if server.get("state").is_some_and(|state| state != "starting") {
                 break;
             }
-            tokio::time::sleep(AGAIN).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
             server = instance.get(&path).await?;
         }
         servers.push(server);
@@ -113,7 +117,7 @@ fn as_json(server: &Value) -> Value {
     json!({
         "name": server["name"],
         "status": server["state"],
-        "transport": how(server),
+        "transport": launch_text(server),
         "revision": server["revision"],
         "tools": server["tools"],
         "resources": server["resources"],
@@ -149,7 +153,7 @@ fn row(server: &Value) -> [String; 8] {
     [
         text("name"),
         text("state"),
-        how(server),
+        launch_text(server),
         text("revision"),
         number("tools"),
         number("resources"),
@@ -158,7 +162,7 @@ fn row(server: &Value) -> [String; 8] {
     ]
 }
 
-fn how(server: &Value) -> String {
+fn launch_text(server: &Value) -> String {
     match (server["transport"].as_str(), server["place"].as_str()) {
         (Some(transport), Some("") | None) => transport.to_owned(),
         (_, Some(place)) => place.to_owned(),

@@ -3,17 +3,17 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
-use switchboard_config::{Layer, ServerConfig, difference};
+use switchboard_config::{ConfigLayer, ServerConfig, diff_lines};
 use switchboard_terminal::{CliError, exit_code, finding_line};
 use switchboard_text::{escape_line, redact};
 use switchboard_trust::Approvals;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// Shows a server's entry.
-pub(crate) fn show(context: &Context, name: &str) -> Result<u8, CliError> {
+pub(crate) fn show(context: &CommandContext, name: &str) -> Result<u8, CliError> {
     let config = context.config()?;
-    let id = context.known(&config, name)?;
+    let id = context.server_id(&config, name)?;
     let Some(server) = config.servers.get(&id) else {
         let problem = config.broken.get(&id).cloned();
         return Err(problem.map_or_else(
@@ -56,24 +56,24 @@ pub(crate) fn show(context: &Context, name: &str) -> Result<u8, CliError> {
 }
 
 /// What is different from what the person was shown who last agreed.
-pub(crate) fn changes(context: &Context, server: &ServerConfig) -> Vec<String> {
+pub(crate) fn changes(context: &CommandContext, server: &ServerConfig) -> Vec<String> {
     let approvals = Approvals::load(&context.places.state);
     let Some(before) = approvals.approved_text(&server.source.file, &server.id) else {
         return Vec::new();
     };
     let before: Vec<String> = before.lines().map(str::to_owned).collect();
-    let found = difference(&before, &server.lines());
+    let found = diff_lines(&before, &server.lines());
     found.iter().map(|line| clean(line)).collect()
 }
 
 fn clean(line: &str) -> String {
-    escape_line(&redact::text(line)).into_owned()
+    escape_line(&redact::redact_text(line)).into_owned()
 }
 
-const fn layer(layer: Layer) -> &'static str {
+const fn layer(layer: ConfigLayer) -> &'static str {
     match layer {
-        Layer::User => "user",
-        Layer::Project => "project",
-        Layer::Explicit => "explicit",
+        ConfigLayer::User => "user",
+        ConfigLayer::Project => "project",
+        ConfigLayer::Explicit => "explicit",
     }
 }

@@ -6,20 +6,22 @@ use std::sync::Arc;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use switchboard_catalog::{Catalog, Entry, Lease, definition, signature};
+use switchboard_catalog::{Catalog, CatalogEntry, Lease, definition, signature};
 use switchboard_core::{ServerId, TargetKind};
 use switchboard_editor::index;
 use switchboard_host::Host;
-use switchboard_prompting::{Definitions, Options, Plan, Vendor, fit, fit_native, shown};
-use switchboard_terminal::{CliError, counted, exit_code, table};
-use switchboard_text::{escape, escape_json, escape_line, nearest};
+use switchboard_prompting::{
+    Definitions, FittedPrompt, PromptOptions, Vendor, fit, fit_native, with_shown_servers,
+};
+use switchboard_terminal::{CliError, exit_code, pluralize, table};
+use switchboard_text::{escape, escape_json, escape_line, nearest_names};
 
-use crate::args::OfServer;
+use crate::args::ServerArg;
 use crate::commands::held;
-use crate::commands::tools::row::ToolRow;
-use crate::context::Context;
+use crate::commands::tools::row::ToolListing;
+use crate::context::CommandContext;
 use crate::running::offers;
-use crate::running::offers::Which;
+use crate::running::offers::ToolSelection;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Audience {
@@ -39,13 +41,13 @@ pub(crate) struct ToolsArgs {
     #[command(subcommand)]
     pub(crate) command: Option<ToolsCommand>,
     #[command(flatten)]
-    pub(crate) list: ListTools,
+    pub(crate) list: ListToolsArgs,
 }
 
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct ListTools {
+pub(crate) struct ListToolsArgs {
     #[command(flatten)]
-    pub(crate) of: OfServer,
+    pub(crate) of: ServerArg,
     /// What models and clients do not see, and everything else in which the scanner found something
     #[arg(long)]
     pub(crate) held: bool,
@@ -58,7 +60,7 @@ pub(crate) struct ListTools {
 pub(crate) enum ToolsCommand {
     /// List tools
     #[command(visible_alias = "ls")]
-    List(ListTools),
+    List(ListToolsArgs),
     /// Show everything about a tool
     Show {
         /// The server
@@ -96,13 +98,13 @@ pub(crate) enum ToolsCommand {
 }
 
 /// Runs `switchboard tools`.
-pub(crate) async fn run(context: &Context, tools: ToolsArgs) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &CommandContext, tools: ToolsArgs) -> Result<u8, CliError> {
     match tools.command {
         None => list(context, &tools.list).await,
         Some(ToolsCommand::List(wanted)) => list(context, &wanted).await,
         Some(ToolsCommand::Show { server, tool }) => show(context, &server, &tool).await,
         Some(ToolsCommand::Prompt { audience, budget, server }) => {
-            show_prompt(context, audience, budget, OfServer { server }).await
+            show_prompt(context, audience, budget, ServerArg { server }).await
         }
         Some(ToolsCommand::Index { folder }) => write_index(context, &folder).await,
         Some(ToolsCommand::Search { words, limit }) => {
@@ -112,9 +114,9 @@ pub(crate) async fn run(context: &Context, tools: ToolsArgs) -> Result<u8, CliEr
 }
 
 /// Lists tools.
-pub(crate) async fn list(context: &Context, wanted: &ListTools) -> Result<u8, CliError> {
+pub(crate) async fn list(context: &CommandContext, wanted: &ListToolsArgs) -> Result<u8, CliError> {
     if !wanted.held {
-        let which = Which { all: wanted.all, ..Which::default() };
+        let which = ToolSelection { all: wanted.all, ..ToolSelection::default() };
         if let Some(rows) = offers::tools(context, &wanted.of, &which).await? {
             return print(context, &rows).map(|()| exit_code::OK);
         }
@@ -127,25 +129,30 @@ pub(crate) async fn list(context: &Context, wanted: &ListTools) -> Result<u8, Cl
     }
     let lease = host.lease();
     let all = lease.catalog().tools();
-    let listed = all.filter(|entry| wanted.all || lists(&lease, *entry));
-    let rows: Vec<ToolRow> = listed.map(|entry| ToolRow::of(&lease, entry)).collect();
+    let listed = all.filter(|entry| wanted.all || is_listed(&lease, *entry));
+    let rows: Vec<ToolListing> =
+        listed.map(|entry| ToolListing::from_entry(&lease, entry)).collect();
     let shown = print(context, &rows);
     host.stop().await;
     shown.map(|()| exit_code::OK)
 }
 
 /// Finds tools by words.
-pub(crate) async fn search(context: &Context, words: &str, limit: usize) -> Result<u8, CliError> {
-    let which = Which { words: Some((words, limit)), ..Which::default() };
-    let running = offers::tools(context, &OfServer::default(), &which).await?;
+pub(crate) async fn search(
+    context: &CommandContext,
+    words: &str,
+    limit: usize,
+) -> Result<u8, CliError> {
+    let which = ToolSelection { words: Some((words, limit)), ..ToolSelection::default() };
+    let running = offers::tools(context, &ServerArg::default(), &which).await?;
     let rows = match running {
         Some(rows) => rows,
         None => {
-            let host = start(context, &OfServer::default()).await?;
+            let host = start(context, &ServerArg::default()).await?;
             let lease = host.lease();
             let found = lease.catalog().search(words, limit).into_iter().map(|(entry, _)| entry);
-            let listed = found.filter(|entry| lists(&lease, *entry));
-            let rows = listed.map(|entry| ToolRow::of(&lease, entry)).collect();
+            let listed = found.filter(|entry| is_listed(&lease, *entry));
+            let rows = listed.map(|entry| ToolListing::from_entry(&lease, entry)).collect();
             host.stop().await;
             rows
         }
@@ -157,23 +164,28 @@ pub(crate) async fn search(context: &Context, words: &str, limit: usize) -> Resu
 }
 
 /// Shows everything about a tool.
-pub(crate) async fn show(context: &Context, server: &str, tool: &str) -> Result<u8, CliError> {
+pub(crate) async fn show(
+    context: &CommandContext,
+    server: &str,
+    tool: &str,
+) -> Result<u8, CliError> {
     if let Some(row) = offers::tool(context, server, tool).await? {
         return print_one(context, &row).map(|()| exit_code::OK);
     }
-    let host = start(context, &OfServer { server: Some(server.to_owned()) }).await?;
+    let host = start(context, &ServerArg { server: Some(server.to_owned()) }).await?;
     // A person may look at what is held.
-    let (fleet, flagged) = (host.fleet().load(), host.flagged());
-    let catalog = Arc::new(Catalog::of(&fleet));
-    let unlisted = Arc::clone(host.lease().unlisted());
+    let fleet = host.fleet().load();
+    let flagged = host.flagged();
+    let catalog = Arc::new(Catalog::from_fleet(&fleet));
+    let unlisted = Arc::clone(host.lease().deny_list());
     let lease =
-        Lease::new(fleet, catalog, Arc::default()).with_flagged(flagged).with_unlisted(unlisted);
+        Lease::new(fleet, catalog, Arc::default()).with_flagged(flagged).with_deny_list(unlisted);
     let shown = match lease.catalog().tools().find(|entry| entry.tool.name() == tool) {
-        Some(entry) => print_one(context, &ToolRow::of(&lease, entry)),
+        Some(entry) => print_one(context, &ToolListing::from_entry(&lease, entry)),
         None => {
             let names = lease.catalog().tools().map(|entry| entry.tool.name().to_owned());
             let names: Vec<String> = names.collect();
-            let near = nearest(tool, names.iter().map(String::as_str), 3);
+            let near = nearest_names(tool, names.iter().map(String::as_str), 3);
             let hint = match near.as_slice() {
                 [] => format!("`switchboard tools --server {server}` lists them"),
                 near => format!("did you mean `{}`?", near.join("` or `")),
@@ -187,49 +199,60 @@ pub(crate) async fn show(context: &Context, server: &str, tool: &str) -> Result<
 }
 
 /// Lists the tools of a host that runs, or those that fit some words.
-pub(crate) fn show_in_chat(context: &Context, host: &Host, words: &str) -> Result<(), CliError> {
+pub(crate) fn show_in_chat(
+    context: &CommandContext,
+    host: &Host,
+    words: &str,
+) -> Result<(), CliError> {
     let lease = host.lease();
-    let entries: Vec<Entry<'_>> = if words.is_empty() {
+    let entries: Vec<CatalogEntry<'_>> = if words.is_empty() {
         lease.catalog().tools().collect()
     } else {
         lease.catalog().search(words, 20).into_iter().map(|(entry, _)| entry).collect()
     };
-    let listed = entries.into_iter().filter(|entry| lists(&lease, *entry));
-    let rows: Vec<ToolRow> = listed.map(|entry| ToolRow::of(&lease, entry)).collect();
+    let listed = entries.into_iter().filter(|entry| is_listed(&lease, *entry));
+    let rows: Vec<ToolListing> =
+        listed.map(|entry| ToolListing::from_entry(&lease, entry)).collect();
     print(context, &rows)
 }
 
 /// Starts one server or all, and waits for them.
-pub(crate) async fn start(context: &Context, of: &OfServer) -> Result<Host, CliError> {
-    let only = only(context, of)?;
+pub(crate) async fn start(context: &CommandContext, of: &ServerArg) -> Result<Host, CliError> {
+    let only = selected_servers(context, of)?;
     let host = context.start(only.clone())?;
-    context.ready(&host, only.as_deref()).await?;
+    context.wait_ready(&host, only.as_deref()).await?;
     Ok(host)
 }
 
 /// The same for whoever only looks at what servers offer: a new one is not asked about.
-pub(crate) async fn look(context: &Context, of: &OfServer) -> Result<Host, CliError> {
-    let only = only(context, of)?;
+pub(crate) async fn start_unasked(
+    context: &CommandContext,
+    of: &ServerArg,
+) -> Result<Host, CliError> {
+    let only = selected_servers(context, of)?;
     let host = context.start(only.clone())?;
-    context.ready_unasked(&host, only.as_deref()).await?;
+    context.wait_ready_unasked(&host, only.as_deref()).await?;
     Ok(host)
 }
 
-fn only(context: &Context, of: &OfServer) -> Result<Option<Vec<ServerId>>, CliError> {
+fn selected_servers(
+    context: &CommandContext,
+    of: &ServerArg,
+) -> Result<Option<Vec<ServerId>>, CliError> {
     let config = context.config()?;
-    let known = |name: &String| context.known(&config, name).map(|id| vec![id]);
+    let known = |name: &String| context.server_id(&config, name).map(|id| vec![id]);
     of.server.as_ref().map(known).transpose()
 }
 
-fn print(context: &Context, tools: &[ToolRow]) -> Result<(), CliError> {
+fn print(context: &CommandContext, tools: &[ToolListing]) -> Result<(), CliError> {
     if context.printer.json {
-        let all: Vec<Value> = tools.iter().map(ToolRow::as_json).collect();
+        let all: Vec<Value> = tools.iter().map(ToolListing::as_json).collect();
         return context.printer.json(&all);
     }
     if tools.iter().any(|tool| tool.forbidden_by.is_some()) {
         return print_with_rules(context, tools);
     }
-    let row = |tool: &ToolRow| {
+    let row = |tool: &ToolListing| {
         let item = tool.item();
         let about = definition(&item);
         let arguments = about.input_schema.map(|raw| signature(raw.get())).unwrap_or_default();
@@ -241,8 +264,8 @@ fn print(context: &Context, tools: &[ToolRow]) -> Result<(), CliError> {
     context.printer.data(&table(context.printer.reader(), heading, &rows))
 }
 
-fn print_with_rules(context: &Context, tools: &[ToolRow]) -> Result<(), CliError> {
-    let row = |tool: &ToolRow| {
+fn print_with_rules(context: &CommandContext, tools: &[ToolListing]) -> Result<(), CliError> {
+    let row = |tool: &ToolListing| {
         let said = definition(&tool.item()).description.unwrap_or_default();
         let by = tool.forbidden_by.as_deref().unwrap_or_default();
         [&*tool.server, &*tool.name, &first_line(&said), by].map(str::to_owned)
@@ -253,11 +276,11 @@ fn print_with_rules(context: &Context, tools: &[ToolRow]) -> Result<(), CliError
 }
 
 /// Whether models and clients are shown it.
-fn lists(lease: &Lease, entry: Entry<'_>) -> bool {
-    lease.lists(TargetKind::Tool, entry.server.id.as_str(), entry.tool.name())
+fn is_listed(lease: &Lease, entry: CatalogEntry<'_>) -> bool {
+    lease.is_listed(TargetKind::Tool, entry.server.id.as_str(), entry.tool.name())
 }
 
-fn print_one(context: &Context, tool: &ToolRow) -> Result<(), CliError> {
+fn print_one(context: &CommandContext, tool: &ToolListing) -> Result<(), CliError> {
     if context.printer.json {
         return context.printer.json(&tool.as_json());
     }
@@ -306,15 +329,16 @@ pub(crate) fn first_line(text: &str) -> String {
 
 /// Prints the text section or a vendor's definitions, within a budget if there is one.
 async fn show_prompt(
-    context: &Context,
+    context: &CommandContext,
     audience: Audience,
     budget: Option<usize>,
-    of: OfServer,
+    of: ServerArg,
 ) -> Result<u8, CliError> {
     let host = start(context, &of).await?;
     let lease = host.lease();
-    let (options, budget) = (Options::default(), budget.unwrap_or(usize::MAX));
-    let plan: Plan = shown(&lease, |servers| match audience {
+    let options = PromptOptions::default();
+    let budget = budget.unwrap_or(usize::MAX);
+    let plan: FittedPrompt = with_shown_servers(&lease, |servers| match audience {
         Audience::Text => fit(servers, budget, &options),
         Audience::Openai => fit_native(servers, budget, Vendor::OpenAi, &options),
         Audience::Anthropic => fit_native(servers, budget, Vendor::Anthropic, &options),
@@ -340,9 +364,9 @@ async fn show_prompt(
 
 /// Writes `mcps/SERVER/tools/TOOL.json` and what belongs to it; files of tools that are gone are
 /// removed.
-async fn write_index(context: &Context, folder: &Path) -> Result<u8, CliError> {
-    let host = start(context, &OfServer::default()).await?;
-    let files = index::files_of(&host);
+async fn write_index(context: &CommandContext, folder: &Path) -> Result<u8, CliError> {
+    let host = start(context, &ServerArg::default()).await?;
+    let files = index::host_files(&host);
     host.stop().await;
     let done = index::write(folder, &files).map_err(|error| {
         let folder = folder.display();
@@ -353,7 +377,7 @@ async fn write_index(context: &Context, folder: &Path) -> Result<u8, CliError> {
     } else {
         context.printer.say(&format!(
             "wrote {}, removed {}",
-            counted(done.there, "file"),
+            pluralize(done.there, "file"),
             done.removed
         ));
     }

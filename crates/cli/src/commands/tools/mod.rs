@@ -3,4 +3,4 @@
 mod command;
 pub(crate) mod row;
 
-pub(crate) use command::{ToolsArgs, first_line, look, run, show_in_chat, start};
+pub(crate) use command::{ToolsArgs, first_line, run, show_in_chat, start, start_unasked};

@@ -3,15 +3,15 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use switchboard_catalog::{Entry, Lease};
+use switchboard_catalog::{CatalogEntry, Lease};
 use switchboard_core::{Target, TargetKind};
-use switchboard_wire::list::Item;
+use switchboard_wire::list::ListedItem;
 
 use crate::commands::held;
 
 /// A tool with its definition.
 #[derive(Debug, Deserialize)]
-pub(crate) struct ToolRow {
+pub(crate) struct ToolListing {
     pub(crate) server: String,
     pub(crate) name: String,
     /// What models call it.
@@ -27,26 +27,27 @@ pub(crate) struct ToolRow {
     definition: Box<RawValue>,
 }
 
-impl ToolRow {
+impl ToolListing {
     /// A tool of a lease.
-    pub(crate) fn of(lease: &Lease, entry: Entry<'_>) -> Self {
-        let (server, name) = (entry.server.id.as_str(), entry.tool.name());
-        let flagged = lease.flagged(&Target::new(TargetKind::Tool, server, name));
+    pub(crate) fn from_entry(lease: &Lease, entry: CatalogEntry<'_>) -> Self {
+        let server = entry.server.id.as_str();
+        let name = entry.tool.name();
+        let flagged = lease.flagged_definition(&Target::new(TargetKind::Tool, server, name));
         Self {
             server: server.to_owned(),
             name: name.to_owned(),
             model_name: lease.catalog().names().get(entry.place).map(str::to_owned),
             fingerprint: entry.tool.digest().to_string(),
             found: flagged.map(|flagged| json!(flagged)),
-            found_words: flagged.map(held::described),
-            forbidden_by: lease.forbidden(TargetKind::Tool, server, name).map(str::to_owned),
+            found_words: flagged.map(held::description),
+            forbidden_by: lease.forbidding_rule(TargetKind::Tool, server, name).map(str::to_owned),
             definition: entry.tool.item.raw.clone(),
         }
     }
 
     /// Its definition, as the server sent it.
-    pub(crate) fn item(&self) -> Item {
-        Item { key: self.name.as_str().into(), raw: self.definition.clone() }
+    pub(crate) fn item(&self) -> ListedItem {
+        ListedItem { key: self.name.as_str().into(), raw: self.definition.clone() }
     }
 
     pub(crate) fn as_json(&self) -> Value {

@@ -28,7 +28,7 @@ pub async fn echo(
 pub async fn add(
     host: &Host,
     caller: &Caller,
-    arguments: &AddArguments,
+    arguments: &AddArgs,
 ) -> Result<AddOutput, CallError> {
     host.call_for(caller, SERVER, "add", arguments).await
 }
@@ -146,7 +146,7 @@ pub struct EchoArguments {
 
 /// The arguments of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct AddArguments {
+pub struct AddArgs {
     /// The member "a".
     pub a: f64,
     /// The member "b".

@@ -4,18 +4,18 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use switchboard_catalog::ResolvedCall;
 use switchboard_core::TargetKind;
-use switchboard_json::members;
+use switchboard_json::for_each_member;
 use switchboard_scan::secret_headers;
 use switchboard_wire::Json;
 use switchboard_wire::http::param_headers;
 
-use crate::call::execute::task_mode::{AsTask, TaskWish};
+use crate::call::execute::task_mode::{AsTask, TaskMode};
 
 /// How long a server is asked to keep a task: whoever comes back the next day finds it.
-const TTL_MILLISECONDS: u64 = 24 * 3_600_000;
+const TASK_TTL_MS: u64 = 24 * 3_600_000;
 
 /// What is sent for a call.
-pub(super) struct Message {
+pub(super) struct CallMessage {
     pub(super) method: &'static str,
     pub(super) params: String,
     pub(super) headers: Vec<(String, String)>,
@@ -23,9 +23,9 @@ pub(super) struct Message {
     pub(super) as_task: AsTask,
 }
 
-impl Message {
+impl CallMessage {
     /// Spells a call.
-    pub(super) fn of(call: &ResolvedCall, wish: TaskWish) -> Self {
+    pub(super) fn new(call: &ResolvedCall, wish: TaskMode) -> Self {
         let target = call.target();
         let name = Value::from(target.name.as_str()).to_string();
         let arguments = call.arguments().as_str();
@@ -36,16 +36,16 @@ impl Message {
             TargetKind::Prompt => ("prompts/get", with_arguments()),
             TargetKind::Resource => ("resources/read", format!(r#"{{"uri":{name}}}"#)),
         };
-        let as_task = AsTask::of(call, wish);
+        let as_task = AsTask::for_call(call, wish);
         let mut message = Self { method, params, headers: headers(call), as_task };
         if as_task == AsTask::Yes {
-            message.params = message.with(&format!(r#""task":{{"ttl":{TTL_MILLISECONDS}}}"#));
+            message.params = message.with_members(&format!(r#""task":{{"ttl":{TASK_TTL_MS}}}"#));
         }
         message
     }
 
     /// The same request with further members.
-    pub(super) fn with(&self, members: &str) -> String {
+    pub(super) fn with_members(&self, members: &str) -> String {
         let open = self.params.strip_suffix('}').unwrap_or(&self.params);
         format!("{open},{members}}}")
     }
@@ -66,7 +66,7 @@ fn headers(call: &ResolvedCall) -> Vec<(String, String)> {
     for (place, name) in secret_headers(tool.item.raw.get()) {
         // Headers are logged and cached on their way; a secret goes there only if the operator says so.
         if !consent.is_some_and(|names| names.contains(&name)) {
-            leave_out(&mut arguments, &place);
+            remove_argument(&mut arguments, &place);
         }
     }
     // A tool whose marks break the rules was left out when the server was listed.
@@ -74,7 +74,7 @@ fn headers(call: &ResolvedCall) -> Vec<(String, String)> {
 }
 
 /// Takes out the argument that stands at this place of a tool's definition.
-fn leave_out(arguments: &mut Value, place: &str) {
+fn remove_argument(arguments: &mut Value, place: &str) {
     let names: Vec<String> = place
         .split("/properties/")
         .skip(1)
@@ -89,7 +89,7 @@ fn leave_out(arguments: &mut Value, place: &str) {
 
 /// What a result says about itself: its members as they are written, but for those that are `null`.
 #[derive(Default)]
-pub(super) struct Shape<'a> {
+pub(super) struct ResultMembers<'a> {
     pub(super) content: Option<&'a str>,
     pub(super) contents: Option<&'a str>,
     pub(super) messages: Option<&'a str>,
@@ -99,11 +99,12 @@ pub(super) struct Shape<'a> {
     pub(super) request_state: Option<&'a str>,
 }
 
-impl<'a> Shape<'a> {
+impl<'a> ResultMembers<'a> {
     /// Nothing comes of what is no object, or says something twice: who knows what it means?
-    pub(super) fn read(result: &'a Json) -> Option<Self> {
-        let (mut shape, mut twice) = (Self::default(), false);
-        let read = members(result.as_str(), |name, value| {
+    pub(super) fn parse(result: &'a Json) -> Option<Self> {
+        let mut shape = Self::default();
+        let mut twice = false;
+        let read = for_each_member(result.as_str(), |name, value| {
             let member = match &*name {
                 "content" => &mut shape.content,
                 "contents" => &mut shape.contents,

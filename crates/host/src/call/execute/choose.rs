@@ -2,26 +2,26 @@
 
 use std::time::Duration;
 
-use switchboard_catalog::{Fleet, InUse, Instance, ResolvedCall, Server, Status, Tool};
+use switchboard_catalog::{CallGuard, Fleet, Instance, ResolvedCall, Server, ServerStatus, Tool};
 use switchboard_core::{Outcome, Published, TargetKind};
 use switchboard_wire::Peer;
 use tokio::time::{Instant, timeout_at};
 
 /// A connection for a call.
-pub(super) struct Chosen {
+pub(super) struct ChosenConnection {
     pub(super) instance: Instance,
     pub(super) peer: Peer,
     /// Counted from here on, so that the next call sees that this one is busier.
-    pub(super) in_use: InUse,
+    pub(super) in_use: CallGuard,
 }
 
 /// The least busy ready connection: of the lease, or of the server as it is by now.
-pub(super) async fn choose(
+pub(super) async fn choose_connection(
     call: &ResolvedCall,
     fleet: &Published<Fleet>,
     limit: Duration,
-) -> Result<Chosen, Outcome> {
-    if let Some(chosen) = take(call.server()) {
+) -> Result<ChosenConnection, Outcome> {
+    if let Some(chosen) = pick(call.server()) {
         return Ok(chosen);
     }
     let until = Instant::now() + limit;
@@ -29,7 +29,7 @@ pub(super) async fn choose(
     let mut current = changes.load();
     loop {
         let server = same_server(call, &current)?;
-        if let Some(chosen) = take(server) {
+        if let Some(chosen) = pick(server) {
             return Ok(chosen);
         }
         may_still_come(server)?;
@@ -43,10 +43,10 @@ pub(super) async fn choose(
     }
 }
 
-fn take(server: &Server) -> Option<Chosen> {
+fn pick(server: &Server) -> Option<ChosenConnection> {
     let (instance, peer) = server.least_busy()?;
     let in_use = instance.health.enter();
-    Some(Chosen { instance: instance.clone(), peer: peer.clone(), in_use })
+    Some(ChosenConnection { instance: instance.clone(), peer: peer.clone(), in_use })
 }
 
 /// The server as it is by now, if it still is what the caller was shown.
@@ -57,7 +57,7 @@ fn same_server<'f>(call: &ResolvedCall, fleet: &'f Fleet) -> Result<&'f Server, 
         return Err(Outcome::not_sent("removed", message));
     };
     if target.kind == TargetKind::Tool
-        && server.status == Status::Ready
+        && server.status == ServerStatus::Ready
         && server.offers.tool(&target.name).map(Tool::digest) != Some(call.definition_digest())
     {
         let message = format!("`{target}` has changed since it was listed");
@@ -72,12 +72,12 @@ fn may_still_come(server: &Server) -> Result<(), Outcome> {
     let id = &server.id;
     let not_ready = |why: String| Outcome::not_sent("not_ready", format!("server `{id}`: {why}"));
     match &server.status {
-        Status::Starting => Ok(()),
-        Status::Ready => {
+        ServerStatus::Starting => Ok(()),
+        ServerStatus::Ready => {
             let open =
                 |instance: &Instance| instance.peer.as_ref().is_some_and(|peer| !peer.is_closed());
             let resting = server.instances.iter().filter(|instance| open(instance));
-            match resting.filter_map(|instance| instance.health.resting()).next() {
+            match resting.filter_map(|instance| instance.health.breaker_reason()).next() {
                 Some(why) => Err(not_ready(why).with_hint(format!(
                     "it is probed in the background; `switchboard doctor {id}`"
                 ))),

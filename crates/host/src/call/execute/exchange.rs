@@ -11,28 +11,28 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use switchboard_core::Outcome;
-use switchboard_fleet::Asking;
+use switchboard_fleet::ServerRequest;
 use switchboard_wire::{Era, Json, Peer, Request, RequestError, RpcError};
 use tokio::time::{Instant, timeout_at};
 
-use crate::call::execute::call_message::{Message, Shape};
-use crate::call::execute::run::Reach;
-use crate::call::execute::task::Seen;
+use crate::call::execute::call_message::{CallMessage, ResultMembers};
+use crate::call::execute::run::ExecContext;
+use crate::call::execute::task::TaskSnapshot;
 use crate::call::execute::task_mode::AsTask;
-use crate::call::execute::url_required::Addresses;
+use crate::call::execute::url_required::UrlVisits;
 use crate::call::execute::{task, url_required};
 
 /// Times that a server may ask before the call is given up.
-pub(super) const ROUNDS: usize = 10;
+pub(super) const MAX_ROUNDS: usize = 10;
 
 /// How long a call may take.
 #[derive(Clone, Copy)]
-pub(super) struct Deadlines {
+pub(super) struct CallDeadlines {
     pub(super) idle: Duration,
     pub(super) total: Duration,
 }
 
-impl Deadlines {
+impl CallDeadlines {
     /// The same, with at most so much time left.
     pub(super) fn within(self, left: Duration) -> Self {
         Self { idle: self.idle.min(left), total: self.total }
@@ -40,22 +40,22 @@ impl Deadlines {
 }
 
 /// What a server answered in the end.
-pub(super) enum Answered {
+pub(super) enum ExchangeResult {
     /// With a result.
     Result(Json),
     /// With the name of a task that goes on.
-    Task(Box<Seen>),
+    Task(Box<TaskSnapshot>),
 }
 
 /// Why there is no answer.
-pub(super) enum Stop {
+pub(super) enum ExchangeError {
     /// The request failed.
     Request(RequestError),
     /// The call is over, and this is how.
     Over(Outcome),
 }
 
-impl From<RequestError> for Stop {
+impl From<RequestError> for ExchangeError {
     fn from(error: RequestError) -> Self {
         Self::Request(error)
     }
@@ -63,7 +63,7 @@ impl From<RequestError> for Stop {
 
 /// Who is called, and what there.
 #[derive(Clone, Copy)]
-pub(super) struct Whom<'a> {
+pub(super) struct Destination<'a> {
     pub(super) peer: &'a Peer,
     pub(super) server: &'a str,
     pub(super) name: &'a str,
@@ -71,17 +71,17 @@ pub(super) struct Whom<'a> {
 
 /// Sends a call, and answers what the server asks in between.
 pub(super) async fn exchange(
-    whom: Whom<'_>,
-    message: &Message,
-    deadlines: Deadlines,
-    reach: &Reach<'_>,
-) -> Result<Answered, Stop> {
+    whom: Destination<'_>,
+    message: &CallMessage,
+    deadlines: CallDeadlines,
+    reach: &ExecContext<'_>,
+) -> Result<ExchangeResult, ExchangeError> {
     let mut params = Cow::Borrowed(message.params.as_str());
     let end = Instant::now() + deadlines.total;
     let meta = reach.meta(whom);
-    let mut addresses = Addresses::default();
+    let mut addresses = UrlVisits::default();
     let mut had_it = false;
-    for _ in 0..=ROUNDS {
+    for _ in 0..=MAX_ROUNDS {
         let left = end.saturating_duration_since(Instant::now());
         let request = Request {
             method: message.method,
@@ -96,39 +96,39 @@ pub(super) async fn exchange(
             further_meta: reach.further_meta.unwrap_or_default(),
         };
         let result = match whom.peer.request(request).await {
-            Err(RequestError::Rpc(error)) if url_required::is(&error, whom.peer) => {
+            Err(RequestError::Rpc(error)) if url_required::is_url_required(&error, whom.peer) => {
                 // Boxed: the future is large, and most calls do not need it.
                 let visiting = Box::pin(addresses.visit(&error, whom, reach));
                 match timeout_at(end, visiting).await {
                     Ok(Ok(())) => continue,
-                    Ok(Err(outcome)) => return Err(Stop::Over(outcome)),
+                    Ok(Err(outcome)) => return Err(ExchangeError::Over(outcome)),
                     Err(_) => return Err(RequestError::TimedOut(deadlines.total).into()),
                 }
             }
-            Err(error) if had_it => return Err(after_a_round(error).into()),
+            Err(error) if had_it => return Err(after_input_round(error).into()),
             result => result?,
         };
         if message.as_task == AsTask::Yes
             && let Some(seen) =
-                task::created(&result, Era::Legacy).map_err(RequestError::Protocol)?
+                task::parse_created_task(&result, Era::Legacy).map_err(RequestError::Protocol)?
         {
-            return Ok(Answered::Task(Box::new(seen)));
+            return Ok(ExchangeResult::Task(Box::new(seen)));
         }
         match timeout_at(end, next_round(whom, &result, message, reach)).await {
-            Ok(Ok(Next::Round(next))) => params = Cow::Owned(next),
-            Ok(Ok(Next::Done)) => return Ok(Answered::Result(result)),
-            Ok(Ok(Next::Task(seen))) => return Ok(Answered::Task(seen)),
+            Ok(Ok(NextStep::Round(next))) => params = Cow::Owned(next),
+            Ok(Ok(NextStep::Done)) => return Ok(ExchangeResult::Result(result)),
+            Ok(Ok(NextStep::Task(seen))) => return Ok(ExchangeResult::Task(seen)),
             Ok(Err(stop)) => return Err(stop),
             Err(_) => return Err(RequestError::TimedOut(deadlines.total).into()),
         }
         had_it = true;
     }
-    let why = format!("the server asked for input more than {ROUNDS} times");
+    let why = format!("the server asked for input more than {MAX_ROUNDS} times");
     Err(RequestError::Protocol(why).into())
 }
 
 /// The server has had the call already: what goes wrong later proves nothing about it.
-fn after_a_round(error: RequestError) -> RequestError {
+fn after_input_round(error: RequestError) -> RequestError {
     match error {
         RequestError::NotSent(_)
         | RequestError::Untrusted(_)
@@ -141,36 +141,36 @@ fn after_a_round(error: RequestError) -> RequestError {
 }
 
 /// What comes after a result.
-enum Next {
+enum NextStep {
     /// Another round, with these parameters.
     Round(String),
     /// Nothing: it is final.
     Done,
     /// A task goes on.
-    Task(Box<Seen>),
+    Task(Box<TaskSnapshot>),
 }
 
 /// Made once: it is looked for in every result of a modern server.
-static RESULT_TYPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("resultType"));
+static RESULT_TYPE_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("resultType"));
 
 async fn next_round(
-    whom: Whom<'_>,
+    whom: Destination<'_>,
     result: &Json,
-    message: &Message,
-    reach: &Reach<'_>,
-) -> Result<Next, Stop> {
+    message: &CallMessage,
+    reach: &ExecContext<'_>,
+) -> Result<NextStep, ExchangeError> {
     // Only a modern server comes back for more; a look at the bytes saves decoding final results.
-    let modern = whom.peer.stance().revision.era() == Era::Modern;
-    if !modern || RESULT_TYPE.find(result.bytes()).is_none() {
-        return Ok(Next::Done);
+    let modern = whom.peer.protocol().revision.era() == Era::Modern;
+    if !modern || RESULT_TYPE_FINDER.find(result.bytes()).is_none() {
+        return Ok(NextStep::Done);
     }
-    let Some(shape) = Shape::read(result) else { return Ok(Next::Done) };
+    let Some(shape) = ResultMembers::parse(result) else { return Ok(NextStep::Done) };
     match shape.result_type {
-        None | Some(r#""complete""#) => return Ok(Next::Done),
+        None | Some(r#""complete""#) => return Ok(NextStep::Done),
         Some(r#""input_required""#) => {}
         Some(r#""task""#) => {
-            let seen = Seen::read(result, Era::Modern).map_err(RequestError::Protocol)?;
-            return Ok(Next::Task(Box::new(seen)));
+            let seen = TaskSnapshot::parse(result, Era::Modern).map_err(RequestError::Protocol)?;
+            return Ok(NextStep::Task(Box::new(seen)));
         }
         Some(other) => {
             let why = format!("the result is of the unknown type {other}");
@@ -180,7 +180,7 @@ async fn next_round(
     let mut members = Vec::new();
     if let Some(asked) = shape.input_requests {
         let responses = answer_all(asked, whom.server, whom.name, reach).await;
-        let responses = responses.map_err(|error| error.stop(whom.server))?;
+        let responses = responses.map_err(|error| error.into_exchange_error(whom.server))?;
         members.push(format!(r#""inputResponses":{}"#, Value::Object(responses)));
     }
     if let Some(state) = shape.request_state {
@@ -191,7 +191,7 @@ async fn next_round(
         let why = "the server asks for input without saying which";
         return Err(RequestError::Protocol(why.to_owned()).into());
     }
-    Ok(Next::Round(message.with(&members.join(","))))
+    Ok(NextStep::Round(message.with_members(&members.join(","))))
 }
 
 #[derive(Deserialize)]
@@ -204,59 +204,61 @@ struct InputRequest<'a> {
 
 /// Why what a server asks has no answer.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum NoAnswer {
+pub(super) enum InputError {
     /// It asks for what nobody can read, or nobody has.
     #[error("{0}")]
-    Mistaken(String),
+    Invalid(String),
     /// Whoever was to answer did not.
     #[error("it asked for `{method}`, and there was no answer: {why}")]
     Unanswered { method: String, why: RpcError },
 }
 
-impl NoAnswer {
+impl InputError {
     /// What it means for a call. The server has answered and waits for nothing: whatever it has
     /// done so far, there is nothing unclear about its answer.
-    fn stop(self, server: &str) -> Stop {
+    fn into_exchange_error(self, server: &str) -> ExchangeError {
         match self {
-            Self::Mistaken(why) => RequestError::Protocol(why).into(),
+            Self::Invalid(why) => RequestError::Protocol(why).into(),
             Self::Unanswered { .. } => {
                 let message = format!("server `{server}` cannot go on: {self}");
-                Stop::Over(Outcome::failed("unanswered", message))
+                ExchangeError::Over(Outcome::failed("unanswered", message))
             }
         }
     }
 }
 
 /// What a server is told whose question nobody answered.
-const NOT_SAID: &str = r#"{"action":"cancel"}"#;
+const CANCELLED_ANSWER: &str = r#"{"action":"cancel"}"#;
 
 /// Puts everything that a server asks to whoever answers.
 pub(super) async fn answer_all(
     asked: &str,
     server: &str,
     name: &str,
-    reach: &Reach<'_>,
-) -> Result<Map<String, Value>, NoAnswer> {
+    reach: &ExecContext<'_>,
+) -> Result<Map<String, Value>, InputError> {
     let unreadable =
-        |error| NoAnswer::Mistaken(format!("what the server asks cannot be read: {error}"));
+        |error| InputError::Invalid(format!("what the server asks cannot be read: {error}"));
     // The fields of a form stay in the server's order only in its own bytes.
     let asked: BTreeMap<String, InputRequest<'_>> =
         serde_json::from_str(asked).map_err(unreadable)?;
     // All at once: who asks somebody else in turn can put them together.
     let answering = asked.into_iter().map(async |(key, InputRequest { method, params })| {
         let params = params.map(Json::from);
-        let (target, call) = (Some(name), Some(reach.tag));
-        let (params, named) = (params.as_ref(), Some(key.as_str()));
-        let asking = Asking { server, target, call, key: named, method: &method, params };
+        let target = Some(name);
+        let call = Some(reach.tag);
+        let params = params.as_ref();
+        let named = Some(key.as_str());
+        let asking = ServerRequest { server, target, call, key: named, method: &method, params };
         let answer = match reach.answer(asking).await {
             Ok(answer) => answer,
             Err(error) if error.code == RpcError::METHOD_NOT_FOUND => {
                 let why = format!("the server asked for `{method}`: {error}");
-                return Err(NoAnswer::Mistaken(why));
+                return Err(InputError::Invalid(why));
             }
             // There is a word for it only where a person is asked.
-            Err(_) if method == "elicitation/create" => NOT_SAID.to_owned(),
-            Err(why) => return Err(NoAnswer::Unanswered { method, why }),
+            Err(_) if method == "elicitation/create" => CANCELLED_ANSWER.to_owned(),
+            Err(why) => return Err(InputError::Unanswered { method, why }),
         };
         Ok((key, serde_json::from_str(&answer).map_err(unreadable)?))
     });

@@ -15,6 +15,6 @@ mod task_outcome;
 mod task_requests;
 mod url_required;
 
-pub(crate) use resumed_tasks::{Later, cancel_task, finish_task, list_tasks, look_at_task};
-pub(crate) use run::{Announce, Reach, TaskNotes, run};
-pub use task_mode::TaskWish;
+pub(crate) use resumed_tasks::{LaterTask, cancel_task, finish_task, get_task_state, list_tasks};
+pub(crate) use run::{AttemptObserver, ExecContext, TaskObserver, run};
+pub use task_mode::TaskMode;

@@ -5,12 +5,12 @@ use switchboard_fleet::untrusted_hint;
 use switchboard_oauth::Challenge;
 use switchboard_wire::{Json, RequestError};
 
-use crate::call::execute::call_message::Shape;
+use crate::call::execute::call_message::ResultMembers;
 
 /// The outcome of a call that was answered with a result.
-pub(super) fn of_result(target: &Target, result: Json) -> Outcome {
+pub(super) fn outcome_from_result(target: &Target, result: Json) -> Outcome {
     let bytes = result.bytes().clone();
-    let Some(shape) = Shape::read(&result) else {
+    let Some(shape) = ResultMembers::parse(&result) else {
         return Outcome::invalid_output("the result is not a JSON object", bytes);
     };
     let list = match target.kind {
@@ -31,7 +31,7 @@ pub(super) fn of_result(target: &Target, result: Json) -> Outcome {
 }
 
 /// The outcome of a call without a result.
-pub(super) fn of_error(target: &Target, error: &RequestError) -> Outcome {
+pub(super) fn outcome_from_error(target: &Target, error: &RequestError) -> Outcome {
     let server = &target.server;
     match error {
         RequestError::NotSent(why) => {
@@ -64,13 +64,13 @@ pub(super) fn of_error(target: &Target, error: &RequestError) -> Outcome {
         .with_error(error.clone()),
         RequestError::Http { status, retry_after, challenge, .. } => {
             let said = format!("server `{server}` answered with {error}");
-            let challenge = Challenge::read(challenge.as_deref().unwrap_or_default());
+            let challenge = Challenge::parse(challenge.as_deref().unwrap_or_default());
             match status {
                 401 => Outcome::refused("needs_login", said).with_hint(format!(
                     "`switchboard login {server}` logs in, unless its `headers` have the wrong \
                      `Authorization`"
                 )),
-                403 if challenge.wants_more() => {
+                403 if challenge.needs_more_scope() => {
                     Outcome::refused("forbidden", said).with_hint(challenge.login_hint(server))
                 }
                 403 => Outcome::refused("forbidden", said),
@@ -93,7 +93,7 @@ pub(super) fn of_error(target: &Target, error: &RequestError) -> Outcome {
 }
 
 /// Whether the failure says something about the server's health.
-pub(super) const fn is_ill(error: &RequestError) -> bool {
+pub(super) const fn is_server_failure(error: &RequestError) -> bool {
     match error {
         RequestError::Unknown(_)
         | RequestError::TimedOut(_)

@@ -7,19 +7,19 @@ use switchboard_core::{Outcome, Published, Target, TaskHandle, TaskPlace, TaskSt
 use switchboard_wire::{Era, RequestError, RpcError};
 use tokio::time::Instant;
 
-use crate::call::execute::follow_task::Course;
-use crate::call::execute::run::{ABSOLUTE, Reach, TaskNotes};
-use crate::call::execute::task::Seen;
-use crate::call::execute::task_connection::{NoConnection, connection};
-use crate::call::execute::task_requests::NoWord;
+use crate::call::execute::follow_task::TaskFollower;
+use crate::call::execute::run::{ExecContext, MAX_CALL_DURATION, TaskObserver};
+use crate::call::execute::task::TaskSnapshot;
+use crate::call::execute::task_connection::{TaskConnectionError, task_connection};
+use crate::call::execute::task_requests::TaskRequestError;
 use crate::call::execute::{task_outcome, task_requests};
 
 /// How long a server may take to give a task up.
-const CANCEL_LIMIT: Duration = Duration::from_secs(5);
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A task that somebody comes back to.
 #[derive(Clone, Debug)]
-pub(crate) struct Later {
+pub(crate) struct LaterTask {
     /// What was called.
     pub target: Target,
     /// Where it runs.
@@ -30,14 +30,20 @@ pub(crate) struct Later {
 
 /// Waits for the end of a task.
 pub(crate) async fn finish_task(
-    later: &Later,
-    reach: &Reach<'_>,
-    record: &impl TaskNotes,
+    later: &LaterTask,
+    reach: &ExecContext<'_>,
+    record: &impl TaskObserver,
 ) -> Outcome {
-    let Later { target, place, task } = later;
-    let course = Course { place: place.clone(), name: &target.name, task, reach, record };
-    let ended = course.follow(Duration::ZERO, Instant::now() + ABSOLUTE).await;
-    task_outcome::of(ended, target, task, reach.result_limit_bytes)
+    let LaterTask { target, place, task } = later;
+    let course = TaskFollower {
+        place: place.clone(),
+        name: &target.name,
+        task,
+        context: reach,
+        observer: record,
+    };
+    let ended = course.follow(Duration::ZERO, Instant::now() + MAX_CALL_DURATION).await;
+    task_outcome::from_end(ended, target, task, reach.result_limit_bytes)
 }
 
 /// Has a server give a task up.
@@ -49,8 +55,10 @@ pub(crate) async fn cancel_task(
     place: &TaskPlace,
     task: &TaskHandle,
 ) -> Result<(), String> {
-    let peer = connection(fleet, place, task.era, CANCEL_LIMIT).await.map_err(why_not)?;
-    let cancelling = task_requests::cancel(&peer, task, CANCEL_LIMIT).await;
+    let peer = task_connection(fleet, place, task.era, CANCEL_TIMEOUT)
+        .await
+        .map_err(connection_message)?;
+    let cancelling = task_requests::cancel(&peer, task, CANCEL_TIMEOUT).await;
     cancelling.map_err(|error| error.to_string())
 }
 
@@ -58,17 +66,21 @@ pub(crate) async fn cancel_task(
 ///
 /// # Errors
 /// Why it says nothing.
-pub(crate) async fn look_at_task(
+pub(crate) async fn get_task_state(
     fleet: &Published<Fleet>,
     place: &TaskPlace,
     task: &TaskHandle,
     limit: Duration,
 ) -> Result<TaskState, String> {
-    let peer = connection(fleet, place, task.era, limit).await.map_err(why_not)?;
+    let peer = task_connection(fleet, place, task.era, limit).await.map_err(connection_message)?;
     match task_requests::get(&peer, task).await {
         Ok(seen) => Ok(seen.state),
-        Err(NoWord::Forgotten(why) | NoWord::Broken(why) | NoWord::Later(why)) => Err(why),
-        Err(NoWord::Error(error)) => Err(error.to_string()),
+        Err(
+            TaskRequestError::Forgotten(why)
+            | TaskRequestError::Broken(why)
+            | TaskRequestError::Later(why),
+        ) => Err(why),
+        Err(TaskRequestError::Error(error)) => Err(error.to_string()),
     }
 }
 
@@ -83,24 +95,24 @@ pub(crate) async fn list_tasks(
     limit: Duration,
 ) -> Result<Vec<(TaskHandle, TaskState)>, String> {
     let place = TaskPlace { server: server.to_owned(), instance: 0 };
-    let peer = connection(fleet, &place, Era::Legacy, limit).await;
+    let peer = task_connection(fleet, &place, Era::Legacy, limit).await;
     let peer = match peer {
         Ok(peer) => peer,
         // The modern form has no list.
-        Err(NoConnection::Removed(_)) => return Ok(Vec::new()),
-        Err(error) => return Err(why_not(error)),
+        Err(TaskConnectionError::Removed(_)) => return Ok(Vec::new()),
+        Err(error) => return Err(connection_message(error)),
     };
     match task_requests::list(&peer).await {
         Ok(seen) => {
-            Ok(seen.into_iter().map(|Seen { handle, state, .. }| (handle, state)).collect())
+            Ok(seen.into_iter().map(|TaskSnapshot { handle, state, .. }| (handle, state)).collect())
         }
         Err(RequestError::Rpc(error)) if error.code == RpcError::METHOD_NOT_FOUND => Ok(Vec::new()),
         Err(error) => Err(error.to_string()),
     }
 }
 
-fn why_not(error: NoConnection) -> String {
+fn connection_message(error: TaskConnectionError) -> String {
     match error {
-        NoConnection::Removed(why) | NoConnection::Away(why) => why,
+        TaskConnectionError::Removed(why) | TaskConnectionError::Away(why) => why,
     }
 }

@@ -7,31 +7,35 @@ use switchboard_catalog::{Fleet, ResolvedCall};
 use switchboard_core::{
     Events, Outcome, Published, TargetKind, TaskHandle, TaskPlace, TaskState, Timelines,
 };
-use switchboard_fleet::{Answering, Answers, Asking, noted};
+use switchboard_fleet::{AnswerFuture, Answers, ServerRequest, record_on_timeline};
 use switchboard_policy::PermittedCall;
 use switchboard_wire::{Json, RequestError};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::call::execute::call_message::Message;
-use crate::call::execute::choose::choose;
-use crate::call::execute::exchange::{Answered, Deadlines, Stop, Whom, exchange};
-use crate::call::execute::follow_task::{Course, pace};
-use crate::call::execute::outcome_mapping::{is_ill, of_error, of_result};
-use crate::call::execute::task::Seen;
-use crate::call::execute::task_mode::TaskWish;
+use crate::call::execute::call_message::CallMessage;
+use crate::call::execute::choose::choose_connection;
+use crate::call::execute::exchange::{
+    CallDeadlines, Destination, ExchangeError, ExchangeResult, exchange,
+};
+use crate::call::execute::follow_task::{TaskFollower, poll_delay};
+use crate::call::execute::outcome_mapping::{
+    is_server_failure, outcome_from_error, outcome_from_result,
+};
+use crate::call::execute::task::TaskSnapshot;
+use crate::call::execute::task_mode::TaskMode;
 use crate::call::execute::task_outcome;
-use crate::call::execute::task_outcome::too_long;
+use crate::call::execute::task_outcome::result_too_long;
 
 /// Attempts in all, where more than one is safe.
-const ATTEMPTS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 /// The first pause between attempts; the second is four times as long.
-const PAUSE: Duration = Duration::from_millis(250);
+const RETRY_DELAY: Duration = Duration::from_millis(250);
 /// However much progress is reported, a call ends after this.
-pub(super) const ABSOLUTE: Duration = Duration::from_secs(30 * 60);
+pub(super) const MAX_CALL_DURATION: Duration = Duration::from_secs(30 * 60);
 
 /// What execution needs beside the call.
-pub(crate) struct Reach<'a> {
+pub(crate) struct ExecContext<'a> {
     /// The servers as they are by now.
     pub fleet: &'a Published<Fleet>,
     /// Who answers what a server asks in the middle of a call.
@@ -55,26 +59,27 @@ pub(crate) struct Reach<'a> {
     /// Where it is noted what the server asks.
     pub timelines: &'a Timelines,
     /// What the caller wants of tasks.
-    pub wish: TaskWish,
+    pub task_mode: TaskMode,
 }
 
-impl Reach<'_> {
+impl ExecContext<'_> {
     /// Has a question of the server answered.
-    pub(super) fn answer<'a>(&'a self, asking: Asking<'a>) -> Answering<'a> {
-        noted(self.timelines, asking, self.answers.answer(asking))
+    pub(super) fn answer<'a>(&'a self, asking: ServerRequest<'a>) -> AnswerFuture<'a> {
+        record_on_timeline(self.timelines, asking, self.answers.answer(asking))
     }
 }
 
 /// Is told what becomes of a task.
-pub(crate) trait TaskNotes: Sync {
+pub(crate) trait TaskObserver: Sync {
     /// The server says something new of the task.
-    fn task_says(&self, task: &TaskHandle, state: &TaskState) -> impl Future<Output = ()> + Send;
+    fn task_updated(&self, task: &TaskHandle, state: &TaskState)
+    -> impl Future<Output = ()> + Send;
 }
 
 /// Is told before the first byte of each attempt leaves, and may stop it.
-pub(crate) trait Announce: TaskNotes {
+pub(crate) trait AttemptObserver: TaskObserver {
     /// Attempt `attempt` is about to go to instance `instance`.
-    fn announce(
+    fn before_attempt(
         &self,
         instance: usize,
         attempt: u32,
@@ -92,12 +97,12 @@ pub(crate) trait Announce: TaskNotes {
 /// Runs `permitted`; each attempt is announced before its first byte leaves.
 pub(crate) async fn run(
     permitted: &PermittedCall,
-    reach: &Reach<'_>,
-    intent: &impl Announce,
+    reach: &ExecContext<'_>,
+    intent: &impl AttemptObserver,
 ) -> Outcome {
     let call = permitted.call();
     let target = call.target();
-    let message = Message::of(call, reach.wish);
+    let message = CallMessage::new(call, reach.task_mode);
     let deadlines = deadlines(call);
     let began = Instant::now();
     let end = began + deadlines.idle;
@@ -106,33 +111,34 @@ pub(crate) async fn run(
         // The first attempt may wait for a start as long as a start may take; later ones may not.
         let left = end.saturating_duration_since(Instant::now());
         let wait = if attempt == 1 { reach.start_limit } else { reach.start_limit.min(left) };
-        let chosen = match choose(call, reach.fleet, wait).await {
+        let chosen = match choose_connection(call, reach.fleet, wait).await {
             Ok(chosen) => chosen,
             Err(outcome) => return outcome,
         };
-        if let Err(outcome) = intent.announce(chosen.instance.number, attempt).await {
+        if let Err(outcome) = intent.before_attempt(chosen.instance.number, attempt).await {
             return outcome;
         }
         let health = &chosen.instance.health;
         let deadlines = if attempt == 1 { deadlines } else { deadlines.within(left) };
-        let whom = Whom { peer: &chosen.peer, server: &target.server, name: &target.name };
+        let whom = Destination { peer: &chosen.peer, server: &target.server, name: &target.name };
         let settled = exchange(whom, &message, deadlines, reach).await;
         let error = match settled {
             Ok(answered) => {
-                health.succeeded();
+                health.record_success();
                 return match answered {
-                    Answered::Result(result) => finished(call, result, reach),
-                    Answered::Task(seen) => {
-                        let (server, instance) = (target.server.clone(), chosen.instance.number);
+                    ExchangeResult::Result(result) => bounded_outcome(call, result, reach),
+                    ExchangeResult::Task(seen) => {
+                        let server = target.server.clone();
+                        let instance = chosen.instance.number;
                         let place = TaskPlace { server, instance };
                         // Boxed: the future is large, and most calls do not need it.
-                        let end = began + ABSOLUTE;
-                        Box::pin(go_on(call, place, &seen, (reach, intent), end)).await
+                        let end = began + MAX_CALL_DURATION;
+                        Box::pin(follow_task(call, place, &seen, (reach, intent), end)).await
                     }
                 };
             }
-            Err(Stop::Over(outcome)) => return outcome,
-            Err(Stop::Request(error)) => error,
+            Err(ExchangeError::Over(outcome)) => return outcome,
+            Err(ExchangeError::Request(error)) => error,
         };
         drop(chosen.in_use);
         let pause = pause_before_retry(call, &error, attempt);
@@ -140,63 +146,68 @@ pub(crate) async fn run(
             |pause: &Duration| Instant::now().checked_add(*pause).is_some_and(|at| at < end);
         let Some(pause) = pause.filter(in_time).filter(|_| health.may_retry()) else {
             // A call counts once, by its last attempt.
-            if is_ill(&error) {
-                health.failed(&error.to_string());
+            if is_server_failure(&error) {
+                health.record_failure(&error.to_string());
             }
-            return of_error(target, &error);
+            return outcome_from_error(target, &error);
         };
         tokio::time::sleep(pause).await;
         attempt += 1;
     }
 }
 
-fn finished(call: &ResolvedCall, result: Json, reach: &Reach<'_>) -> Outcome {
+fn bounded_outcome(call: &ResolvedCall, result: Json, reach: &ExecContext<'_>) -> Outcome {
     match result.bytes().len() {
-        length if length > reach.result_limit_bytes => too_long(length, reach.result_limit_bytes),
-        _ => of_result(call.target(), result),
+        length if length > reach.result_limit_bytes => {
+            result_too_long(length, reach.result_limit_bytes)
+        }
+        _ => outcome_from_result(call.target(), result),
     }
 }
 
 /// Follows the task that a call has become, unless its caller does not want to wait.
-async fn go_on(
+async fn follow_task(
     call: &ResolvedCall,
     place: TaskPlace,
-    seen: &Seen,
-    (reach, intent): (&Reach<'_>, &impl Announce),
+    seen: &TaskSnapshot,
+    (reach, intent): (&ExecContext<'_>, &impl AttemptObserver),
     end: Instant,
 ) -> Outcome {
-    let (target, task) = (call.target(), &seen.handle);
+    let target = call.target();
+    let task = &seen.handle;
     intent.became_task(&place, task, &seen.state).await;
-    if reach.wish == TaskWish::Detach {
-        return task_outcome::running(&target.server, task);
+    if reach.task_mode == TaskMode::Detach {
+        return task_outcome::still_running(&target.server, task);
     }
-    let course = Course { place, name: &target.name, task, reach, record: intent };
-    let ended = course.follow(pace(task.poll, &task.id, 0), end).await;
-    task_outcome::of(ended, target, task, reach.result_limit_bytes)
+    let course = TaskFollower { place, name: &target.name, task, context: reach, observer: intent };
+    let ended = course.follow(poll_delay(task.poll, &task.id, 0), end).await;
+    task_outcome::from_end(ended, target, task, reach.result_limit_bytes)
 }
 
-fn deadlines(call: &ResolvedCall) -> Deadlines {
+fn deadlines(call: &ResolvedCall) -> CallDeadlines {
     let config = call.server().config.as_ref();
     let server = config.map_or(Duration::from_secs(60), |config| config.timeout);
     let tool = config.and_then(|config| config.tools.get(&call.target().name)?.timeout);
     let idle = tool.unwrap_or(server);
-    Deadlines { idle, total: idle.max(ABSOLUTE) }
+    CallDeadlines { idle, total: idle.max(MAX_CALL_DURATION) }
 }
 
 /// How long to wait before another attempt, if another one is safe.
 fn pause_before_retry(call: &ResolvedCall, error: &RequestError, attempt: u32) -> Option<Duration> {
-    if attempt >= ATTEMPTS {
+    if attempt >= MAX_ATTEMPTS {
         return None;
     }
-    let pause = PAUSE * 4_u32.pow(attempt - 1);
+    let pause = RETRY_DELAY * 4_u32.pow(attempt - 1);
     match error {
         RequestError::NotSent(_) => Some(pause),
         // Turned down before it ran: the server says when to come back.
         RequestError::Http { status: 408 | 425 | 429, retry_after: Some(after), .. } => {
-            wait_of(after)
+            parse_retry_after(after)
         }
-        RequestError::Unknown(_) | RequestError::TimedOut(_) => may_repeat(call).then_some(pause),
-        RequestError::Http { status: 500.., .. } => may_repeat(call).then_some(pause),
+        RequestError::Unknown(_) | RequestError::TimedOut(_) => {
+            is_repeatable(call).then_some(pause)
+        }
+        RequestError::Http { status: 500.., .. } => is_repeatable(call).then_some(pause),
         // A certificate does not get better within a call.
         RequestError::Untrusted(_)
         | RequestError::Http { .. }
@@ -206,7 +217,7 @@ fn pause_before_retry(call: &ResolvedCall, error: &RequestError, attempt: u32) -
 }
 
 /// Whether running it twice is as good as once: the operator's word, never the server's own.
-fn may_repeat(call: &ResolvedCall) -> bool {
+fn is_repeatable(call: &ResolvedCall) -> bool {
     let settings = call.server().config.as_ref().and_then(|config| {
         config.tools.get(&call.target().name).map(|tool| tool.read_only || tool.idempotent)
     });
@@ -217,7 +228,7 @@ fn may_repeat(call: &ResolvedCall) -> bool {
 }
 
 /// What `Retry-After` asks for: seconds or a date.
-fn wait_of(after: &str) -> Option<Duration> {
+fn parse_retry_after(after: &str) -> Option<Duration> {
     if let Ok(seconds) = after.trim().parse() {
         return Some(Duration::from_secs(seconds));
     }

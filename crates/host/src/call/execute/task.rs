@@ -9,10 +9,10 @@ use switchboard_wire::{Era, Json, RpcError};
 
 /// A task with all that a server says of it, and what only the modern form tells with it.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
+pub(super) struct TaskSnapshot {
     pub(super) handle: TaskHandle,
     pub(super) state: TaskState,
-    pub(super) asked: Option<Json>,
+    pub(super) input_requests: Option<Json>,
     pub(super) result: Option<Json>,
     pub(super) error: Option<RpcError>,
 }
@@ -20,7 +20,7 @@ pub(super) struct Seen {
 /// The members of a task in both eras: the modern ones have their unit in their name.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Members<'a> {
+struct TaskMembers<'a> {
     task_id: Option<String>,
     status: Option<String>,
     status_message: Option<String>,
@@ -32,26 +32,26 @@ struct Members<'a> {
     input_requests: Option<&'a RawValue>,
     #[serde(borrow)]
     result: Option<&'a RawValue>,
-    error: Option<Failure>,
+    error: Option<TaskErrorMembers>,
 }
 
 #[derive(Deserialize)]
-struct Failure {
+struct TaskErrorMembers {
     code: Option<i64>,
     message: Option<String>,
 }
 
-impl Seen {
+impl TaskSnapshot {
     /// Reads a task; tells why it is none.
-    pub(super) fn read(text: &Json, era: Era) -> Result<Self, String> {
-        let members: Members<'_> =
+    pub(super) fn parse(text: &Json, era: Era) -> Result<Self, String> {
+        let members: TaskMembers<'_> =
             text.read().map_err(|error| format!("the task cannot be read: {error}"))?;
         let (ttl, poll) = match era {
             Era::Legacy => (members.ttl, members.poll_interval),
             Era::Modern => (members.ttl_ms, members.poll_interval_ms),
         };
         let word = members.status.ok_or("the task has no status")?;
-        let status = TaskStatus::from_word(&word)
+        let status = TaskStatus::parse(&word)
             .ok_or_else(|| format!("the task has the unknown status `{word}`"))?;
         let poll = poll.and_then(milliseconds);
         let id = members.task_id.filter(|id| !id.is_empty()).ok_or("the task has no name")?;
@@ -61,7 +61,7 @@ impl Seen {
         Ok(Self {
             handle: TaskHandle { id, era, poll, ttl: ttl.and_then(milliseconds) },
             state: TaskState { status, message: members.status_message, poll },
-            asked: members.input_requests.map(Json::from),
+            input_requests: members.input_requests.map(Json::from),
             result: members.result.map(Json::from),
             error,
         })
@@ -72,9 +72,9 @@ impl Seen {
 ///
 /// # Errors
 /// When it says so and names none.
-pub(super) fn created(result: &Json, era: Era) -> Result<Option<Seen>, String> {
+pub(super) fn parse_created_task(result: &Json, era: Era) -> Result<Option<TaskSnapshot>, String> {
     #[derive(Deserialize)]
-    struct Created<'a> {
+    struct CreatedTask<'a> {
         #[serde(borrow)]
         task: Option<&'a RawValue>,
         #[serde(borrow)]
@@ -82,14 +82,14 @@ pub(super) fn created(result: &Json, era: Era) -> Result<Option<Seen>, String> {
         #[serde(borrow, rename = "resultType")]
         kind: Option<&'a RawValue>,
     }
-    let Ok(created) = result.read::<Created<'_>>() else { return Ok(None) };
+    let Ok(created) = result.read::<CreatedTask<'_>>() else { return Ok(None) };
     match era {
         Era::Legacy => match (created.task, created.content) {
-            (Some(task), None) => Seen::read(&Json::from(task), era).map(Some),
+            (Some(task), None) => TaskSnapshot::parse(&Json::from(task), era).map(Some),
             _ => Ok(None),
         },
         Era::Modern if created.kind.map(RawValue::get) == Some(r#""task""#) => {
-            Seen::read(result, era).map(Some)
+            TaskSnapshot::parse(result, era).map(Some)
         }
         Era::Modern => Ok(None),
     }

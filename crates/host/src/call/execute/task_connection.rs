@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use switchboard_catalog::{Fleet, Server, Status};
+use switchboard_catalog::{Fleet, Server, ServerStatus};
 use switchboard_core::{Published, TaskPlace};
 use switchboard_wire::{Era, Peer};
 use tokio::time::{Instant, timeout_at};
 
 /// Why nobody can be asked about a task.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum NoConnection {
+pub(super) enum TaskConnectionError {
     /// The server is not there to stay away for a while: it is no longer configured.
     Removed(String),
     /// It cannot be reached now.
@@ -17,56 +17,57 @@ pub(super) enum NoConnection {
 }
 
 /// The connection to the instance of a server, waited for as long as `limit`.
-pub(super) async fn connection(
+pub(super) async fn task_connection(
     fleet: &Published<Fleet>,
     place: &TaskPlace,
     era: Era,
     limit: Duration,
-) -> Result<Peer, NoConnection> {
+) -> Result<Peer, TaskConnectionError> {
     let until = Instant::now() + limit;
     let mut changes = fleet.changes();
     let mut current = changes.load();
     loop {
         let id = place.server.as_str();
         let Some(server) = current.servers.get(id) else {
-            return Err(NoConnection::Removed(format!("server `{id}` has been removed")));
+            return Err(TaskConnectionError::Removed(format!("server `{id}` has been removed")));
         };
-        if let Some(peer) = of_instance(server, place.instance) {
-            return of_era(peer, era, id);
+        if let Some(peer) = instance_peer(server, place.instance) {
+            return require_era(peer, era, id);
         }
         match &server.status {
-            Status::Disabled
-            | Status::NeedsApproval
-            | Status::NotAllowed(_)
-            | Status::NeedsLogin(_) => {
-                return Err(NoConnection::Away(away(server)));
+            ServerStatus::Disabled
+            | ServerStatus::NeedsApproval
+            | ServerStatus::NotAllowed(_)
+            | ServerStatus::NeedsLogin(_) => {
+                return Err(TaskConnectionError::Away(away_reason(server)));
             }
             _ => {}
         }
         current = match timeout_at(until, changes.changed()).await {
             Ok(newer) => newer,
-            Err(_) => return Err(NoConnection::Away(away(server))),
+            Err(_) => return Err(TaskConnectionError::Away(away_reason(server))),
         };
     }
 }
 
-fn of_instance(server: &Server, number: usize) -> Option<Peer> {
+fn instance_peer(server: &Server, number: usize) -> Option<Peer> {
     let instance = server.instances.iter().find(|instance| instance.number == number)?;
     instance.peer.clone().filter(|peer| !peer.is_closed())
 }
 
 /// The two forms of tasks have nothing in common: a server that changed its era forgot them.
-fn of_era(peer: Peer, era: Era, server: &str) -> Result<Peer, NoConnection> {
-    if peer.stance().revision.era() == era {
+fn require_era(peer: Peer, era: Era, server: &str) -> Result<Peer, TaskConnectionError> {
+    if peer.protocol().revision.era() == era {
         Ok(peer)
     } else {
         let why = format!("server `{server}` speaks another revision of the protocol by now");
-        Err(NoConnection::Removed(why))
+        Err(TaskConnectionError::Removed(why))
     }
 }
 
-fn away(server: &Server) -> String {
+fn away_reason(server: &Server) -> String {
     let why = server.status.failure().map(|failure| format!(": {}", failure.message));
-    let (id, word) = (&server.id, server.status.word());
+    let id = &server.id;
+    let word = server.status.word();
     format!("server `{id}` cannot be reached ({word}{})", why.unwrap_or_default())
 }

@@ -8,7 +8,7 @@ use switchboard_wire::handshake::Agreement;
 
 /// What a caller wants of a tool that can go on by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TaskWish {
+pub enum TaskMode {
     /// As the configuration says; the caller waits for the end.
     #[default]
     AsConfigured,
@@ -27,8 +27,9 @@ pub(super) enum AsTask {
 
 impl AsTask {
     /// Only 2025-11-25 lets the caller say so; later the server decides, before it cannot.
-    pub(crate) fn of(call: &ResolvedCall, wish: TaskWish) -> Self {
-        let (target, server) = (call.target(), call.server());
+    pub(crate) fn for_call(call: &ResolvedCall, wish: TaskMode) -> Self {
+        let target = call.target();
+        let server = call.server();
         if target.kind != TargetKind::Tool {
             return Self::No;
         }
@@ -38,17 +39,17 @@ impl AsTask {
             TaskSupport::Optional => {
                 let config = server.config.as_ref();
                 let tool = config.and_then(|config| config.tools.get(&target.name));
-                wish != TaskWish::AsConfigured || tool.is_some_and(|tool| tool.task)
+                wish != TaskMode::AsConfigured || tool.is_some_and(|tool| tool.task)
             }
             TaskSupport::Required => true,
         };
         let agreement = server.agreement.as_deref();
-        if wanted && agreement.is_some_and(takes_tasks) { Self::Yes } else { Self::No }
+        if wanted && agreement.is_some_and(supports_tasks) { Self::Yes } else { Self::No }
     }
 }
 
 /// Whether the server declares that calls of tools may be tasks; the tool's own word is not enough.
-fn takes_tasks(agreement: &Agreement) -> bool {
+fn supports_tasks(agreement: &Agreement) -> bool {
     let declared: Value = agreement.capabilities.read().unwrap_or_default();
     agreement.revision == Revision::NEWEST_LEGACY
         && declared.pointer("/tasks/requests/tools/call").is_some_and(Value::is_object)
@@ -60,7 +61,7 @@ mod tests {
     use switchboard_wire::handshake::Agreement;
     use switchboard_wire::{Json, Revision};
 
-    use super::takes_tasks;
+    use super::supports_tasks;
 
     fn check(capabilities: &Value, revision: Revision, expected: bool) {
         let agreement = Agreement {
@@ -69,7 +70,7 @@ mod tests {
             server: Json::NULL,
             instructions: None,
         };
-        assert_eq!(takes_tasks(&agreement), expected, "{capabilities} {revision}");
+        assert_eq!(supports_tasks(&agreement), expected, "{capabilities} {revision}");
     }
 
     #[test]

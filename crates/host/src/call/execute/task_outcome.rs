@@ -3,15 +3,21 @@
 use switchboard_core::{Outcome, OutcomeKind, Target, TaskHandle};
 
 use crate::call::execute::follow_task::TaskEnd;
-use crate::call::execute::outcome_mapping::of_result;
+use crate::call::execute::outcome_mapping::outcome_from_result;
 
 /// How a call ended whose task was left so.
-pub(super) fn of(end: TaskEnd, target: &Target, task: &TaskHandle, limit_bytes: usize) -> Outcome {
-    let (server, id) = (&target.server, &task.id);
+pub(super) fn from_end(
+    end: TaskEnd,
+    target: &Target,
+    task: &TaskHandle,
+    limit_bytes: usize,
+) -> Outcome {
+    let server = &target.server;
+    let id = &task.id;
     match end {
         TaskEnd::Result(result) => match result.bytes().len() {
-            length if length > limit_bytes => too_long(length, limit_bytes),
-            _ => of_result(target, result),
+            length if length > limit_bytes => result_too_long(length, limit_bytes),
+            _ => outcome_from_result(target, result),
         },
         TaskEnd::Failed(error) => Outcome::failed(
             "task_failed",
@@ -34,18 +40,18 @@ pub(super) fn of(end: TaskEnd, target: &Target, task: &TaskHandle, limit_bytes: 
             let message = format!("its task `{id}` may still run: {why}");
             Outcome::unknown(Outcome::TASK_AWAY, message)
         }
-        TaskEnd::Running => running(server, task),
+        TaskEnd::Running => still_running(server, task),
     }
 }
 
 /// The call has become a task, and nobody waits for it any more.
-pub(super) fn running(server: &str, task: &TaskHandle) -> Outcome {
+pub(super) fn still_running(server: &str, task: &TaskHandle) -> Outcome {
     let message = format!("server `{server}` goes on with it as task `{}`", task.id);
     Outcome::unknown(Outcome::TASK_RUNNING, message)
 }
 
 /// The result is longer than the settings allow.
-pub(super) fn too_long(length: usize, limit: usize) -> Outcome {
+pub(super) fn result_too_long(length: usize, limit: usize) -> Outcome {
     Outcome::new(OutcomeKind::InvalidOutput)
         .with_reason("too_long")
         .with_message(format!("it ran, but its result has {length} bytes, more than {limit}"))

@@ -8,16 +8,16 @@ use serde_json::{Map, Value, json};
 use switchboard_core::TaskHandle;
 use switchboard_wire::{Era, Json, Peer, Request, RequestError, RpcError};
 
-use crate::call::execute::task::Seen;
+use crate::call::execute::task::TaskSnapshot;
 
 /// How long one question about a task may take.
-const LIMIT: Duration = Duration::from_secs(20);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 /// As many pages of a server's list of tasks are read.
-const PAGES: usize = 20;
+const MAX_PAGES: usize = 20;
 
 /// Why a question about a task has no answer.
 #[derive(Debug)]
-pub(super) enum NoWord {
+pub(super) enum TaskRequestError {
     /// The server does not know the task.
     Forgotten(String),
     /// It answered, but not with what was asked for.
@@ -29,13 +29,15 @@ pub(super) enum NoWord {
 }
 
 /// Asks how far a task is.
-pub(super) async fn get(peer: &Peer, task: &TaskHandle) -> Result<Seen, NoWord> {
-    let answer = ask(peer, "tasks/get", task, Map::new(), (LIMIT, 0)).await.map_err(of_get)?;
-    let seen = Seen::read(&answer, task.era).map_err(NoWord::Broken)?;
+pub(super) async fn get(peer: &Peer, task: &TaskHandle) -> Result<TaskSnapshot, TaskRequestError> {
+    let answer = send_request(peer, "tasks/get", task, Map::new(), (REQUEST_TIMEOUT, 0))
+        .await
+        .map_err(classify_get_error)?;
+    let seen = TaskSnapshot::parse(&answer, task.era).map_err(TaskRequestError::Broken)?;
     if seen.handle.id == task.id {
         Ok(seen)
     } else {
-        Err(NoWord::Broken("the server told of another task".to_owned()))
+        Err(TaskRequestError::Broken("the server told of another task".to_owned()))
     }
 }
 
@@ -46,10 +48,12 @@ pub(super) async fn result(
     task: &TaskHandle,
     limit: Duration,
     tag: u64,
-) -> Result<Json, NoWord> {
-    ask(peer, "tasks/result", task, Map::new(), (limit, tag)).await.map_err(|error| match error {
-        RequestError::Rpc(error) => NoWord::Error(error),
-        error => NoWord::Later(error.to_string()),
+) -> Result<Json, TaskRequestError> {
+    send_request(peer, "tasks/result", task, Map::new(), (limit, tag)).await.map_err(|error| {
+        match error {
+            RequestError::Rpc(error) => TaskRequestError::Error(error),
+            error => TaskRequestError::Later(error.to_string()),
+        }
     })
 }
 
@@ -60,7 +64,7 @@ pub(super) async fn update(
     responses: Map<String, Value>,
 ) -> Result<(), RequestError> {
     let members = Map::from_iter([("inputResponses".to_owned(), Value::Object(responses))]);
-    ask(peer, "tasks/update", task, members, (LIMIT, 0)).await.map(drop)
+    send_request(peer, "tasks/update", task, members, (REQUEST_TIMEOUT, 0)).await.map(drop)
 }
 
 /// Gives a task up.
@@ -69,27 +73,28 @@ pub(super) async fn cancel(
     task: &TaskHandle,
     limit: Duration,
 ) -> Result<(), RequestError> {
-    ask(peer, "tasks/cancel", task, Map::new(), (limit, 0)).await.map(drop)
+    send_request(peer, "tasks/cancel", task, Map::new(), (limit, 0)).await.map(drop)
 }
 
 /// The tasks that a server tells of by itself: before 2026-07-28 only.
-pub(super) async fn list(peer: &Peer) -> Result<Vec<Seen>, RequestError> {
+pub(super) async fn list(peer: &Peer) -> Result<Vec<TaskSnapshot>, RequestError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Page<'a> {
+    struct TaskPage<'a> {
         #[serde(borrow)]
         tasks: Vec<&'a RawValue>,
         next_cursor: Option<String>,
     }
     let mut tasks = Vec::new();
     let mut params = String::from("{}");
-    for _ in 0..PAGES {
-        let answer = peer.request(Request::new("tasks/list", &params, LIMIT)).await?;
-        let page: Page<'_> = answer.read().map_err(|error| {
+    for _ in 0..MAX_PAGES {
+        let answer = peer.request(Request::new("tasks/list", &params, REQUEST_TIMEOUT)).await?;
+        let page: TaskPage<'_> = answer.read().map_err(|error| {
             RequestError::Protocol(format!("the list of tasks cannot be read: {error}"))
         })?;
         // One that cannot be read does not hide the others.
-        let readable = page.tasks.iter().map(|raw| Seen::read(&Json::from(*raw), Era::Legacy));
+        let readable =
+            page.tasks.iter().map(|raw| TaskSnapshot::parse(&Json::from(*raw), Era::Legacy));
         tasks.extend(readable.filter_map(Result::ok));
         match page.next_cursor {
             Some(cursor) => params = json!({ "cursor": cursor }).to_string(),
@@ -99,7 +104,7 @@ pub(super) async fn list(peer: &Peer) -> Result<Vec<Seen>, RequestError> {
     Ok(tasks)
 }
 
-async fn ask(
+async fn send_request(
     peer: &Peer,
     method: &str,
     task: &TaskHandle,
@@ -113,7 +118,7 @@ async fn ask(
 }
 
 /// What it means that a server does not tell of a task.
-fn of_get(error: RequestError) -> NoWord {
+fn classify_get_error(error: RequestError) -> TaskRequestError {
     match error {
         // Both eras refuse a name that they do not know as a parameter that does not fit.
         RequestError::Rpc(error)
@@ -122,9 +127,9 @@ fn of_get(error: RequestError) -> NoWord {
                 RpcError::INVALID_PARAMS | RpcError::METHOD_NOT_FOUND | -32_002 | -32_001
             ) =>
         {
-            NoWord::Forgotten(error.to_string())
+            TaskRequestError::Forgotten(error.to_string())
         }
-        RequestError::Protocol(why) => NoWord::Broken(why),
-        error => NoWord::Later(error.to_string()),
+        RequestError::Protocol(why) => TaskRequestError::Broken(why),
+        error => TaskRequestError::Later(error.to_string()),
     }
 }

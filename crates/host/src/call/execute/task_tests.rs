@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use switchboard_core::{TaskHandle, TaskState, TaskStatus};
 use switchboard_wire::{Era, Json};
 
-use super::{Seen, created};
+use super::{TaskSnapshot, parse_created_task};
 
 fn read(value: &Value, era: Era) -> Result<Option<(TaskHandle, TaskState)>, String> {
-    let seen = created(&Json::from(value), era)?;
+    let seen = parse_created_task(&Json::from(value), era)?;
     Ok(seen.map(|seen| (seen.handle, seen.state)))
 }
 
@@ -65,7 +65,7 @@ fn odd_times_are_left_out() {
     for odd in [json!(null), json!(-1), json!(1e300)] {
         let value = json!({"taskId": "t", "status": "working", "ttlMs": odd,
             "pollIntervalMs": odd});
-        let seen = Seen::read(&Json::from(&value), Era::Modern).unwrap();
+        let seen = TaskSnapshot::parse(&Json::from(&value), Era::Modern).unwrap();
         assert_eq!((seen.handle.ttl, seen.handle.poll), (None, None), "{value}");
     }
 }
@@ -73,9 +73,9 @@ fn odd_times_are_left_out() {
 #[test]
 fn the_modern_form_tells_its_end_in_the_same_breath() {
     let done = json!({"taskId": "t", "status": "completed", "result": {"content": []}});
-    let seen = Seen::read(&Json::from(&done), Era::Modern).unwrap();
+    let seen = TaskSnapshot::parse(&Json::from(&done), Era::Modern).unwrap();
     assert_eq!(seen.result.unwrap().as_str(), r#"{"content":[]}"#);
     let failed = json!({"taskId": "t", "status": "failed", "error": {"code": 5, "message": "no"}});
-    let seen = Seen::read(&Json::from(&failed), Era::Modern).unwrap();
+    let seen = TaskSnapshot::parse(&Json::from(&failed), Era::Modern).unwrap();
     assert_eq!(seen.error.unwrap().to_string(), "no (code 5)");
 }

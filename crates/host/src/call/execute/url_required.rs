@@ -5,44 +5,46 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use switchboard_core::{Event, Outcome, What};
-use switchboard_fleet::Asking;
+use switchboard_core::{Event, EventKind, Outcome};
+use switchboard_fleet::ServerRequest;
 use switchboard_wire::{Era, Json, Peer, RpcError};
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 
-use crate::call::execute::exchange::Whom;
-use crate::call::execute::run::Reach;
+use crate::call::execute::exchange::Destination;
+use crate::call::execute::run::ExecContext;
 
 /// The code of the error: an address has to be visited first.
-const CODE: i64 = -32_042;
+const URL_REQUIRED_CODE: i64 = -32_042;
 /// How long the server is waited for before the call is made again, each time longer.
-const PAUSES: [Duration; 3] =
+const RETRY_DELAYS: [Duration; 3] =
     [Duration::from_secs(1), Duration::from_secs(5), Duration::from_secs(20)];
 /// As many addresses are put to the person at once.
-const ADDRESSES: usize = 5;
+const MAX_URLS: usize = 5;
 
 /// Whether the error says that an address has to be visited first: a matter of 2025-11-25.
-pub(super) fn is(error: &RpcError, peer: &Peer) -> bool {
-    error.code == CODE && peer.stance().revision.era() == Era::Legacy && error.data.is_some()
+pub(super) fn is_url_required(error: &RpcError, peer: &Peer) -> bool {
+    error.code == URL_REQUIRED_CODE
+        && peer.protocol().revision.era() == Era::Legacy
+        && error.data.is_some()
 }
 
 /// The addresses of one call that the person has agreed to visit.
 #[derive(Default)]
-pub(super) struct Addresses {
+pub(super) struct UrlVisits {
     agreed: BTreeSet<String>,
     pauses: usize,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Address {
+struct UrlElicitation {
     elicitation_id: Option<String>,
     mode: Option<String>,
     url: Option<String>,
 }
 
-impl Addresses {
+impl UrlVisits {
     /// Puts the addresses to the person; comes back when the call may be made again.
     ///
     /// # Errors
@@ -50,53 +52,54 @@ impl Addresses {
     pub(super) async fn visit(
         &mut self,
         error: &RpcError,
-        whom: Whom<'_>,
-        reach: &Reach<'_>,
+        whom: Destination<'_>,
+        reach: &ExecContext<'_>,
     ) -> Result<(), Outcome> {
         // Before anybody is asked: the server may tell that it is done while they answer.
-        let mut news = reach.events.watch_but_calls();
-        let asked = asked(error).map_err(|why| broken(whom.server, &why))?;
+        let mut news = reach.events.watch_without_calls();
+        let asked = parse_elicitations(error).map_err(|why| protocol_outcome(whom.server, &why))?;
         let mut new = BTreeSet::new();
         for (id, params) in asked {
             if self.agreed.contains(&id) || new.contains(&id) {
                 continue;
             }
-            agree(&params, whom, reach).await?;
+            ask_consent(&params, whom, reach).await?;
             new.insert(id);
         }
         let pause = if new.is_empty() {
-            let pause = PAUSES.get(self.pauses).ok_or_else(|| not_done(whom.server))?;
+            let pause =
+                RETRY_DELAYS.get(self.pauses).ok_or_else(|| not_visited_outcome(whom.server))?;
             self.pauses += 1;
             *pause
         } else {
             self.pauses = 1;
-            PAUSES.first().copied().unwrap_or_default()
+            RETRY_DELAYS.first().copied().unwrap_or_default()
         };
         self.agreed.extend(new);
         // Some servers never tell; the next attempt shows.
-        timeout(pause, done(&mut news, whom.server, &self.agreed)).await.ok();
+        timeout(pause, wait_for_completion(&mut news, whom.server, &self.agreed)).await.ok();
         Ok(())
     }
 }
 
 /// What is asked, by name: the parameters as the server wrote them.
-fn asked(error: &RpcError) -> Result<Vec<(String, Json)>, String> {
+fn parse_elicitations(error: &RpcError) -> Result<Vec<(String, Json)>, String> {
     #[derive(Deserialize)]
-    struct Needed<'a> {
+    struct RequiredElicitations<'a> {
         #[serde(borrow)]
         elicitations: Vec<&'a RawValue>,
     }
     let none = || "it names no address to visit".to_owned();
-    let needed = error.data.as_ref().and_then(|data| data.read::<Needed<'_>>().ok());
+    let needed = error.data.as_ref().and_then(|data| data.read::<RequiredElicitations<'_>>().ok());
     let needed = needed.ok_or_else(none)?.elicitations;
     if needed.is_empty() {
         return Err(none());
     }
-    if needed.len() > ADDRESSES {
-        return Err(format!("it names more than {ADDRESSES} addresses to visit"));
+    if needed.len() > MAX_URLS {
+        return Err(format!("it names more than {MAX_URLS} addresses to visit"));
     }
     let one = |raw: &RawValue| {
-        let address: Address =
+        let address: UrlElicitation =
             serde_json::from_str(raw.get()).map_err(|error| error.to_string())?;
         match (address.mode.as_deref(), address.url) {
             (Some("url"), Some(url)) => {
@@ -108,12 +111,16 @@ fn asked(error: &RpcError) -> Result<Vec<(String, Json)>, String> {
     needed.into_iter().map(one).collect()
 }
 
-async fn agree(params: &Json, whom: Whom<'_>, reach: &Reach<'_>) -> Result<(), Outcome> {
+async fn ask_consent(
+    params: &Json,
+    whom: Destination<'_>,
+    reach: &ExecContext<'_>,
+) -> Result<(), Outcome> {
     #[derive(Deserialize)]
-    struct Reply {
+    struct VisitReply {
         action: String,
     }
-    let asking = Asking {
+    let asking = ServerRequest {
         key: None,
         server: whom.server,
         target: Some(whom.name),
@@ -122,8 +129,8 @@ async fn agree(params: &Json, whom: Whom<'_>, reach: &Reach<'_>) -> Result<(), O
         params: Some(params),
     };
     let answer = reach.answer(asking).await;
-    let answer = answer.map_err(|error| broken(whom.server, &error.to_string()))?;
-    let action = serde_json::from_str::<Reply>(&answer).map(|reply| reply.action);
+    let answer = answer.map_err(|error| protocol_outcome(whom.server, &error.to_string()))?;
+    let action = serde_json::from_str::<VisitReply>(&answer).map(|reply| reply.action);
     if action.is_ok_and(|action| action == "accept") {
         return Ok(());
     }
@@ -135,10 +142,14 @@ async fn agree(params: &Json, whom: Whom<'_>, reach: &Reach<'_>) -> Result<(), O
 }
 
 /// Waits until the server tells that one of them is done.
-async fn done(news: &mut broadcast::Receiver<Event>, server: &str, ids: &BTreeSet<String>) {
+async fn wait_for_completion(
+    news: &mut broadcast::Receiver<Event>,
+    server: &str,
+    ids: &BTreeSet<String>,
+) {
     loop {
         match news.recv().await {
-            Ok(Event { what: What::ElicitationComplete { server: by, id }, .. })
+            Ok(Event { what: EventKind::ElicitationComplete { server: by, id }, .. })
                 if by == server && ids.contains(&id) =>
             {
                 return;
@@ -149,12 +160,12 @@ async fn done(news: &mut broadcast::Receiver<Event>, server: &str, ids: &BTreeSe
     }
 }
 
-fn broken(server: &str, why: &str) -> Outcome {
+fn protocol_outcome(server: &str, why: &str) -> Outcome {
     let message = format!("server `{server}` wants an address to be visited first, but {why}");
     Outcome::refused("url_required", message)
 }
 
-fn not_done(server: &str) -> Outcome {
+fn not_visited_outcome(server: &str) -> Outcome {
     let message = format!("server `{server}` still waits for what is done at the address");
     Outcome::refused("url_required", message)
         .with_hint("finish what the page asks for, then call it again")
@@ -165,13 +176,13 @@ mod tests {
     use serde_json::{Value, json};
     use switchboard_wire::{Json, RpcError};
 
-    use super::asked;
+    use super::parse_elicitations;
 
     fn check(data: &Value, expected: Result<&[&str], &str>) {
-        let mut error = RpcError::new(super::CODE, "an address first");
+        let mut error = RpcError::new(super::URL_REQUIRED_CODE, "an address first");
         error.data = Some(Json::from(data));
-        let asked =
-            asked(&error).map(|asked| asked.into_iter().map(|(id, _)| id).collect::<Vec<_>>());
+        let asked = parse_elicitations(&error)
+            .map(|asked| asked.into_iter().map(|(id, _)| id).collect::<Vec<_>>());
         let expected = expected.map(|ids| ids.iter().map(ToString::to_string).collect::<Vec<_>>());
         assert_eq!(asked, expected.map_err(str::to_owned), "{data}");
     }

@@ -13,7 +13,7 @@ use crate::message;
 const LOCK: &str = "no fixture code panics while it holds a lock";
 
 #[derive(Debug, Default)]
-pub(crate) struct Conversation {
+pub(crate) struct FixtureConversation {
     revision: Mutex<Option<String>>,
     running: Mutex<HashMap<String, Arc<Notify>>>,
     asked: Mutex<HashMap<String, oneshot::Sender<Value>>>,
@@ -21,7 +21,7 @@ pub(crate) struct Conversation {
     subscriptions: Mutex<BTreeSet<String>>,
 }
 
-impl Conversation {
+impl FixtureConversation {
     /// The legacy revision agreed on, once `initialize` was answered.
     pub(crate) fn revision(&self) -> Option<String> {
         self.revision.lock().expect(LOCK).clone()
@@ -72,7 +72,7 @@ impl Conversation {
         self.subscriptions.lock().expect(LOCK).contains(uri)
     }
 
-    pub(crate) fn replied(&self, reply: Value) {
+    pub(crate) fn deliver_reply(&self, reply: Value) {
         let id = reply.get("id").unwrap_or(&Value::Null).to_string();
         let waiting = self.asked.lock().expect(LOCK).remove(&id);
         if let Some(waiting) = waiting {

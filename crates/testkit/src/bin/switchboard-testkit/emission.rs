@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 
 /// One thing done to the bytes that leave: to standard output or to a TCP connection.
 #[derive(Debug)]
-pub(crate) enum Step {
+pub(crate) enum WireStep {
     Write(Vec<u8>),
     /// The same bytes one at a time, each flushed.
     Trickle(Vec<u8>),
@@ -28,7 +28,7 @@ pub(crate) enum Emission {
     /// The answer, with its error code if it is a refusal.
     Final(String, Option<i64>),
     /// Bytes instead of a message.
-    Wire(Vec<Step>),
+    Wire(Vec<WireStep>),
 }
 
 /// The way out for one conversation (stdio) or one request (HTTP).
@@ -51,12 +51,12 @@ impl Outlet {
         let _ = self.0.send(Emission::Final(text, code)).await;
     }
 
-    pub(crate) async fn wire(&self, steps: Vec<Step>) {
+    pub(crate) async fn wire(&self, steps: Vec<WireStep>) {
         let _ = self.0.send(Emission::Wire(steps)).await;
     }
 
     /// Waits until nobody reads what is sent here.
-    pub(crate) async fn closed(&self) {
+    pub(crate) async fn wait_closed(&self) {
         self.0.closed().await;
     }
 }

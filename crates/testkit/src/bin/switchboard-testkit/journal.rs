@@ -9,9 +9,9 @@ use serde_json::Value;
 
 /// Lines appended to a file, each on disk before the call returns.
 #[derive(Debug, Default)]
-pub(crate) struct Journal(Option<Mutex<File>>);
+pub(crate) struct FixtureJournal(Option<Mutex<File>>);
 
-impl Journal {
+impl FixtureJournal {
     pub(crate) fn open(path: Option<&Path>) -> Self {
         Self(path.map(|path| {
             let file = OpenOptions::new().create(true).append(true).open(path);

@@ -21,8 +21,8 @@ mod system;
 
 use std::sync::Arc;
 
-use crate::options::{Kind, Options, Transport};
-use crate::server::Server;
+use crate::options::{FixtureOptions, FixtureTransport, ServerKind};
+use crate::server::FixtureServer;
 
 #[tokio::main]
 async fn main() {
@@ -38,20 +38,20 @@ async fn main() {
             _ => {}
         }
     }
-    let options = Options::parse(&arguments);
+    let options = FixtureOptions::parse(&arguments);
     let transport = options.transport;
-    let server = Arc::new(Server::new(options));
+    let server = Arc::new(FixtureServer::new(options));
     server
         .trace
         .line(&serde_json::json!({"event": "start", "pid": std::process::id()}).to_string());
-    if server.options.kind == Kind::Journal {
+    if server.options.kind == ServerKind::Journal {
         let start = serde_json::json!({"event": "start", "pid": std::process::id()});
         server.journal.line(&start.to_string());
     }
     faults::at_start(&server).await;
     tokio::time::sleep(server.options.start_delay).await;
     match transport {
-        Transport::Stdio => stdio::serve(server).await,
-        Transport::Http | Transport::Sse => http::serve(server).await,
+        FixtureTransport::Stdio => stdio::serve(server).await,
+        FixtureTransport::Http | FixtureTransport::Sse => http::serve(server).await,
     }
 }

@@ -22,7 +22,7 @@ pub(crate) const UNSUPPORTED_VERSION: i64 = -32022;
 
 /// A request, or a notification when there is no id.
 #[derive(Clone, Debug)]
-pub(crate) struct Incoming {
+pub(crate) struct IncomingMessage {
     pub(crate) id: Option<Value>,
     pub(crate) method: String,
     pub(crate) params: Value,
@@ -30,20 +30,20 @@ pub(crate) struct Incoming {
 
 /// Anything a peer may send.
 #[derive(Debug)]
-pub(crate) enum Received {
-    Message(Incoming),
+pub(crate) enum ReceivedMessage {
+    Message(IncomingMessage),
     /// An answer to something the fixture asked; the value is the whole message.
     Reply(Value),
     Batch(Vec<Value>),
     Nonsense,
 }
 
-impl Received {
+impl ReceivedMessage {
     pub(crate) fn read(value: Value) -> Self {
         match value {
             Value::Array(items) => Self::Batch(items),
             Value::Object(mut object) => match object.remove("method") {
-                Some(Value::String(method)) => Self::Message(Incoming {
+                Some(Value::String(method)) => Self::Message(IncomingMessage {
                     id: object.remove("id"),
                     method,
                     params: object.remove("params").unwrap_or_else(|| json!({})),
@@ -56,7 +56,7 @@ impl Received {
     }
 }
 
-impl Incoming {
+impl IncomingMessage {
     pub(crate) fn meta(&self, key: &str) -> Option<&Value> {
         self.params.get("_meta")?.get(key)
     }
@@ -81,7 +81,7 @@ impl Incoming {
 
 /// What a request is answered with.
 #[derive(Clone, Debug)]
-pub(crate) enum Answer {
+pub(crate) enum RpcAnswer {
     Result(Value),
     /// A result that no JSON value can hold, as text.
     Text(String),
@@ -92,12 +92,12 @@ pub(crate) enum Answer {
     },
 }
 
-impl Answer {
+impl RpcAnswer {
     pub(crate) fn refuse(code: i64, message: impl Into<String>) -> Self {
         Self::Refusal { code, message: message.into(), data: None }
     }
 
-    pub(crate) fn unsupported(requested: &str) -> Self {
+    pub(crate) fn unsupported_version(requested: &str) -> Self {
         Self::Refusal {
             code: UNSUPPORTED_VERSION,
             message: "unsupported protocol version".to_owned(),

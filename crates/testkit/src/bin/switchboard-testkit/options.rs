@@ -126,7 +126,7 @@ const VALUES: &[&str] = &[
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ServerKind {
     Echo,
     Asker,
     Hostile,
@@ -142,14 +142,14 @@ pub(crate) enum Kind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Era {
+pub(crate) enum FixtureEra {
     Legacy,
     Modern,
     Dual,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Transport {
+pub(crate) enum FixtureTransport {
     Stdio,
     Http,
     Sse,
@@ -157,24 +157,24 @@ pub(crate) enum Transport {
 
 /// How long an HTTP server goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Life {
+pub(crate) enum ServerLife {
     UntilKilled,
     UntilInputEnds,
 }
 
-impl Life {
-    pub(crate) fn of(flags: &Flags) -> Self {
+impl ServerLife {
+    pub(crate) fn from_flags(flags: &Flags) -> Self {
         if flags.has("until-stdin-closes") { Self::UntilInputEnds } else { Self::UntilKilled }
     }
 }
 
 /// Everything the command line of an MCP server says.
 #[derive(Debug)]
-pub(crate) struct Options {
-    pub(crate) kind: Kind,
-    pub(crate) era: Era,
+pub(crate) struct FixtureOptions {
+    pub(crate) kind: ServerKind,
+    pub(crate) era: FixtureEra,
     pub(crate) revision: Option<String>,
-    pub(crate) transport: Transport,
+    pub(crate) transport: FixtureTransport,
     pub(crate) port: u16,
     pub(crate) page_size: Option<usize>,
     pub(crate) extra_tools: usize,
@@ -184,7 +184,7 @@ pub(crate) struct Options {
     pub(crate) overlay: Option<PathBuf>,
     pub(crate) get_stream: bool,
     pub(crate) sse_answers: bool,
-    pub(crate) life: Life,
+    pub(crate) life: ServerLife,
     pub(crate) store: Option<PathBuf>,
     pub(crate) only: Vec<String>,
     pub(crate) offers: Option<PathBuf>,
@@ -193,39 +193,39 @@ pub(crate) struct Options {
     pub(crate) task_poll_ms: u64,
 }
 
-impl Options {
+impl FixtureOptions {
     pub(crate) fn parse(arguments: &[String]) -> Self {
         let (kind, rest) = arguments.split_first().unwrap_or_else(|| panic!("{USAGE}"));
         let flags = Flags::read(rest);
         let (kind, fault) = match kind.as_str() {
-            "echo" => (Kind::Echo, None),
-            "asker" => (Kind::Asker, None),
-            "hostile" => (Kind::Hostile, None),
-            "given" => (Kind::Given, None),
-            "weather" => (Kind::Weather, None),
-            "github" => (Kind::Github, None),
-            "conformance" => (Kind::Conformance, None),
-            "protected" => (Kind::Protected, None),
-            "journal" => (Kind::Journal, None),
-            "flaky" => (Kind::Echo, Some(Fault::new(&flags))),
+            "echo" => (ServerKind::Echo, None),
+            "asker" => (ServerKind::Asker, None),
+            "hostile" => (ServerKind::Hostile, None),
+            "given" => (ServerKind::Given, None),
+            "weather" => (ServerKind::Weather, None),
+            "github" => (ServerKind::Github, None),
+            "conformance" => (ServerKind::Conformance, None),
+            "protected" => (ServerKind::Protected, None),
+            "journal" => (ServerKind::Journal, None),
+            "flaky" => (ServerKind::Echo, Some(Fault::new(&flags))),
             other => panic!("unknown kind `{other}`\n{USAGE}"),
         };
         let era = match flags.text("era") {
             // Some faults exist only in servers that were never modern.
-            None if fault.as_ref().is_some_and(Fault::is_for_legacy_servers) => Era::Legacy,
-            None | Some("dual") => Era::Dual,
-            Some("legacy") => Era::Legacy,
-            Some("modern") => Era::Modern,
+            None if fault.as_ref().is_some_and(Fault::is_for_legacy_servers) => FixtureEra::Legacy,
+            None | Some("dual") => FixtureEra::Dual,
+            Some("legacy") => FixtureEra::Legacy,
+            Some("modern") => FixtureEra::Modern,
             Some(other) => panic!("unknown era `{other}`"),
         };
         let transport = match flags.text("transport") {
-            None | Some("stdio") => Transport::Stdio,
-            Some("http") => Transport::Http,
-            Some("sse") => Transport::Sse,
+            None | Some("stdio") => FixtureTransport::Stdio,
+            Some("http") => FixtureTransport::Http,
+            Some("sse") => FixtureTransport::Sse,
             Some(other) => panic!("unknown transport `{other}`"),
         };
         if let Some(fault) = &fault {
-            fault.check(transport == Transport::Stdio);
+            fault.check(transport == FixtureTransport::Stdio);
         }
         Self {
             kind,
@@ -241,7 +241,7 @@ impl Options {
             overlay: flags.text("overlay").map(PathBuf::from),
             get_stream: !flags.has("no-get-stream"),
             sse_answers: flags.has("sse-answers"),
-            life: Life::of(&flags),
+            life: ServerLife::from_flags(&flags),
             store: flags.text("store").map(PathBuf::from),
             offers: flags.text("offers").map(PathBuf::from),
             only: flags

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::Fault;
-use crate::message::{self, Answer, Incoming};
+use crate::message::{self, IncomingMessage, RpcAnswer};
 use crate::server::{Exchange, answer};
 
-const HUGE: usize = 2 * 1024 * 1024;
+const HUGE_BYTES: usize = 2 * 1024 * 1024;
 
-pub(crate) async fn strike(exchange: &Exchange, fault: &Fault, incoming: &Incoming) {
+pub(crate) async fn strike(exchange: &Exchange, fault: &Fault, incoming: &IncomingMessage) {
     match fault.name {
         "notification-flood" => flood(exchange, fault.count).await,
         "ask-during-call" => {
@@ -17,7 +17,8 @@ pub(crate) async fn strike(exchange: &Exchange, fault: &Fault, incoming: &Incomi
                 "maxTokens": 10,
             });
             let nothing = json!({});
-            let (conversation, outlet) = (&exchange.conversation, &exchange.outlet);
+            let conversation = &exchange.conversation;
+            let outlet = &exchange.outlet;
             tokio::join!(
                 conversation.ask(outlet, "roots/list", &nothing),
                 conversation.ask(outlet, "sampling/createMessage", &sampling),
@@ -34,17 +35,17 @@ pub(crate) async fn strike(exchange: &Exchange, fault: &Fault, incoming: &Incomi
     exchange.outlet.finish(last, None).await;
 }
 
-fn messages(fault: &Fault, answer: &Answer, id: &Value) -> Vec<String> {
+fn messages(fault: &Fault, answer: &RpcAnswer, id: &Value) -> Vec<String> {
     let right = answer.render(id);
     let member = answer.member();
-    let wrong = Answer::refuse(-32603, "this also happened").member();
+    let wrong = RpcAnswer::refuse(-32603, "this also happened").member();
     match fault.name {
         "notification-flood" | "ask-during-call" => vec![right],
         "unknown-id" => vec![answer.render(&json!("nobody-asked")), right],
         "string-id" => vec![answer.render(&other_type(id))],
         "duplicate" => {
             let second = json!({"content": [{"type": "text", "text": "a second answer"}]});
-            vec![right, Answer::Result(second).render(id)]
+            vec![right, RpcAnswer::Result(second).render(id)]
         }
         "both-result-and-error" => {
             vec![format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{member},{wrong}}}")]
@@ -56,10 +57,9 @@ fn messages(fault: &Fault, answer: &Answer, id: &Value) -> Vec<String> {
         }
         "batch-answer" => vec![format!("[{right}]")],
         "huge-error" => {
-            let data =
-                json!({"trace": "x".repeat(fault.bytes.unwrap_or(HUGE)), "nested": nested(60)});
+            let data = json!({"trace": "x".repeat(fault.bytes.unwrap_or(HUGE_BYTES)), "nested": nested_value(60)});
             let message = "everything is on fire".to_owned();
-            vec![Answer::Refusal { code: -32000, message, data: Some(data) }.render(id)]
+            vec![RpcAnswer::Refusal { code: -32000, message, data: Some(data) }.render(id)]
         }
         other => panic!("the fault `{other}` is not one of an envelope"),
     }
@@ -73,7 +73,7 @@ fn other_type(id: &Value) -> Value {
     }
 }
 
-fn nested(depth: usize) -> Value {
+fn nested_value(depth: usize) -> Value {
     (0..depth).fold(json!("bottom"), |inner, _| json!({ "cause": inner }))
 }
 

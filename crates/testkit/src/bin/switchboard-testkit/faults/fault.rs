@@ -9,7 +9,7 @@ use crate::options::Flags;
 
 /// Where a fault takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Family {
+pub(crate) enum FaultFamily {
     /// When the process starts.
     Start,
     /// While the client finds out what it talks to.
@@ -32,82 +32,82 @@ pub(crate) enum Family {
     Door,
 }
 
-pub(crate) const FAULTS: &[(&str, Family)] = &[
-    ("exit-at-start", Family::Start),
-    ("abort-at-start", Family::Start),
-    ("slow-start", Family::Start),
-    ("ignore-term", Family::Start),
-    ("grandchild", Family::Start),
-    ("grandchild-setsid", Family::Start),
-    ("silent-start", Family::Handshake),
-    ("probe-exit", Family::Handshake),
-    ("probe-silent", Family::Handshake),
-    ("probe-nonsense", Family::Handshake),
-    ("late-probe", Family::Handshake),
-    ("crash-loop", Family::Handshake),
-    ("crash-before-read", Family::Reading),
-    ("stop-reading", Family::Reading),
-    ("crash-after-read", Family::Process),
-    ("crash-after-effect", Family::Process),
-    ("hang", Family::Process),
-    ("late", Family::Process),
-    ("progress-forever", Family::Process),
-    ("closed-stdout", Family::Process),
-    ("listen-closes", Family::Process),
-    ("half-line", Family::Text),
-    ("no-newline", Family::Text),
-    ("split", Family::Text),
-    ("half-pause", Family::Text),
-    ("many-in-one-write", Family::Text),
-    ("pretty", Family::Text),
-    ("long-line", Family::Text),
-    ("noise-flood", Family::Text),
-    ("noise", Family::Framing),
-    ("binary-noise", Family::Framing),
-    ("crlf-bom-blank", Family::Framing),
-    ("unknown-id", Family::Envelope),
-    ("string-id", Family::Envelope),
-    ("duplicate", Family::Envelope),
-    ("both-result-and-error", Family::Envelope),
-    ("neither", Family::Envelope),
-    ("no-jsonrpc", Family::Envelope),
-    ("error-null", Family::Envelope),
-    ("batch-answer", Family::Envelope),
-    ("huge-error", Family::Envelope),
-    ("notification-flood", Family::Envelope),
-    ("ask-during-call", Family::Envelope),
-    ("bad-tool", Family::Shape),
-    ("bare-initialize", Family::Shape),
-    ("odd-content", Family::Shape),
-    ("extra-keys", Family::Shape),
-    ("unknown-fields", Family::Shape),
-    ("status", Family::HttpBytes),
-    ("html", Family::HttpBytes),
-    ("empty", Family::HttpBytes),
-    ("204", Family::HttpBytes),
-    ("reset-before-headers", Family::HttpBytes),
-    ("close-before-headers", Family::HttpBytes),
-    ("sse-cut", Family::HttpBytes),
-    ("sse-cut-between", Family::HttpBytes),
-    ("sse-stall", Family::HttpBytes),
-    ("sse-silence", Family::HttpBytes),
-    ("endless-body", Family::HttpBytes),
-    ("short-body", Family::HttpBytes),
-    ("long-body", Family::HttpBytes),
-    ("redirect-loop", Family::Door),
-    ("redirect-cross-origin", Family::Door),
-    ("redirect-same-origin", Family::Door),
-    ("session-lost", Family::Door),
-    ("session-always-lost", Family::Door),
-    ("unauthorized", Family::Door),
-    ("insufficient-scope", Family::Door),
-    ("sse-replay", Family::Door),
-    ("refuse-get", Family::Door),
-    ("idle-close", Family::Door),
+pub(crate) const FAULTS: &[(&str, FaultFamily)] = &[
+    ("exit-at-start", FaultFamily::Start),
+    ("abort-at-start", FaultFamily::Start),
+    ("slow-start", FaultFamily::Start),
+    ("ignore-term", FaultFamily::Start),
+    ("grandchild", FaultFamily::Start),
+    ("grandchild-setsid", FaultFamily::Start),
+    ("silent-start", FaultFamily::Handshake),
+    ("probe-exit", FaultFamily::Handshake),
+    ("probe-silent", FaultFamily::Handshake),
+    ("probe-nonsense", FaultFamily::Handshake),
+    ("late-probe", FaultFamily::Handshake),
+    ("crash-loop", FaultFamily::Handshake),
+    ("crash-before-read", FaultFamily::Reading),
+    ("stop-reading", FaultFamily::Reading),
+    ("crash-after-read", FaultFamily::Process),
+    ("crash-after-effect", FaultFamily::Process),
+    ("hang", FaultFamily::Process),
+    ("late", FaultFamily::Process),
+    ("progress-forever", FaultFamily::Process),
+    ("closed-stdout", FaultFamily::Process),
+    ("listen-closes", FaultFamily::Process),
+    ("half-line", FaultFamily::Text),
+    ("no-newline", FaultFamily::Text),
+    ("split", FaultFamily::Text),
+    ("half-pause", FaultFamily::Text),
+    ("many-in-one-write", FaultFamily::Text),
+    ("pretty", FaultFamily::Text),
+    ("long-line", FaultFamily::Text),
+    ("noise-flood", FaultFamily::Text),
+    ("noise", FaultFamily::Framing),
+    ("binary-noise", FaultFamily::Framing),
+    ("crlf-bom-blank", FaultFamily::Framing),
+    ("unknown-id", FaultFamily::Envelope),
+    ("string-id", FaultFamily::Envelope),
+    ("duplicate", FaultFamily::Envelope),
+    ("both-result-and-error", FaultFamily::Envelope),
+    ("neither", FaultFamily::Envelope),
+    ("no-jsonrpc", FaultFamily::Envelope),
+    ("error-null", FaultFamily::Envelope),
+    ("batch-answer", FaultFamily::Envelope),
+    ("huge-error", FaultFamily::Envelope),
+    ("notification-flood", FaultFamily::Envelope),
+    ("ask-during-call", FaultFamily::Envelope),
+    ("bad-tool", FaultFamily::Shape),
+    ("bare-initialize", FaultFamily::Shape),
+    ("odd-content", FaultFamily::Shape),
+    ("extra-keys", FaultFamily::Shape),
+    ("unknown-fields", FaultFamily::Shape),
+    ("status", FaultFamily::HttpBytes),
+    ("html", FaultFamily::HttpBytes),
+    ("empty", FaultFamily::HttpBytes),
+    ("204", FaultFamily::HttpBytes),
+    ("reset-before-headers", FaultFamily::HttpBytes),
+    ("close-before-headers", FaultFamily::HttpBytes),
+    ("sse-cut", FaultFamily::HttpBytes),
+    ("sse-cut-between", FaultFamily::HttpBytes),
+    ("sse-stall", FaultFamily::HttpBytes),
+    ("sse-silence", FaultFamily::HttpBytes),
+    ("endless-body", FaultFamily::HttpBytes),
+    ("short-body", FaultFamily::HttpBytes),
+    ("long-body", FaultFamily::HttpBytes),
+    ("redirect-loop", FaultFamily::Door),
+    ("redirect-cross-origin", FaultFamily::Door),
+    ("redirect-same-origin", FaultFamily::Door),
+    ("session-lost", FaultFamily::Door),
+    ("session-always-lost", FaultFamily::Door),
+    ("unauthorized", FaultFamily::Door),
+    ("insufficient-scope", FaultFamily::Door),
+    ("sse-replay", FaultFamily::Door),
+    ("refuse-get", FaultFamily::Door),
+    ("idle-close", FaultFamily::Door),
 ];
 
 /// Faults that only make sense in a server of the legacy era, unless the test says otherwise.
-const LEGACY: &[&str] = &[
+const LEGACY_FAULTS: &[&str] = &[
     "probe-exit",
     "probe-silent",
     "probe-nonsense",
@@ -120,13 +120,14 @@ const LEGACY: &[&str] = &[
     "refuse-get",
 ];
 /// Faults that belong to the whole process and therefore do not wear off after one strike.
-const LASTING: &[&str] = &["bad-tool", "bare-initialize", "redirect-loop", "session-always-lost"];
+const LASTING_FAULTS: &[&str] =
+    &["bad-tool", "bare-initialize", "redirect-loop", "session-always-lost"];
 
 /// The chosen fault.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) name: &'static str,
-    pub(crate) family: Family,
+    pub(crate) family: FaultFamily,
     pub(crate) code: i32,
     pub(crate) bytes: Option<usize>,
     pub(crate) count: usize,
@@ -154,8 +155,8 @@ impl Fault {
             panic!("unknown fault `{wanted}`; faults are {}", names.join(", "));
         };
         let usual_times = match family {
-            Family::Handshake => "always",
-            _ if LASTING.contains(&name) => "always",
+            FaultFamily::Handshake => "always",
+            _ if LASTING_FAULTS.contains(&name) => "always",
             _ => "1",
         };
         let times = flags.text("times").unwrap_or(usual_times);
@@ -191,15 +192,15 @@ impl Fault {
     /// Stops a test that asks for a fault where it cannot happen.
     pub(crate) fn check(&self, stdio: bool) {
         let fits = match self.family {
-            Family::Reading | Family::Text | Family::Framing => stdio,
-            Family::HttpBytes | Family::Door => !stdio,
+            FaultFamily::Reading | FaultFamily::Text | FaultFamily::Framing => stdio,
+            FaultFamily::HttpBytes | FaultFamily::Door => !stdio,
             _ => stdio || self.name != "closed-stdout",
         };
         assert!(fits, "the fault `{}` does not happen on this transport", self.name);
     }
 
     pub(crate) fn is_for_legacy_servers(&self) -> bool {
-        LEGACY.contains(&self.name)
+        LEGACY_FAULTS.contains(&self.name)
     }
 
     /// `--after 0`: the fault is there from the start instead of waiting for a message.

@@ -3,24 +3,26 @@
 use std::time::Duration;
 
 use super::{Fault, text};
-use crate::emission::Step;
+use crate::emission::WireStep;
 
 /// What is written before anything was asked.
-pub(crate) fn greeting(fault: &Fault) -> Vec<Step> {
+pub(crate) fn greeting(fault: &Fault) -> Vec<WireStep> {
     match fault.name {
-        "noise" => vec![Step::Write(b"Welcome to the server!\nlistening on stdio...\n".to_vec())],
-        "binary-noise" => vec![Step::Write(binary())],
-        "crlf-bom-blank" => vec![Step::Write(b"\xef\xbb\xbf".to_vec())],
+        "noise" => {
+            vec![WireStep::Write(b"Welcome to the server!\nlistening on stdio...\n".to_vec())]
+        }
+        "binary-noise" => vec![WireStep::Write(binary())],
+        "crlf-bom-blank" => vec![WireStep::Write(b"\xef\xbb\xbf".to_vec())],
         "noise-flood" if fault.is_there_from_the_start() => vec![text::flood()],
         "closed-stdout" if fault.is_there_from_the_start() => {
-            vec![Step::Close, Step::Pause(Duration::ZERO)]
+            vec![WireStep::Close, WireStep::Pause(Duration::ZERO)]
         }
         _ => Vec::new(),
     }
 }
 
 /// The bytes of one message on standard output.
-pub(crate) fn dress(fault: Option<&Fault>, message: &str) -> Vec<u8> {
+pub(crate) fn encode(fault: Option<&Fault>, message: &str) -> Vec<u8> {
     match fault.map(|fault| fault.name) {
         Some("noise") => {
             let noise = "[info] handled a message\n{\"level\":30,\"msg\":\"not for you\"}\n42\n";

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use super::Fault;
-use crate::emission::Step;
-use crate::message::Incoming;
+use crate::emission::WireStep;
+use crate::message::IncomingMessage;
 use crate::server::{Exchange, answer};
 
 const JSON: &str = "content-type: application/json\r\n";
 const STREAM: &str = "content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n";
 
-pub(crate) async fn strike(exchange: &Exchange, fault: &Fault, incoming: &Incoming) {
+pub(crate) async fn strike(exchange: &Exchange, fault: &Fault, incoming: &IncomingMessage) {
     // A status below 500 says that nothing ran; everything else here happens after the effect.
     let refused = fault.name == "status" && fault.status.is_some_and(|status| status < 500);
     let text = if refused {
@@ -21,39 +21,46 @@ pub(crate) async fn strike(exchange: &Exchange, fault: &Fault, incoming: &Incomi
     exchange.outlet.wire(steps(fault, &text)).await;
 }
 
-fn steps(fault: &Fault, text: &str) -> Vec<Step> {
+fn steps(fault: &Fault, text: &str) -> Vec<WireStep> {
     let length = text.len();
     let event = format!("event: message\ndata: {text}\n\n");
     let half = event.get(..event.len() / 2).unwrap_or("event: message\ndata: {\"jsonrpc\"");
     match fault.name {
-        "status" => vec![Step::Write(status(fault))],
+        "status" => vec![WireStep::Write(status(fault))],
         "html" => {
             let page = "<!doctype html><title>Sign in</title><p>Sign in to use this network.";
             vec![head(200, "content-type: text/html\r\n", Some(page.len())), body(page)]
         }
         "empty" => vec![head(200, JSON, Some(0))],
         "204" => vec![head(204, "", None)],
-        "reset-before-headers" => vec![Step::Reset],
-        "close-before-headers" => vec![Step::Close],
-        "sse-cut" => vec![head(200, STREAM, None), Step::Write(chunk(half)), Step::Close],
+        "reset-before-headers" => vec![WireStep::Reset],
+        "close-before-headers" => vec![WireStep::Close],
+        "sse-cut" => vec![head(200, STREAM, None), WireStep::Write(chunk(half)), WireStep::Close],
         "sse-cut-between" => {
             let comment = ": nothing yet\n\n";
-            vec![head(200, STREAM, None), Step::Write(chunk(comment)), Step::Close]
+            vec![head(200, STREAM, None), WireStep::Write(chunk(comment)), WireStep::Close]
         }
         "sse-stall" => {
-            vec![head(200, STREAM, None), Step::Repeat(chunk(": still here\n\n"), fault.pause(200))]
+            vec![
+                head(200, STREAM, None),
+                WireStep::Repeat(chunk(": still here\n\n"), fault.pause(200)),
+            ]
         }
         "sse-silence" => {
-            vec![head(200, STREAM, None), Step::Repeat(Vec::new(), Duration::from_secs(3_600))]
+            vec![head(200, STREAM, None), WireStep::Repeat(Vec::new(), Duration::from_secs(3_600))]
         }
         "endless-body" => {
             let headers = format!("{JSON}transfer-encoding: chunked\r\n");
             let start = chunk("{\"jsonrpc\":\"2.0\",");
             let rest = chunk(&" ".repeat(16 * 1024));
-            vec![head(200, &headers, None), Step::Write(start), Step::Repeat(rest, fault.pause(10))]
+            vec![
+                head(200, &headers, None),
+                WireStep::Write(start),
+                WireStep::Repeat(rest, fault.pause(10)),
+            ]
         }
-        "short-body" => vec![head(200, JSON, Some(length + 100)), body(text), Step::Close],
-        "long-body" => vec![head(200, JSON, Some(length / 2)), body(text), Step::Close],
+        "short-body" => vec![head(200, JSON, Some(length + 100)), body(text), WireStep::Close],
+        "long-body" => vec![head(200, JSON, Some(length / 2)), body(text), WireStep::Close],
         other => panic!("the fault `{other}` is not one of HTTP bytes"),
     }
 }
@@ -67,13 +74,13 @@ fn status(fault: &Fault) -> Vec<u8> {
     format!("HTTP/1.1 {status} Fault\r\n{headers}\r\n{text}").into_bytes()
 }
 
-fn head(status: u16, headers: &str, length: Option<usize>) -> Step {
+fn head(status: u16, headers: &str, length: Option<usize>) -> WireStep {
     let length = length.map(|length| format!("content-length: {length}\r\n")).unwrap_or_default();
-    Step::Write(format!("HTTP/1.1 {status} Fault\r\n{headers}{length}\r\n").into_bytes())
+    WireStep::Write(format!("HTTP/1.1 {status} Fault\r\n{headers}{length}\r\n").into_bytes())
 }
 
-fn body(text: &str) -> Step {
-    Step::Write(text.as_bytes().to_vec())
+fn body(text: &str) -> WireStep {
+    WireStep::Write(text.as_bytes().to_vec())
 }
 
 fn chunk(text: &str) -> Vec<u8> {

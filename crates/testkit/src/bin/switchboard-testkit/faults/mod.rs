@@ -11,7 +11,7 @@ mod start;
 mod strike;
 mod text;
 
-pub(crate) use fault::{FAULTS, Family, Fault};
-pub(crate) use framing::{dress, greeting};
+pub(crate) use fault::{FAULTS, Fault, FaultFamily};
+pub(crate) use framing::{encode, greeting};
 pub(crate) use start::{at_start, ignores_end_of_input};
 pub(crate) use strike::{after, strike, wants};

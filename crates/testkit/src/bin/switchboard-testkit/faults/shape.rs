@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Fault;
-use crate::message::{Answer, Incoming};
+use crate::message::{IncomingMessage, RpcAnswer};
 use crate::server::{Exchange, answer};
 
 /// Written by hand because no JSON value holds these numbers or this order of keys.
@@ -15,15 +15,15 @@ const UNKNOWN_FIELDS: &str = concat!(
     r#""isError":false,"_meta":{"vendor/key":{"deep":[null,true]}},"apple":{"unknown":"field"}}"#,
 );
 
-pub(crate) async fn strike(exchange: &Exchange, fault: &Fault, incoming: &Incoming) {
+pub(crate) async fn strike(exchange: &Exchange, fault: &Fault, incoming: &IncomingMessage) {
     let answer = match answer(exchange, incoming).await {
-        Answer::Result(result) => bend(fault, result),
+        RpcAnswer::Result(result) => bend(fault, result),
         refusal => refusal,
     };
     exchange.outlet.finish(answer.render(incoming.id()), answer.code()).await;
 }
 
-fn bend(fault: &Fault, mut result: Value) -> Answer {
+fn bend(fault: &Fault, mut result: Value) -> RpcAnswer {
     match fault.name {
         "bad-tool" => {
             if let Some(tools) = result["tools"].as_array_mut() {
@@ -55,8 +55,8 @@ fn bend(fault: &Fault, mut result: Value) -> Answer {
             result["prompts"] = json!([]);
             result["contents"] = json!([]);
         }
-        "unknown-fields" => return Answer::Text(UNKNOWN_FIELDS.to_owned()),
+        "unknown-fields" => return RpcAnswer::Text(UNKNOWN_FIELDS.to_owned()),
         other => panic!("the fault `{other}` is not one of a shape"),
     }
-    Answer::Result(result)
+    RpcAnswer::Result(result)
 }

@@ -3,14 +3,14 @@
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use super::Family;
-use crate::server::Server;
+use super::FaultFamily;
+use crate::server::FixtureServer;
 use crate::system;
 
 #[expect(clippy::exit, clippy::print_stderr, reason = "ending early with a word is the fault")]
-pub(crate) async fn at_start(server: &Arc<Server>) {
+pub(crate) async fn at_start(server: &Arc<FixtureServer>) {
     let Some(fault) = server.fault() else { return };
-    if fault.family != Family::Start || !fault.claim() {
+    if fault.family != FaultFamily::Start || !fault.claim() {
         return;
     }
     match fault.name {
@@ -31,13 +31,13 @@ pub(crate) async fn at_start(server: &Arc<Server>) {
 }
 
 /// Starts a process that keeps standard output and error open, as forgotten workers do.
-fn grandchild(server: &Arc<Server>, mut worker: Command) {
+fn grandchild(server: &Arc<FixtureServer>, mut worker: Command) {
     let started = worker.stdin(Stdio::null()).spawn();
     let mut child = started.unwrap_or_else(|cause| panic!("{worker:?}: {cause}"));
     server.journal.line(&format!("grandchild {}", child.id()));
     std::thread::spawn(move || child.wait());
 }
 
-pub(crate) fn ignores_end_of_input(server: &Server) -> bool {
+pub(crate) fn ignores_end_of_input(server: &FixtureServer) -> bool {
     server.fault().is_some_and(|fault| fault.name == "ignore-term")
 }

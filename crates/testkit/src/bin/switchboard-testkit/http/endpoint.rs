@@ -7,37 +7,37 @@ use std::time::Duration;
 
 use axum::http::Method;
 
-use super::raw::Site;
-use super::reply::{Asked, Reply};
-use super::{door, get, post, two_endpoints};
-use crate::conversation::Conversation;
+use super::raw::HttpSite;
+use super::reply::{FixtureReply, FixtureRequest};
+use super::{get, post, request_faults, two_endpoints};
+use crate::conversation::FixtureConversation;
 use crate::emission::Outlet;
-use crate::message::{Answer, HEADER_MISMATCH};
-use crate::options::{Era, Transport};
-use crate::server::Server;
+use crate::message::{HEADER_MISMATCH, RpcAnswer};
+use crate::options::{FixtureEra, FixtureTransport};
+use crate::server::FixtureServer;
 
 const LOCK: &str = "no fixture code panics while it holds a lock";
 
 /// One legacy client.
 #[derive(Clone, Debug)]
-pub(crate) struct Session {
+pub(crate) struct FixtureSession {
     pub(crate) id: String,
-    pub(crate) conversation: Arc<Conversation>,
+    pub(crate) conversation: Arc<FixtureConversation>,
     /// The only way out in HTTP+SSE, where answers do not travel with their requests.
     pub(crate) outlet: Option<Outlet>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Endpoint {
-    pub(crate) server: Arc<Server>,
-    sessions: Mutex<HashMap<String, Session>>,
+pub(crate) struct FixtureEndpoint {
+    pub(crate) server: Arc<FixtureServer>,
+    sessions: Mutex<HashMap<String, FixtureSession>>,
     /// Answers that wait for a client to come back with the id of the last event it saw.
     replays: Mutex<HashMap<String, String>>,
     counter: AtomicU64,
 }
 
-impl Endpoint {
-    pub(crate) fn new(server: Arc<Server>) -> Self {
+impl FixtureEndpoint {
+    pub(crate) fn new(server: Arc<FixtureServer>) -> Self {
         Self {
             server,
             sessions: Mutex::default(),
@@ -50,14 +50,14 @@ impl Endpoint {
         self.counter.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    pub(crate) fn open_session(&self, outlet: Option<Outlet>) -> Session {
+    pub(crate) fn open_session(&self, outlet: Option<Outlet>) -> FixtureSession {
         let id = format!("session-{}-{}", std::process::id(), self.number());
-        let session = Session { id: id.clone(), conversation: Arc::default(), outlet };
+        let session = FixtureSession { id: id.clone(), conversation: Arc::default(), outlet };
         self.sessions.lock().expect(LOCK).insert(id, session.clone());
         session
     }
 
-    pub(crate) fn session(&self, id: &str) -> Option<Session> {
+    pub(crate) fn session(&self, id: &str) -> Option<FixtureSession> {
         self.sessions.lock().expect(LOCK).get(id).cloned()
     }
 
@@ -65,47 +65,47 @@ impl Endpoint {
         self.sessions.lock().expect(LOCK).remove(id).is_some()
     }
 
-    pub(crate) fn keep(&self, event: String, answer: String) {
+    pub(crate) fn store_answer(&self, event: String, answer: String) {
         self.replays.lock().expect(LOCK).insert(event, answer);
     }
 
-    pub(crate) fn kept(&self, event: &str) -> Option<String> {
+    pub(crate) fn stored_answer(&self, event: &str) -> Option<String> {
         self.replays.lock().expect(LOCK).get(event).cloned()
     }
 
-    pub(crate) async fn handle(self: &Arc<Self>, asked: Asked) -> Reply {
+    pub(crate) async fn handle(self: &Arc<Self>, asked: FixtureRequest) -> FixtureReply {
         self.server.trace.line(&asked.line());
         if let Some(origin) = asked.header("origin")
             && !is_loopback(origin)
         {
-            return Reply::empty(403);
+            return FixtureReply::empty(403);
         }
-        if let Some(reply) = door::before(self, &asked) {
+        if let Some(reply) = request_faults::before_parsing(self, &asked) {
             return reply;
         }
-        if self.server.options.transport == Transport::Sse {
+        if self.server.options.transport == FixtureTransport::Sse {
             return two_endpoints::handle(self, &asked);
         }
         if asked.path != "/mcp" {
-            return Reply::empty(404);
+            return FixtureReply::empty(404);
         }
-        let sessions = self.server.options.era != Era::Modern;
+        let sessions = self.server.options.era != FixtureEra::Modern;
         match asked.verb {
             Method::POST => post::post(self, &asked).await,
             Method::GET if sessions && self.server.options.get_stream => get::get(self, &asked),
             Method::DELETE if sessions => self.delete(&asked),
-            _ => Reply::empty(405).with("allow", "POST"),
+            _ => FixtureReply::empty(405).with("allow", "POST"),
         }
     }
 
-    fn delete(&self, asked: &Asked) -> Reply {
+    fn delete(&self, asked: &FixtureRequest) -> FixtureReply {
         let ended = asked.header("mcp-session-id").is_some_and(|id| self.end_session(id));
-        Reply::empty(if ended { 204 } else { 404 })
+        FixtureReply::empty(if ended { 204 } else { 404 })
     }
 }
 
-impl Site for Endpoint {
-    async fn answer(self: Arc<Self>, asked: Asked) -> Reply {
+impl HttpSite for FixtureEndpoint {
+    async fn answer(self: Arc<Self>, asked: FixtureRequest) -> FixtureReply {
         self.handle(asked).await
     }
 
@@ -116,21 +116,21 @@ impl Site for Endpoint {
 }
 
 /// What is wrong with the content headers of a request that carries a message.
-pub(crate) fn content_complaint(asked: &Asked) -> Option<Reply> {
+pub(crate) fn content_complaint(asked: &FixtureRequest) -> Option<FixtureReply> {
     let of_type = asked.header("content-type").unwrap_or_default();
     if !of_type.starts_with("application/json") {
-        return Some(Reply::empty(415));
+        return Some(FixtureReply::empty(415));
     }
     let accepted = asked.header("accept").unwrap_or_default();
     if !accepted.contains("application/json") || !accepted.contains("text/event-stream") {
-        return Some(Reply::empty(406));
+        return Some(FixtureReply::empty(406));
     }
     None
 }
 
 /// A refusal for headers that do not say what the body says.
-pub(crate) fn mismatch(message: String) -> Answer {
-    Answer::refuse(HEADER_MISMATCH, message)
+pub(crate) fn mismatch(message: String) -> RpcAnswer {
+    RpcAnswer::refuse(HEADER_MISMATCH, message)
 }
 
 fn is_loopback(origin: &str) -> bool {

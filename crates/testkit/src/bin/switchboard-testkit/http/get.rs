@@ -5,28 +5,29 @@ use std::sync::Arc;
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::endpoint::Endpoint;
+use super::endpoint::FixtureEndpoint;
 use super::post::session;
-use super::reply::{Asked, Reply, event};
+use super::reply::{FixtureReply, FixtureRequest, event};
 use crate::message;
 use crate::server;
 
-pub(crate) fn get(endpoint: &Arc<Endpoint>, asked: &Asked) -> Reply {
+pub(crate) fn get(endpoint: &Arc<FixtureEndpoint>, asked: &FixtureRequest) -> FixtureReply {
     let session = match session(endpoint, asked) {
         Ok(session) => session,
         Err(refusal) => return refusal,
     };
     if !asked.header("accept").unwrap_or_default().contains("text/event-stream") {
-        return Reply::empty(406);
+        return FixtureReply::empty(406);
     }
     let missed = asked.header("last-event-id").and_then(|last| {
         // The same answer under two ids: the client has to notice that it has it already.
-        let answer = endpoint.kept(last)?;
+        let answer = endpoint.stored_answer(last)?;
         let ids = [format!("{last}-first"), format!("{last}-again")];
         Some(ids.map(|id| event(Some(&id), &answer)))
     });
     let (pieces, receiver) = mpsc::channel(16);
-    let (mut changes, mut news) = (endpoint.server.changes(), server::news());
+    let mut changes = endpoint.server.changes();
+    let mut news = server::watch_changes();
     tokio::spawn(async move {
         for piece in missed.into_iter().flatten() {
             let _ = pieces.send(piece).await;
@@ -48,5 +49,5 @@ pub(crate) fn get(endpoint: &Arc<Endpoint>, asked: &Asked) -> Reply {
             }
         }
     });
-    Reply::stream(receiver)
+    FixtureReply::stream(receiver)
 }

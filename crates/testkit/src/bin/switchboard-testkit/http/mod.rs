@@ -1,6 +1,6 @@
 //! HTTP on loopback: streamable HTTP in both eras and the older HTTP+SSE.
 
-mod door;
+mod axum_server;
 mod endpoint;
 mod get;
 mod modern;
@@ -8,11 +8,11 @@ mod post;
 mod raw;
 mod raw_request;
 mod reply;
+mod request_faults;
 mod serve;
-mod steady;
 mod two_endpoints;
 
-pub(crate) use endpoint::Endpoint;
-pub(crate) use raw::{Site, serve as serve_raw};
-pub(crate) use reply::{Asked, Body, Reply};
+pub(crate) use endpoint::FixtureEndpoint;
+pub(crate) use raw::{HttpSite, serve as serve_raw};
+pub(crate) use reply::{FixtureReply, FixtureRequest, ReplyBody};
 pub(crate) use serve::{listen, serve};

@@ -4,35 +4,44 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::endpoint::mismatch;
-use super::reply::{Asked, Reply};
+use super::reply::{FixtureReply, FixtureRequest};
 use crate::message::{
-    Answer, HEADER_MISMATCH, Incoming, LEGACY, METHOD_NOT_FOUND, UNSUPPORTED_VERSION,
+    HEADER_MISMATCH, IncomingMessage, LEGACY, METHOD_NOT_FOUND, RpcAnswer, UNSUPPORTED_VERSION,
 };
-use crate::options::Era;
+use crate::options::FixtureEra;
 use crate::server;
 
 /// Says whether the request belongs to the modern era.
-pub(crate) fn is_modern(era: Era, asked: &Asked, incoming: &Incoming) -> bool {
+pub(crate) fn is_modern(
+    era: FixtureEra,
+    asked: &FixtureRequest,
+    incoming: &IncomingMessage,
+) -> bool {
     let header = asked.header("mcp-protocol-version");
     let named = header.is_some_and(|version| !LEGACY.contains(&version));
     match era {
-        Era::Legacy => false,
-        Era::Modern => true,
-        Era::Dual => incoming.method != "initialize" && (named || incoming.version().is_some()),
+        FixtureEra::Legacy => false,
+        FixtureEra::Modern => true,
+        FixtureEra::Dual => {
+            incoming.method != "initialize" && (named || incoming.version().is_some())
+        }
     }
 }
 
 /// The refusal for a request whose headers or `_meta` are not as they must be.
-pub(crate) fn complaint(asked: &Asked, incoming: &Incoming) -> Option<Reply> {
+pub(crate) fn complaint(
+    asked: &FixtureRequest,
+    incoming: &IncomingMessage,
+) -> Option<FixtureReply> {
     // A client that opens the legacy way shall learn which versions there are.
     if incoming.method == "initialize" {
         return None;
     }
     let answer = header_complaint(asked, incoming).or_else(|| server::meta_complaint(incoming))?;
-    Some(Reply::refusal(400, incoming.id(), &answer))
+    Some(FixtureReply::refusal(400, incoming.id(), &answer))
 }
 
-fn header_complaint(asked: &Asked, incoming: &Incoming) -> Option<Answer> {
+fn header_complaint(asked: &FixtureRequest, incoming: &IncomingMessage) -> Option<RpcAnswer> {
     let name = match incoming.method.as_str() {
         "tools/call" | "prompts/get" => incoming.text("name"),
         "resources/read" => incoming.text("uri"),

@@ -6,25 +6,29 @@ use bytes::Bytes;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::endpoint::{Endpoint, Session, content_complaint};
-use super::reply::{Asked, Reply, event};
-use super::{door, modern};
-use crate::conversation::Conversation;
+use super::endpoint::{FixtureEndpoint, FixtureSession, content_complaint};
+use super::reply::{FixtureReply, FixtureRequest, event};
+use super::{modern, request_faults};
+use crate::conversation::FixtureConversation;
 use crate::emission::{Emission, Outlet};
 use crate::journal;
-use crate::message::{Answer, INVALID_REQUEST, Incoming, PARSE_ERROR, Received};
+use crate::message::{INVALID_REQUEST, IncomingMessage, PARSE_ERROR, ReceivedMessage, RpcAnswer};
 use crate::server::{self, Exchange};
 
-pub(crate) async fn post(endpoint: &Arc<Endpoint>, asked: &Asked) -> Reply {
+pub(crate) async fn post(endpoint: &Arc<FixtureEndpoint>, asked: &FixtureRequest) -> FixtureReply {
     if let Some(complaint) = content_complaint(asked) {
         return complaint;
     }
     let Ok(value) = serde_json::from_slice::<Value>(&asked.body) else {
-        return Reply::refusal(400, &Value::Null, &Answer::refuse(PARSE_ERROR, "Parse error"));
+        return FixtureReply::refusal(
+            400,
+            &Value::Null,
+            &RpcAnswer::refuse(PARSE_ERROR, "Parse error"),
+        );
     };
-    let received = Received::read(value);
-    if let Received::Message(incoming) = &received {
-        if let Some(reply) = door::on(endpoint, asked, &incoming.method) {
+    let received = ReceivedMessage::read(value);
+    if let ReceivedMessage::Message(incoming) = &received {
+        if let Some(reply) = request_faults::on_method(endpoint, asked, &incoming.method) {
             return reply;
         }
         if modern::is_modern(endpoint.server.options.era, asked, incoming) {
@@ -38,8 +42,12 @@ pub(crate) async fn post(endpoint: &Arc<Endpoint>, asked: &Asked) -> Reply {
     legacy(endpoint, asked, received).await
 }
 
-async fn legacy(endpoint: &Arc<Endpoint>, asked: &Asked, received: Received) -> Reply {
-    if let Received::Message(incoming) = &received
+async fn legacy(
+    endpoint: &Arc<FixtureEndpoint>,
+    asked: &FixtureRequest,
+    received: ReceivedMessage,
+) -> FixtureReply {
+    if let ReceivedMessage::Message(incoming) = &received
         && incoming.method == "initialize"
     {
         let session = endpoint.open_session(None);
@@ -52,15 +60,17 @@ async fn legacy(endpoint: &Arc<Endpoint>, asked: &Asked, received: Received) -> 
         Err(refusal) => return refusal,
     };
     match received {
-        Received::Message(incoming) if door::replays(endpoint, &incoming) => {
+        ReceivedMessage::Message(incoming) if request_faults::replays(endpoint, &incoming) => {
             replay(endpoint, &session, incoming).await
         }
-        Received::Message(incoming) => run(endpoint, session.conversation, incoming, false).await,
-        Received::Reply(reply) => {
-            session.conversation.replied(reply);
-            Reply::empty(202)
+        ReceivedMessage::Message(incoming) => {
+            run(endpoint, session.conversation, incoming, false).await
         }
-        Received::Batch(items) => {
+        ReceivedMessage::Reply(reply) => {
+            session.conversation.deliver_reply(reply);
+            FixtureReply::empty(202)
+        }
+        ReceivedMessage::Batch(items) => {
             let (outlet, emissions) = Outlet::new();
             let exchange = Exchange {
                 server: Arc::clone(&endpoint.server),
@@ -68,48 +78,54 @@ async fn legacy(endpoint: &Arc<Endpoint>, asked: &Asked, received: Received) -> 
                 outlet,
             };
             tokio::spawn(async move { server::batch(&exchange, items).await });
-            answered(endpoint, emissions, None).await
+            reply_from_emissions(endpoint, emissions, None).await
         }
-        Received::Nonsense => {
-            let refusal = Answer::refuse(INVALID_REQUEST, "Invalid request");
-            Reply::refusal(400, &Value::Null, &refusal)
+        ReceivedMessage::Nonsense => {
+            let refusal = RpcAnswer::refuse(INVALID_REQUEST, "Invalid request");
+            FixtureReply::refusal(400, &Value::Null, &refusal)
         }
     }
 }
 
 /// The session a legacy request names; its refusals look like those of servers in the field.
-pub(crate) fn session(endpoint: &Endpoint, asked: &Asked) -> Result<Session, Reply> {
+pub(crate) fn session(
+    endpoint: &FixtureEndpoint,
+    asked: &FixtureRequest,
+) -> Result<FixtureSession, FixtureReply> {
     let Some(id) = asked.header("mcp-session-id") else {
-        let refusal = Answer::refuse(-32000, "Bad Request: Server not initialized");
-        return Err(Reply::refusal(400, &Value::Null, &refusal));
+        let refusal = RpcAnswer::refuse(-32000, "Bad Request: Server not initialized");
+        return Err(FixtureReply::refusal(400, &Value::Null, &refusal));
     };
     let Some(session) = endpoint.session(id) else {
-        let refusal = Answer::refuse(-32001, "Session not found");
-        return Err(Reply::refusal(404, &Value::Null, &refusal));
+        let refusal = RpcAnswer::refuse(-32001, "Session not found");
+        return Err(FixtureReply::refusal(404, &Value::Null, &refusal));
     };
     let revision = session.conversation.revision().unwrap_or_default();
     let header = asked.header("mcp-protocol-version");
     if revision.as_str() >= "2025-06-18" && header.is_some_and(|header| header != revision) {
-        let refusal = Answer::refuse(-32000, "Bad Request: Unsupported protocol version");
-        return Err(Reply::refusal(400, &Value::Null, &refusal));
+        let refusal = RpcAnswer::refuse(-32000, "Bad Request: Unsupported protocol version");
+        return Err(FixtureReply::refusal(400, &Value::Null, &refusal));
     }
     Ok(session)
 }
 
 async fn run(
-    endpoint: &Arc<Endpoint>,
-    conversation: Arc<Conversation>,
-    incoming: Incoming,
+    endpoint: &Arc<FixtureEndpoint>,
+    conversation: Arc<FixtureConversation>,
+    incoming: IncomingMessage,
     modern: bool,
-) -> Reply {
+) -> FixtureReply {
     let (outlet, emissions) = Outlet::new();
     let exchange = Exchange { server: Arc::clone(&endpoint.server), conversation, outlet };
     let id = incoming.id().clone();
-    let Some(accepted) = server::accept(&exchange, incoming) else { return Reply::empty(202) };
-    let departure = modern.then(|| Departure { exchange: Some(without_outlet(&exchange)), id });
+    let Some(accepted) = server::accept(&exchange, incoming) else {
+        return FixtureReply::empty(202);
+    };
+    let departure =
+        modern.then(|| CancelOnDeparture { exchange: Some(without_outlet(&exchange)), id });
     drop(exchange);
     tokio::spawn(accepted.work());
-    answered(endpoint, emissions, departure).await
+    reply_from_emissions(endpoint, emissions, departure).await
 }
 
 /// The same surroundings, but not another sender that would keep the stream open.
@@ -118,18 +134,18 @@ fn without_outlet(exchange: &Exchange) -> Exchange {
 }
 
 /// In the modern era a client cancels by leaving, so this cancels unless it was told to stay.
-struct Departure {
+struct CancelOnDeparture {
     exchange: Option<Exchange>,
     id: Value,
 }
 
-impl Departure {
+impl CancelOnDeparture {
     fn stay(mut self) {
         self.exchange = None;
     }
 }
 
-impl Drop for Departure {
+impl Drop for CancelOnDeparture {
     fn drop(&mut self) {
         if let Some(exchange) = &self.exchange
             && exchange.conversation.cancel(&self.id)
@@ -140,11 +156,11 @@ impl Drop for Departure {
 }
 
 /// JSON when the answer is all there is, an event stream when something comes before it.
-async fn answered(
-    endpoint: &Endpoint,
+async fn reply_from_emissions(
+    endpoint: &FixtureEndpoint,
     mut emissions: mpsc::Receiver<Emission>,
-    departure: Option<Departure>,
-) -> Reply {
+    departure: Option<CancelOnDeparture>,
+) -> FixtureReply {
     let modern = departure.is_some();
     let first = emissions.recv().await;
     let stream = endpoint.server.options.sse_answers;
@@ -153,16 +169,16 @@ async fn answered(
             if let Some(departure) = departure {
                 departure.stay();
             }
-            Reply::json(if modern { modern::status(code) } else { 200 }, text)
+            FixtureReply::json(if modern { modern::status(code) } else { 200 }, text)
         }
-        Some(Emission::Wire(steps)) => Reply::wire(steps),
+        Some(Emission::Wire(steps)) => FixtureReply::wire(steps),
         Some(first) => {
             let (pieces, receiver) = mpsc::channel(16);
             tokio::spawn(pump(first, emissions, pieces, departure));
-            Reply::stream(receiver)
+            FixtureReply::stream(receiver)
         }
         // Only a cancelled request ends without an answer.
-        None => Reply::stream(mpsc::channel(1).1),
+        None => FixtureReply::stream(mpsc::channel(1).1),
     }
 }
 
@@ -170,7 +186,7 @@ async fn pump(
     first: Emission,
     mut emissions: mpsc::Receiver<Emission>,
     pieces: mpsc::Sender<Bytes>,
-    departure: Option<Departure>,
+    departure: Option<CancelOnDeparture>,
 ) {
     let mut next = Some(first);
     while let Some(emission) = next {
@@ -190,7 +206,11 @@ async fn pump(
 }
 
 /// Runs the call, keeps its answer, and closes the stream right after an event with an id.
-async fn replay(endpoint: &Arc<Endpoint>, session: &Session, incoming: Incoming) -> Reply {
+async fn replay(
+    endpoint: &Arc<FixtureEndpoint>,
+    session: &FixtureSession,
+    incoming: IncomingMessage,
+) -> FixtureReply {
     let (outlet, _emissions) = Outlet::new();
     let exchange = Exchange {
         server: Arc::clone(&endpoint.server),
@@ -199,8 +219,8 @@ async fn replay(endpoint: &Arc<Endpoint>, session: &Session, incoming: Incoming)
     };
     let answer = server::answer(&exchange, &incoming).await.render(incoming.id());
     let event = format!("replay-{}", endpoint.number());
-    endpoint.keep(event.clone(), answer);
+    endpoint.store_answer(event.clone(), answer);
     let (pieces, receiver) = mpsc::channel(1);
     let _ = pieces.send(Bytes::from(format!("id: {event}\nretry: 50\ndata:\n\n"))).await;
-    Reply::stream(receiver)
+    FixtureReply::stream(receiver)
 }

@@ -9,12 +9,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
 
 use super::raw_request;
-use super::reply::{Asked, Body, Reply};
-use crate::emission::Step;
+use super::reply::{FixtureReply, FixtureRequest, ReplyBody};
+use crate::emission::WireStep;
 
 /// What answers the requests that reach one listener.
-pub(crate) trait Site: Send + Sync + 'static {
-    fn answer(self: Arc<Self>, asked: Asked) -> impl Future<Output = Reply> + Send;
+pub(crate) trait HttpSite: Send + Sync + 'static {
+    fn answer(self: Arc<Self>, asked: FixtureRequest) -> impl Future<Output = FixtureReply> + Send;
 
     /// How long after a reply the connection is closed, where that is wanted.
     fn idle_close(&self) -> Option<Duration> {
@@ -22,7 +22,7 @@ pub(crate) trait Site: Send + Sync + 'static {
     }
 }
 
-pub(crate) async fn serve<S: Site>(listener: TcpListener, site: Arc<S>) {
+pub(crate) async fn serve<S: HttpSite>(listener: TcpListener, site: Arc<S>) {
     loop {
         let (stream, _) = listener.accept().await.expect("a loopback listener goes on accepting");
         let _ = stream.set_nodelay(true);
@@ -30,7 +30,7 @@ pub(crate) async fn serve<S: Site>(listener: TcpListener, site: Arc<S>) {
     }
 }
 
-async fn connection<S: Site>(mut stream: TcpStream, site: Arc<S>) {
+async fn connection<S: HttpSite>(mut stream: TcpStream, site: Arc<S>) {
     let idle_close = site.idle_close();
     let mut buffer = Vec::new();
     while let Some(asked) = raw_request::next(&mut stream, &mut buffer).await {
@@ -61,13 +61,13 @@ async fn unless_gone<T>(stream: &TcpStream, work: impl Future<Output = T>) -> Op
 }
 
 /// Says whether the connection can be used again.
-async fn write(stream: &mut TcpStream, reply: Reply) -> io::Result<bool> {
+async fn write(stream: &mut TcpStream, reply: FixtureReply) -> io::Result<bool> {
     let mut head = format!("HTTP/1.1 {} Reply\r\n", reply.status);
     for (name, value) in &reply.headers {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
     match reply.body {
-        Body::Full(text) => {
+        ReplyBody::Full(text) => {
             let length = if reply.status == 204 {
                 String::new()
             } else {
@@ -75,7 +75,7 @@ async fn write(stream: &mut TcpStream, reply: Reply) -> io::Result<bool> {
             };
             stream.write_all(format!("{head}{length}\r\n{text}").as_bytes()).await?;
         }
-        Body::Stream(mut pieces) => {
+        ReplyBody::Stream(mut pieces) => {
             head.push_str("transfer-encoding: chunked\r\n\r\n");
             stream.write_all(head.as_bytes()).await?;
             loop {
@@ -91,7 +91,7 @@ async fn write(stream: &mut TcpStream, reply: Reply) -> io::Result<bool> {
             }
             stream.write_all(b"0\r\n\r\n").await?;
         }
-        Body::Wire(steps) => {
+        ReplyBody::Wire(steps) => {
             for step in steps {
                 if !take(stream, step).await? {
                     return Ok(false);
@@ -104,27 +104,27 @@ async fn write(stream: &mut TcpStream, reply: Reply) -> io::Result<bool> {
 
 /// Does one step; false when the connection is over.
 #[expect(clippy::exit, reason = "a fault that ends the process does so once its bytes are out")]
-async fn take(stream: &mut TcpStream, step: Step) -> io::Result<bool> {
+async fn take(stream: &mut TcpStream, step: WireStep) -> io::Result<bool> {
     match step {
-        Step::Write(bytes) => stream.write_all(&bytes).await?,
-        Step::Trickle(bytes) => {
+        WireStep::Write(bytes) => stream.write_all(&bytes).await?,
+        WireStep::Trickle(bytes) => {
             for byte in bytes.chunks(1) {
                 stream.write_all(byte).await?;
             }
         }
-        Step::Pause(pause) => return Ok(wait(stream, pause).await),
-        Step::Repeat(bytes, pause) => loop {
+        WireStep::Pause(pause) => return Ok(wait(stream, pause).await),
+        WireStep::Repeat(bytes, pause) => loop {
             stream.write_all(&bytes).await?;
             if !wait(stream, pause).await {
                 return Ok(false);
             }
         },
-        Step::Exit(code) => std::process::exit(code),
-        Step::Close => {
+        WireStep::Exit(code) => std::process::exit(code),
+        WireStep::Close => {
             stream.shutdown().await?;
             return Ok(false);
         }
-        Step::Reset => {
+        WireStep::Reset => {
             stream.set_zero_linger()?;
             return Ok(false);
         }

@@ -5,12 +5,12 @@ use bytes::Bytes;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
-use super::reply::Asked;
+use super::reply::FixtureRequest;
 
 /// The next request on a connection, or nothing when it was closed or is not understood.
 ///
 /// What was read beyond it stays in `buffer`.
-pub(crate) async fn next(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<Asked> {
+pub(crate) async fn next(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<FixtureRequest> {
     let head = loop {
         if let Some(end) = buffer.windows(4).position(|four| four == b"\r\n\r\n") {
             break end + 4;
@@ -38,7 +38,7 @@ pub(crate) async fn next(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option
     }
     let rest = buffer.split_off(length);
     let body = Bytes::from(std::mem::replace(buffer, rest));
-    Some(Asked { verb, path: path.to_owned(), query: query.to_owned(), headers, body })
+    Some(FixtureRequest { verb, path: path.to_owned(), query: query.to_owned(), headers, body })
 }
 
 async fn read_more(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<()> {

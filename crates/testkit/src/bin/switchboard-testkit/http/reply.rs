@@ -5,11 +5,11 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::emission::Step;
-use crate::message::Answer;
+use crate::emission::WireStep;
+use crate::message::RpcAnswer;
 
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct FixtureRequest {
     pub(crate) verb: Method,
     pub(crate) path: String,
     pub(crate) query: String,
@@ -17,7 +17,7 @@ pub(crate) struct Asked {
     pub(crate) body: Bytes,
 }
 
-impl Asked {
+impl FixtureRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
@@ -44,32 +44,32 @@ impl Asked {
 }
 
 #[derive(Debug)]
-pub(crate) enum Body {
+pub(crate) enum ReplyBody {
     Full(String),
     /// Pieces as they come, until the sender is gone.
     Stream(mpsc::Receiver<Bytes>),
     /// Everything from the status line on, written by a fault.
-    Wire(Vec<Step>),
+    Wire(Vec<WireStep>),
 }
 
 #[derive(Debug)]
-pub(crate) struct Reply {
+pub(crate) struct FixtureReply {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, String)>,
-    pub(crate) body: Body,
+    pub(crate) body: ReplyBody,
 }
 
-impl Reply {
+impl FixtureReply {
     pub(crate) fn empty(status: u16) -> Self {
-        Self { status, headers: Vec::new(), body: Body::Full(String::new()) }
+        Self { status, headers: Vec::new(), body: ReplyBody::Full(String::new()) }
     }
 
     pub(crate) fn json(status: u16, text: String) -> Self {
         let headers = vec![("content-type", "application/json".to_owned())];
-        Self { status, headers, body: Body::Full(text) }
+        Self { status, headers, body: ReplyBody::Full(text) }
     }
 
-    pub(crate) fn refusal(status: u16, id: &Value, answer: &Answer) -> Self {
+    pub(crate) fn refusal(status: u16, id: &Value, answer: &RpcAnswer) -> Self {
         Self::json(status, answer.render(id))
     }
 
@@ -79,11 +79,11 @@ impl Reply {
             ("cache-control", "no-store".to_owned()),
             ("x-accel-buffering", "no".to_owned()),
         ];
-        Self { status: 200, headers, body: Body::Stream(pieces) }
+        Self { status: 200, headers, body: ReplyBody::Stream(pieces) }
     }
 
-    pub(crate) fn wire(steps: Vec<Step>) -> Self {
-        Self { status: 200, headers: Vec::new(), body: Body::Wire(steps) }
+    pub(crate) fn wire(steps: Vec<WireStep>) -> Self {
+        Self { status: 200, headers: Vec::new(), body: ReplyBody::Wire(steps) }
     }
 
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {

@@ -5,27 +5,27 @@ use std::sync::Arc;
 
 use tokio::net::TcpListener;
 
-use super::endpoint::Endpoint;
-use super::{raw, steady};
-use crate::options::{Life, Transport};
-use crate::server::Server;
+use super::endpoint::FixtureEndpoint;
+use super::{axum_server, raw};
+use crate::options::{FixtureTransport, ServerLife};
+use crate::server::FixtureServer;
 
-pub(crate) async fn serve(server: Arc<Server>) {
+pub(crate) async fn serve(server: Arc<FixtureServer>) {
     let options = &server.options;
-    let path = if options.transport == Transport::Sse { "/sse" } else { "/mcp" };
+    let path = if options.transport == FixtureTransport::Sse { "/sse" } else { "/mcp" };
     let listener = listen(options.port, path, options.life).await;
     // Only a hand-written stack can write the bytes that faults want.
     let flaky = server.fault().is_some();
-    let endpoint = Arc::new(Endpoint::new(server));
+    let endpoint = Arc::new(FixtureEndpoint::new(server));
     if flaky {
         raw::serve(listener, endpoint).await;
     } else {
-        steady::serve(listener, endpoint).await;
+        axum_server::serve(listener, endpoint).await;
     }
 }
 
 /// Takes a loopback port and says on standard output where it is.
-pub(crate) async fn listen(port: u16, path: &str, life: Life) -> TcpListener {
+pub(crate) async fn listen(port: u16, path: &str, life: ServerLife) -> TcpListener {
     let listener = TcpListener::bind(("127.0.0.1", port)).await;
     let listener = listener.unwrap_or_else(|cause| panic!("port {port}: {cause}"));
     let address = listener.local_addr().expect("a bound listener has an address");
@@ -34,8 +34,8 @@ pub(crate) async fn listen(port: u16, path: &str, life: Life) -> TcpListener {
     stdout.flush().expect("standard output is open");
     drop(stdout);
     match life {
-        Life::UntilKilled => {}
-        Life::UntilInputEnds => {
+        ServerLife::UntilKilled => {}
+        ServerLife::UntilInputEnds => {
             std::thread::spawn(end_with_input);
         }
     }

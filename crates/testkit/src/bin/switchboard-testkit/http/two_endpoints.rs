@@ -7,37 +7,38 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::door;
-use super::endpoint::{Endpoint, Session};
-use super::reply::{Asked, Reply, event};
+use super::endpoint::{FixtureEndpoint, FixtureSession};
+use super::reply::{FixtureReply, FixtureRequest, event};
+use super::request_faults;
 use crate::emission::{Emission, Outlet};
-use crate::message::{self, Received};
+use crate::message::{self, ReceivedMessage};
 use crate::server::{self, Exchange};
 
-pub(crate) fn handle(endpoint: &Arc<Endpoint>, asked: &Asked) -> Reply {
+pub(crate) fn handle(endpoint: &Arc<FixtureEndpoint>, asked: &FixtureRequest) -> FixtureReply {
     match (asked.path.as_str(), &asked.verb) {
         ("/sse", &Method::GET) => open(endpoint),
         ("/messages", &Method::POST) => post(endpoint, asked),
-        ("/sse" | "/messages", _) => Reply::empty(405),
-        _ => Reply::empty(404),
+        ("/sse" | "/messages", _) => FixtureReply::empty(405),
+        _ => FixtureReply::empty(404),
     }
 }
 
-fn open(endpoint: &Arc<Endpoint>) -> Reply {
+fn open(endpoint: &Arc<FixtureEndpoint>) -> FixtureReply {
     let (outlet, emissions) = Outlet::new();
     let session = endpoint.open_session(Some(outlet));
     let (pieces, receiver) = mpsc::channel(16);
     tokio::spawn(pump(Arc::clone(endpoint), session, emissions, pieces));
-    Reply::stream(receiver)
+    FixtureReply::stream(receiver)
 }
 
 async fn pump(
-    endpoint: Arc<Endpoint>,
-    session: Session,
+    endpoint: Arc<FixtureEndpoint>,
+    session: FixtureSession,
     mut emissions: mpsc::Receiver<Emission>,
     pieces: mpsc::Sender<Bytes>,
 ) {
-    let (mut changes, mut news) = (endpoint.server.changes(), server::news());
+    let mut changes = endpoint.server.changes();
+    let mut news = server::watch_changes();
     let address = format!("event: endpoint\ndata: /messages?session={}\n\n", session.id);
     let _ = pieces.send(Bytes::from(address)).await;
     loop {
@@ -64,24 +65,26 @@ async fn pump(
     endpoint.end_session(&session.id);
 }
 
-fn post(endpoint: &Arc<Endpoint>, asked: &Asked) -> Reply {
+fn post(endpoint: &Arc<FixtureEndpoint>, asked: &FixtureRequest) -> FixtureReply {
     let session = asked.query("session").and_then(|id| endpoint.session(id));
-    let Some(Session { conversation, outlet: Some(outlet), .. }) = session else {
-        return Reply::empty(404);
+    let Some(FixtureSession { conversation, outlet: Some(outlet), .. }) = session else {
+        return FixtureReply::empty(404);
     };
-    let Ok(value) = serde_json::from_slice::<Value>(&asked.body) else { return Reply::empty(400) };
+    let Ok(value) = serde_json::from_slice::<Value>(&asked.body) else {
+        return FixtureReply::empty(400);
+    };
     let exchange = Exchange { server: Arc::clone(&endpoint.server), conversation, outlet };
-    match Received::read(value) {
-        Received::Message(incoming) => {
-            if let Some(reply) = door::on(endpoint, asked, &incoming.method) {
+    match ReceivedMessage::read(value) {
+        ReceivedMessage::Message(incoming) => {
+            if let Some(reply) = request_faults::on_method(endpoint, asked, &incoming.method) {
                 return reply;
             }
             if let Some(accepted) = server::accept(&exchange, incoming) {
                 tokio::spawn(accepted.work());
             }
         }
-        Received::Reply(reply) => exchange.conversation.replied(reply),
-        Received::Batch(_) | Received::Nonsense => return Reply::empty(400),
+        ReceivedMessage::Reply(reply) => exchange.conversation.deliver_reply(reply),
+        ReceivedMessage::Batch(_) | ReceivedMessage::Nonsense => return FixtureReply::empty(400),
     }
-    Reply::empty(202)
+    FixtureReply::empty(202)
 }

@@ -1,12 +1,12 @@
 //! Models that say what a script says, in the streaming format of each vendor.
 
 mod anthropic;
-mod asked;
 mod faulty;
 mod gemini;
 mod openai;
 mod pieces;
 mod problem;
+mod request;
 mod script;
 mod script_file;
 mod serve;

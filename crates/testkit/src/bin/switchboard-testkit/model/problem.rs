@@ -1,13 +1,13 @@
 //! Why a request is refused, before a vendor's words are put around it.
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Problem {
-    pub(crate) kind: ProblemKind,
+pub(crate) struct VendorProblem {
+    pub(crate) kind: VendorProblemKind,
     pub(crate) message: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ProblemKind {
+pub(crate) enum VendorProblemKind {
     /// The request breaks a rule of the vendor or of the script.
     Request,
     NoKey,
@@ -20,17 +20,17 @@ pub(crate) enum ProblemKind {
     Scripted(u16, Option<u64>),
 }
 
-impl Problem {
+impl VendorProblem {
     pub(crate) fn request(message: impl Into<String>) -> Self {
-        Self { kind: ProblemKind::Request, message: message.into() }
+        Self { kind: VendorProblemKind::Request, message: message.into() }
     }
 
-    pub(crate) fn new(kind: ProblemKind, message: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: VendorProblemKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }
 }
 
 /// Goes on when the rule holds.
-pub(crate) fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), Problem> {
-    if holds { Ok(()) } else { Err(Problem::request(message())) }
+pub(crate) fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), VendorProblem> {
+    if holds { Ok(()) } else { Err(VendorProblem::request(message())) }
 }

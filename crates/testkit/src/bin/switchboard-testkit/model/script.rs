@@ -6,14 +6,14 @@ use std::time::Duration;
 use serde_json::Value;
 
 #[derive(Debug)]
-pub(crate) struct Script {
-    pub(crate) order: Order,
-    pub(crate) turns: Vec<Turn>,
+pub(crate) struct FixtureScript {
+    pub(crate) order: FixtureTurnOrder,
+    pub(crate) turns: Vec<FixtureTurn>,
 }
 
 /// How the turn that answers a request is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum FixtureTurnOrder {
     /// By the number of the model's messages in the request.
     History,
     /// One turn after the other.
@@ -21,14 +21,14 @@ pub(crate) enum Order {
 }
 
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub(crate) struct FixtureTurn {
     pub(crate) expect: Vec<String>,
-    pub(crate) captures: Vec<Capture>,
+    pub(crate) captures: Vec<FixtureCapture>,
     pub(crate) thinking: Option<String>,
     pub(crate) text: Option<String>,
-    pub(crate) calls: Vec<Call>,
-    pub(crate) stop: Stop,
-    pub(crate) usage: Option<Usage>,
+    pub(crate) calls: Vec<FixtureCall>,
+    pub(crate) stop: FixtureStop,
+    pub(crate) usage: Option<FixtureUsage>,
     /// Characters per streamed piece.
     pub(crate) chunk: usize,
     /// The pause before each piece.
@@ -38,14 +38,14 @@ pub(crate) struct Turn {
 
 /// A text to remember from the newest message.
 #[derive(Debug)]
-pub(crate) struct Capture {
+pub(crate) struct FixtureCapture {
     pub(crate) name: String,
     pub(crate) after: String,
     /// Without it the rest of the message is taken.
     pub(crate) before: Option<String>,
 }
 
-impl Capture {
+impl FixtureCapture {
     pub(crate) fn find<'a>(&self, message: &'a str) -> Option<&'a str> {
         let (_, rest) = message.split_once(&self.after)?;
         match &self.before {
@@ -56,13 +56,13 @@ impl Capture {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Call {
+pub(crate) struct FixtureCall {
     pub(crate) name: String,
     pub(crate) arguments: Value,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum FixtureStop {
     End,
     Calls,
     Length,
@@ -70,7 +70,7 @@ pub(crate) enum Stop {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Usage {
+pub(crate) struct FixtureUsage {
     /// With what came from a cache.
     pub(crate) input: u64,
     pub(crate) output: u64,

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::script::{Call, Capture, FaultKind, Order, Script, Stop, Turn, TurnFault, Usage};
+use super::script::{
+    FaultKind, FixtureCall, FixtureCapture, FixtureScript, FixtureStop, FixtureTurn,
+    FixtureTurnOrder, FixtureUsage, TurnFault,
+};
 
 const SCRIPT: &[&str] = &["order", "turns"];
 const TURN: &[&str] = &[
@@ -14,7 +17,7 @@ const TURN: &[&str] = &[
 ];
 const FAULT: &[&str] = &["kind", "status", "retryAfter", "body", "times", "after"];
 
-pub(crate) fn load(path: &Path) -> Script {
+pub(crate) fn load(path: &Path) -> FixtureScript {
     let text = std::fs::read_to_string(path);
     let text = text.unwrap_or_else(|cause| panic!("`{}`: {cause}", path.display()));
     let value: Value =
@@ -22,25 +25,25 @@ pub(crate) fn load(path: &Path) -> Script {
     script(&value)
 }
 
-pub(crate) fn script(value: &Value) -> Script {
-    let fields = Fields::of(value, "a script", SCRIPT);
+pub(crate) fn script(value: &Value) -> FixtureScript {
+    let fields = ScriptFields::new(value, "a script", SCRIPT);
     let order = match fields.text("order").as_deref() {
-        None | Some("history") => Order::History,
-        Some("sequence") => Order::Sequence,
+        None | Some("history") => FixtureTurnOrder::History,
+        Some("sequence") => FixtureTurnOrder::Sequence,
         Some(other) => panic!("unknown order `{other}`"),
     };
-    Script { order, turns: fields.list("turns").iter().map(turn).collect() }
+    FixtureScript { order, turns: fields.list("turns").iter().map(turn).collect() }
 }
 
-fn turn(value: &Value) -> Turn {
-    let fields = Fields::of(value, "a turn", TURN);
-    let calls: Vec<Call> = fields.list("calls").iter().map(call).collect();
+fn turn(value: &Value) -> FixtureTurn {
+    let fields = ScriptFields::new(value, "a turn", TURN);
+    let calls: Vec<FixtureCall> = fields.list("calls").iter().map(call).collect();
     let stop = match fields.text("stop").as_deref() {
-        None if calls.is_empty() => Stop::End,
-        None | Some("calls") => Stop::Calls,
-        Some("end") => Stop::End,
-        Some("length") => Stop::Length,
-        Some("refused") => Stop::Refused,
+        None if calls.is_empty() => FixtureStop::End,
+        None | Some("calls") => FixtureStop::Calls,
+        Some("end") => FixtureStop::End,
+        Some("length") => FixtureStop::Length,
+        Some("refused") => FixtureStop::Refused,
         Some(other) => panic!("unknown stop `{other}`"),
     };
     let expect = fields.list("expect").iter().map(|text| match text {
@@ -53,7 +56,7 @@ fn turn(value: &Value) -> Turn {
         Some(Value::Object(captures)) => captures,
         Some(other) => panic!("`capture` is not an object: {other}"),
     };
-    Turn {
+    FixtureTurn {
         expect: expect.collect(),
         captures: captures.iter().map(|(name, value)| capture(name, value)).collect(),
         thinking: fields.text("thinking").filter(|text| !text.is_empty()),
@@ -67,25 +70,25 @@ fn turn(value: &Value) -> Turn {
     }
 }
 
-fn call(value: &Value) -> Call {
-    let fields = Fields::of(value, "a call", &["name", "arguments"]);
+fn call(value: &Value) -> FixtureCall {
+    let fields = ScriptFields::new(value, "a call", &["name", "arguments"]);
     let name = fields.text("name").unwrap_or_else(|| panic!("a call needs a `name`: {value}"));
     let arguments = fields.value("arguments").cloned().unwrap_or_else(|| Map::new().into());
-    Call { name, arguments }
+    FixtureCall { name, arguments }
 }
 
-fn capture(name: &str, value: &Value) -> Capture {
-    let fields = Fields::of(value, "a capture", &["after", "before"]);
-    Capture {
+fn capture(name: &str, value: &Value) -> FixtureCapture {
+    let fields = ScriptFields::new(value, "a capture", &["after", "before"]);
+    FixtureCapture {
         name: name.to_owned(),
         after: fields.text("after").unwrap_or_default(),
         before: fields.text("before"),
     }
 }
 
-fn usage(value: &Value) -> Usage {
-    let fields = Fields::of(value, "a usage", &["input", "output", "cached"]);
-    Usage {
+fn usage(value: &Value) -> FixtureUsage {
+    let fields = ScriptFields::new(value, "a usage", &["input", "output", "cached"]);
+    FixtureUsage {
         input: fields.number("input").unwrap_or(0),
         output: fields.number("output").unwrap_or(0),
         cached: fields.number("cached").unwrap_or(0),
@@ -93,7 +96,7 @@ fn usage(value: &Value) -> Usage {
 }
 
 fn fault(value: &Value) -> TurnFault {
-    let fields = Fields::of(value, "a fault", FAULT);
+    let fields = ScriptFields::new(value, "a fault", FAULT);
     let after = fields.number("after").map_or(2, as_size);
     let kind = match fields.text("kind").as_deref() {
         Some("status") => FaultKind::Status {
@@ -119,10 +122,10 @@ fn as_size(number: u64) -> usize {
 }
 
 /// The fields of one object, all of them known.
-struct Fields<'a>(&'a Map<String, Value>);
+struct ScriptFields<'a>(&'a Map<String, Value>);
 
-impl<'a> Fields<'a> {
-    fn of(value: &'a Value, what: &str, known: &[&str]) -> Self {
+impl<'a> ScriptFields<'a> {
+    fn new(value: &'a Value, what: &str, known: &[&str]) -> Self {
         let Value::Object(fields) = value else { panic!("{what} is an object, not {value}") };
         if let Some(other) = fields.keys().find(|name| !known.contains(&name.as_str())) {
             panic!("{what} has no field `{other}`; its fields are {}", known.join(", "));
@@ -165,7 +168,7 @@ mod tests {
     use serde_json::json;
 
     use super::script;
-    use crate::model::script::{FaultKind, Stop};
+    use crate::model::script::{FaultKind, FixtureStop};
 
     #[test]
     #[should_panic(expected = "a turn has no field `txt`")]
@@ -178,8 +181,8 @@ mod tests {
         let script = script(&json!({"turns": [
             {"text": ""}, {"calls": [{"name": "look"}]}, {"fault": {"kind": "cut"}},
         ]}));
-        let stops: Vec<Stop> = script.turns.iter().map(|turn| turn.stop).collect();
-        assert_eq!(stops, [Stop::End, Stop::Calls, Stop::End]);
+        let stops: Vec<FixtureStop> = script.turns.iter().map(|turn| turn.stop).collect();
+        assert_eq!(stops, [FixtureStop::End, FixtureStop::Calls, FixtureStop::End]);
         assert_eq!((script.turns[0].text.as_ref(), script.turns[0].chunk), (None, 16));
         assert_eq!(script.turns[1].calls[0].arguments, json!({}));
         let fault = script.turns[2].fault.as_ref().unwrap();

@@ -4,15 +4,15 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-pub(crate) fn of_thinking(thinking: &str) -> String {
+pub(crate) fn thinking_signature(thinking: &str) -> String {
     sign("thinking", thinking)
 }
 
-pub(crate) fn of_text(text: &str) -> String {
+pub(crate) fn text_signature(text: &str) -> String {
     sign("text", text)
 }
 
-pub(crate) fn of_call(name: &str, arguments: &Value) -> String {
+pub(crate) fn call_signature(name: &str, arguments: &Value) -> String {
     let mut text = format!("{name} ");
     // No arguments and empty ones are the same on Google's side.
     if !arguments.is_null() {

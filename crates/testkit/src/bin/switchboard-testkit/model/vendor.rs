@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
-use super::asked::{Delivery, Generate, model_of};
-use super::problem::{Problem, ProblemKind};
-use super::turns::{Answer, Said, Turns};
-use super::wire::Event;
+use super::problem::{VendorProblem, VendorProblemKind};
+use super::request::{Delivery, GenerateRequest, requested_model};
+use super::turns::{FilledTurn, ScriptMessage, Turns};
+use super::wire::VendorEvent;
 use super::{anthropic, gemini, openai};
-use crate::http::{Asked, Reply};
+use crate::http::{FixtureReply, FixtureRequest};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Vendor {
+pub(crate) enum FixtureVendor {
     OpenAi,
     Anthropic,
     Gemini,
@@ -18,30 +18,30 @@ pub(crate) enum Vendor {
 
 /// Where a request for an answer went, before its body is looked at.
 #[derive(Debug)]
-pub(crate) enum Target {
+pub(crate) enum GenerateTarget {
     /// The body names the model and says whether to stream.
     InBody,
     /// The path has named both.
     InPath(String, Delivery),
 }
 
-impl Target {
-    pub(crate) fn with(self, body: Value) -> Result<Generate, Problem> {
+impl GenerateTarget {
+    pub(crate) fn with(self, body: Value) -> Result<GenerateRequest, VendorProblem> {
         match self {
-            Self::InPath(model, delivery) => Ok(Generate { model, body, delivery }),
+            Self::InPath(model, delivery) => Ok(GenerateRequest { model, body, delivery }),
             Self::InBody => {
-                let model = model_of(&body);
-                let model = model.ok_or_else(|| Problem::request("`model` is missing"))?;
+                let model = requested_model(&body);
+                let model = model.ok_or_else(|| VendorProblem::request("`model` is missing"))?;
                 let streams = body["stream"] == Value::Bool(true);
                 let delivery = if streams { Delivery::Events } else { Delivery::Whole };
-                Ok(Generate { model, body, delivery })
+                Ok(GenerateRequest { model, body, delivery })
             }
         }
     }
 }
 
-impl Vendor {
-    pub(crate) fn named(name: &str) -> Self {
+impl FixtureVendor {
+    pub(crate) fn from_name(name: &str) -> Self {
         match name {
             "openai" => Self::OpenAi,
             "anthropic" => Self::Anthropic,
@@ -66,16 +66,18 @@ impl Vendor {
         }
     }
 
-    pub(crate) fn target(self, asked: &Asked) -> Option<Target> {
+    pub(crate) fn target(self, asked: &FixtureRequest) -> Option<GenerateTarget> {
         match self {
-            Self::OpenAi => (asked.path == "/v1/chat/completions").then_some(Target::InBody),
-            Self::Anthropic => (asked.path == "/v1/messages").then_some(Target::InBody),
+            Self::OpenAi => {
+                (asked.path == "/v1/chat/completions").then_some(GenerateTarget::InBody)
+            }
+            Self::Anthropic => (asked.path == "/v1/messages").then_some(GenerateTarget::InBody),
             Self::Gemini => gemini::target(asked),
         }
     }
 
     /// The key a request carries.
-    pub(crate) fn key(self, asked: &Asked) -> Option<&str> {
+    pub(crate) fn key(self, asked: &FixtureRequest) -> Option<&str> {
         match self {
             Self::OpenAi => asked.header("authorization")?.strip_prefix("Bearer "),
             Self::Anthropic => asked.header("x-api-key"),
@@ -83,17 +85,21 @@ impl Vendor {
         }
     }
 
-    pub(crate) fn check_headers(self, asked: &Asked) -> Result<(), Problem> {
+    pub(crate) fn check_headers(self, asked: &FixtureRequest) -> Result<(), VendorProblem> {
         match self {
             Self::Anthropic if asked.header("anthropic-version").is_none() => {
-                Err(Problem::request("anthropic-version: the header is required"))
+                Err(VendorProblem::request("anthropic-version: the header is required"))
             }
             Self::OpenAi | Self::Anthropic | Self::Gemini => Ok(()),
         }
     }
 
     /// What the vendor finds wrong with a request.
-    pub(crate) fn check(self, generate: &Generate, turns: &Turns) -> Result<(), Problem> {
+    pub(crate) fn check(
+        self,
+        generate: &GenerateRequest,
+        turns: &Turns,
+    ) -> Result<(), VendorProblem> {
         match self {
             Self::OpenAi => openai::check(&generate.body),
             Self::Anthropic => anthropic::check(&generate.body, turns),
@@ -102,15 +108,19 @@ impl Vendor {
     }
 
     /// The messages of a request that passed the check.
-    pub(crate) fn said(self, body: &Value) -> Vec<Said> {
+    pub(crate) fn messages(self, body: &Value) -> Vec<ScriptMessage> {
         match self {
-            Self::OpenAi => openai::said(body),
-            Self::Anthropic => anthropic::said(body),
-            Self::Gemini => gemini::said(body),
+            Self::OpenAi => openai::messages(body),
+            Self::Anthropic => anthropic::messages(body),
+            Self::Gemini => gemini::messages(body),
         }
     }
 
-    pub(crate) fn events(self, generate: &Generate, answer: &Answer) -> Vec<Event> {
+    pub(crate) fn events(
+        self,
+        generate: &GenerateRequest,
+        answer: &FilledTurn,
+    ) -> Vec<VendorEvent> {
         match self {
             Self::OpenAi => openai::events(generate, answer),
             Self::Anthropic => anthropic::events(generate, answer),
@@ -118,7 +128,7 @@ impl Vendor {
         }
     }
 
-    pub(crate) fn whole(self, generate: &Generate, answer: &Answer) -> Value {
+    pub(crate) fn whole(self, generate: &GenerateRequest, answer: &FilledTurn) -> Value {
         match self {
             Self::OpenAi => openai::whole(generate, answer),
             Self::Anthropic => anthropic::whole(generate, answer),
@@ -150,38 +160,38 @@ impl Vendor {
         }
     }
 
-    pub(crate) fn refusal(self, problem: &Problem) -> Reply {
+    pub(crate) fn refusal(self, problem: &VendorProblem) -> FixtureReply {
         let (status, body) = match self {
             Self::OpenAi => openai::refusal(problem),
             Self::Anthropic => anthropic::refusal(problem),
             Self::Gemini => gemini::refusal(problem),
         };
         let (name, value) = self.request_id();
-        Reply::json(status, body.to_string()).with(name, value)
+        FixtureReply::json(status, body.to_string()).with(name, value)
     }
 
     /// What the vendor says when it fails on its own side.
-    pub(crate) fn failure(self) -> Problem {
+    pub(crate) fn failure(self) -> VendorProblem {
         let status = match self {
             Self::OpenAi => 500,
             Self::Anthropic => 529,
             Self::Gemini => 503,
         };
-        let kind = ProblemKind::Scripted(status, None);
-        Problem::new(kind, "the script ends this answer with an error")
+        let kind = VendorProblemKind::Scripted(status, None);
+        VendorProblem::new(kind, "the script ends this answer with an error")
     }
 
     /// The event by which a stream says that it failed.
-    pub(crate) fn error_event(self) -> Event {
+    pub(crate) fn error_event(self) -> VendorEvent {
         let (name, (_, body)) = match self {
             Self::OpenAi => (None, openai::refusal(&self.failure())),
             Self::Anthropic => (Some("error"), anthropic::refusal(&self.failure())),
             Self::Gemini => (None, gemini::refusal(&self.failure())),
         };
-        Event { name, data: body.to_string() }
+        VendorEvent { name, data: body.to_string() }
     }
 
-    pub(crate) fn encode(self, event: &Event) -> String {
+    pub(crate) fn encode(self, event: &VendorEvent) -> String {
         let name = event.name.map(|name| format!("event: {name}\n")).unwrap_or_default();
         match self {
             Self::OpenAi | Self::Anthropic => format!("{name}data: {}\n\n", event.data),

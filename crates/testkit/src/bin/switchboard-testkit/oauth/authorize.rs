@@ -2,26 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use super::clients::Client;
+use super::clients::OauthClient;
 use super::form;
-use super::grants::Grant;
-use super::settings::{ClientAuth, Discovery};
-use super::site::{OauthSite, State};
-use crate::http::{Asked, Reply};
+use super::grants::OauthGrant;
+use super::settings::{ClientAuth, DiscoveryMode};
+use super::site::{OauthSite, OauthState};
+use crate::http::{FixtureReply, FixtureRequest};
 
-type Form = BTreeMap<String, String>;
+type FormFields = BTreeMap<String, String>;
 
-pub(crate) fn answer(site: &OauthSite, asked: &Asked) -> Reply {
+pub(crate) fn answer(site: &OauthSite, asked: &FixtureRequest) -> FixtureReply {
     let mut state = site.state();
-    let (query, redirect) = match addressed(site, &mut state, asked) {
+    let (query, redirect) = match redirect_target(site, &mut state, asked) {
         Ok(addressed) => addressed,
         // Without a client and an address that belong together, nobody is sent anywhere.
         Err(problem) => {
             state.seen.problems.push(format!("authorize: {problem}"));
-            return Reply::json(400, serde_json::json!({ "error": problem }).to_string());
+            return FixtureReply::json(400, serde_json::json!({ "error": problem }).to_string());
         }
     };
-    let mut members = match agreed(site, &mut state, &query, &redirect) {
+    let mut members = match issue_code(site, &mut state, &query, &redirect) {
         Ok(code) => vec![("code", code)],
         Err((error, description)) => {
             vec![("error", error.to_owned()), ("error_description", description)]
@@ -35,23 +35,27 @@ pub(crate) fn answer(site: &OauthSite, asked: &Asked) -> Reply {
     }
     if site.misbehaves("wrong-iss") {
         let value = site.settings.misbehaviour.as_ref().and_then(|wrong| wrong.value());
-        let wrong = value.map_or("https://evil.example".to_owned(), |value| site.filled_in(value));
+        let wrong = value.map_or("https://evil.example".to_owned(), |value| site.fill_in(value));
         members.push(("iss", wrong));
-    } else if !site.misbehaves("no-iss") && site.settings.discovery != Discovery::Nowhere {
+    } else if !site.misbehaves("no-iss") && site.settings.discovery != DiscoveryMode::Nowhere {
         members.push(("iss", site.issuer()));
     }
-    Reply::empty(302).with("location", form::extend(&redirect, &members))
+    FixtureReply::empty(302).with("location", form::extend(&redirect, &members))
 }
 
 /// The request and the address that its answer goes to.
-fn addressed(site: &OauthSite, state: &mut State, asked: &Asked) -> Result<(Form, String), String> {
+fn redirect_target(
+    site: &OauthSite,
+    state: &mut OauthState,
+    asked: &FixtureRequest,
+) -> Result<(FormFields, String), String> {
     let query = form::read(&asked.query)?;
     state.seen.authorizations.push(query.clone());
     let id = query.get("client_id").ok_or("`client_id` is missing")?;
     // The id of a client that describes itself is the address of the description.
     if site.settings.client_documents && id.starts_with("https://") {
         let client =
-            Client { id: id.clone(), secret: None, auth: ClientAuth::None, redirects: None };
+            OauthClient { id: id.clone(), secret: None, auth: ClientAuth::None, redirects: None };
         state.clients.entry(id.clone()).or_insert(client);
     }
     let client = state.clients.get(id).ok_or("the client is unknown")?;
@@ -63,10 +67,10 @@ fn addressed(site: &OauthSite, state: &mut State, asked: &Asked) -> Result<(Form
 }
 
 /// A code, or the error that the callback carries.
-fn agreed(
+fn issue_code(
     site: &OauthSite,
-    state: &mut State,
-    query: &Form,
+    state: &mut OauthState,
+    query: &FormFields,
     redirect: &str,
 ) -> Result<String, (&'static str, String)> {
     let complaint = complaint(site, query);
@@ -83,13 +87,13 @@ fn agreed(
     let asked_for = query.get("scope").or(site.settings.base_scope.as_ref());
     let scopes = asked_for.map(|all| all.split(' ').map(str::to_owned).collect());
     let client = query.get("client_id").cloned().unwrap_or_default();
-    let grant = Grant { client, scopes: scopes.unwrap_or_default() };
+    let grant = OauthGrant { client, scopes: scopes.unwrap_or_default() };
     let challenge = query.get("code_challenge").map_or("", String::as_str);
     Ok(state.grants.code(grant, redirect, challenge))
 }
 
-fn complaint(site: &OauthSite, query: &Form) -> Option<String> {
-    let old = matches!(site.settings.discovery, Discovery::Origin | Discovery::Nowhere);
+fn complaint(site: &OauthSite, query: &FormFields) -> Option<String> {
+    let old = matches!(site.settings.discovery, DiscoveryMode::Origin | DiscoveryMode::Nowhere);
     let resource = site.resource();
     let text = |name: &str| query.get(name).map(String::as_str);
     if text("response_type") != Some("code") {

@@ -7,10 +7,10 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::form;
 use super::settings::ClientAuth;
-use crate::http::Asked;
+use crate::http::FixtureRequest;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Client {
+pub(crate) struct OauthClient {
     pub(crate) id: String,
     pub(crate) secret: Option<String>,
     pub(crate) auth: ClientAuth,
@@ -18,7 +18,7 @@ pub(crate) struct Client {
     pub(crate) redirects: Option<Vec<String>>,
 }
 
-impl Client {
+impl OauthClient {
     /// Exact, but for the port of a loopback address, which a native app cannot know beforehand.
     pub(crate) fn may_redirect_to(&self, address: &str) -> bool {
         match &self.redirects {
@@ -48,7 +48,10 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    pub(crate) fn read(asked: &Asked, form: &BTreeMap<String, String>) -> Result<Self, String> {
+    pub(crate) fn read(
+        asked: &FixtureRequest,
+        form: &BTreeMap<String, String>,
+    ) -> Result<Self, String> {
         let in_body = form.get("client_id").cloned();
         let secret = form.get("client_secret").cloned();
         let Some(header) = asked.header("authorization") else {
@@ -71,9 +74,10 @@ impl Credentials {
     }
 
     /// What is wrong with these credentials for this client.
-    pub(crate) fn complaint(&self, client: &Client) -> Option<String> {
+    pub(crate) fn complaint(&self, client: &OauthClient) -> Option<String> {
         if self.auth != client.auth {
-            let (used, wanted) = (self.auth.method(), client.auth.method());
+            let used = self.auth.method();
+            let wanted = client.auth.method();
             return Some(format!("the client used `{used}` where it has `{wanted}`"));
         }
         (self.secret != client.secret).then(|| "the secret is wrong".to_owned())
@@ -82,11 +86,11 @@ impl Credentials {
 
 #[cfg(test)]
 mod tests {
-    use super::{Client, ClientAuth};
+    use super::{ClientAuth, OauthClient};
 
     #[test]
     fn a_callback_address_is_exact_but_for_a_loopback_port() {
-        let client = Client {
+        let client = OauthClient {
             id: "client".to_owned(),
             secret: None,
             auth: ClientAuth::None,

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::site::{OauthSite, State};
-use crate::http::{Asked, Reply};
+use super::site::{OauthSite, OauthState};
+use crate::http::{FixtureReply, FixtureRequest};
 
 /// Everything that arrived, as a test wants to see it.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct OauthObservations {
     /// How often each verb and path was asked.
     pub(crate) requests: BTreeMap<String, u64>,
     /// How often the MCP endpoint got each `Authorization` header; `none` stands for none.
@@ -23,15 +23,15 @@ pub(crate) struct Seen {
     pub(crate) problems: Vec<String>,
 }
 
-impl Seen {
-    pub(crate) fn request(&mut self, asked: &Asked) {
+impl OauthObservations {
+    pub(crate) fn request(&mut self, asked: &FixtureRequest) {
         *self.requests.entry(format!("{} {}", asked.verb, asked.path)).or_default() += 1;
     }
 }
 
 /// `GET` gives everything; `POST` takes `{"expire": true}`, `{"revoke": true}` or
 /// `{"token_seconds": N}`.
-pub(crate) fn control(site: &OauthSite, asked: &Asked) -> Reply {
+pub(crate) fn control(site: &OauthSite, asked: &FixtureRequest) -> FixtureReply {
     let mut state = site.state();
     if asked.verb == axum::http::Method::POST {
         let told: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
@@ -45,10 +45,10 @@ pub(crate) fn control(site: &OauthSite, asked: &Asked) -> Reply {
             state.token_life = Duration::from_secs(seconds);
         }
     }
-    Reply::json(200, picture(site, &state).to_string())
+    FixtureReply::json(200, snapshot(site, &state).to_string())
 }
 
-fn picture(site: &OauthSite, state: &State) -> Value {
+fn snapshot(site: &OauthSite, state: &OauthState) -> Value {
     let seen = &state.seen;
     json!({
         "requests": seen.requests,

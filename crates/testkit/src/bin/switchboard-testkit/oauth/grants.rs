@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 /// What a person agreed to.
 #[derive(Clone, Debug)]
-pub(crate) struct Grant {
+pub(crate) struct OauthGrant {
     pub(crate) client: String,
     pub(crate) scopes: BTreeSet<String>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Code {
-    pub(crate) grant: Grant,
+pub(crate) struct AuthorizationCode {
+    pub(crate) grant: OauthGrant,
     pub(crate) redirect: String,
     pub(crate) challenge: String,
     issued: Instant,
@@ -23,23 +23,23 @@ pub(crate) struct Code {
 }
 
 #[derive(Clone, Debug)]
-struct Access {
-    grant: Grant,
+struct IssuedAccess {
+    grant: OauthGrant,
     family: usize,
     expires: Instant,
 }
 
 /// All tokens that go back to one agreement; at most one refresh token of it is good.
 #[derive(Debug)]
-struct Family {
-    grant: Grant,
+struct TokenFamily {
+    grant: OauthGrant,
     current: Option<String>,
     revoked: bool,
 }
 
 /// The two tokens of an answer.
 #[derive(Debug)]
-pub(crate) struct Pair {
+pub(crate) struct TokenPair {
     pub(crate) access: String,
     pub(crate) refresh: Option<String>,
     pub(crate) scopes: BTreeSet<String>,
@@ -48,10 +48,10 @@ pub(crate) struct Pair {
 /// What a token endpoint may give, and what it counts.
 #[derive(Debug, Default)]
 pub(crate) struct Grants {
-    codes: BTreeMap<String, Code>,
-    access: BTreeMap<String, Access>,
+    codes: BTreeMap<String, AuthorizationCode>,
+    access: BTreeMap<String, IssuedAccess>,
     refresh: BTreeMap<String, usize>,
-    families: Vec<Family>,
+    families: Vec<TokenFamily>,
     random: RandomState,
     issued: u64,
     pub(crate) refreshes: u64,
@@ -59,7 +59,7 @@ pub(crate) struct Grants {
     pub(crate) families_revoked: u64,
 }
 
-const CODE_LIFE: Duration = Duration::from_secs(60);
+const CODE_LIFETIME: Duration = Duration::from_secs(60);
 
 impl Grants {
     /// A value that nobody can guess, and that a test can look for.
@@ -69,9 +69,9 @@ impl Grants {
         format!("{kind}-{}-{first:016x}{second:016x}", self.issued)
     }
 
-    pub(crate) fn code(&mut self, grant: Grant, redirect: &str, challenge: &str) -> String {
+    pub(crate) fn code(&mut self, grant: OauthGrant, redirect: &str, challenge: &str) -> String {
         let text = self.secret("code");
-        let code = Code {
+        let code = AuthorizationCode {
             grant,
             redirect: redirect.to_owned(),
             challenge: challenge.to_owned(),
@@ -84,7 +84,7 @@ impl Grants {
     }
 
     /// The code, once; a second time it takes with it what the first time gave.
-    pub(crate) fn take_code(&mut self, text: &str) -> Result<Code, String> {
+    pub(crate) fn take_code(&mut self, text: &str) -> Result<AuthorizationCode, String> {
         let code = self.codes.get_mut(text).ok_or("the code is unknown")?;
         if code.used {
             let family = code.family;
@@ -95,16 +95,21 @@ impl Grants {
             return Err("the code was used before".to_owned());
         }
         code.used = true;
-        if code.issued.elapsed() > CODE_LIFE {
+        if code.issued.elapsed() > CODE_LIFETIME {
             return Err("the code is too old".to_owned());
         }
         Ok(code.clone())
     }
 
     /// The first tokens of an agreement.
-    pub(crate) fn begin(&mut self, grant: Grant, life: Duration, refreshable: Refreshable) -> Pair {
+    pub(crate) fn begin(
+        &mut self,
+        grant: OauthGrant,
+        life: Duration,
+        refreshable: Refreshable,
+    ) -> TokenPair {
         let family = self.families.len();
-        self.families.push(Family { grant, current: None, revoked: false });
+        self.families.push(TokenFamily { grant, current: None, revoked: false });
         self.issue(family, life, refreshable)
     }
 
@@ -122,7 +127,7 @@ impl Grants {
         token: &str,
         client: &str,
         life: Duration,
-    ) -> Result<Pair, String> {
+    ) -> Result<TokenPair, String> {
         let family = *self.refresh.get(token).ok_or("the refresh token is unknown")?;
         let known = self.families.get(family).ok_or("the family is unknown")?;
         if known.grant.client != client {
@@ -140,7 +145,7 @@ impl Grants {
         Ok(self.issue(family, life, Refreshable::Yes))
     }
 
-    fn issue(&mut self, family: usize, life: Duration, refreshable: Refreshable) -> Pair {
+    fn issue(&mut self, family: usize, life: Duration, refreshable: Refreshable) -> TokenPair {
         let access = self.secret("access");
         let refresh = (refreshable == Refreshable::Yes).then(|| self.secret("refresh"));
         let known = &mut self.families[family];
@@ -148,15 +153,15 @@ impl Grants {
         let grant = known.grant.clone();
         let scopes = grant.scopes.clone();
         let expires = Instant::now() + life;
-        self.access.insert(access.clone(), Access { grant, family, expires });
+        self.access.insert(access.clone(), IssuedAccess { grant, family, expires });
         if let Some(refresh) = &refresh {
             self.refresh.insert(refresh.clone(), family);
         }
-        Pair { access, refresh, scopes }
+        TokenPair { access, refresh, scopes }
     }
 
     /// What a token allows at this moment.
-    pub(crate) fn look_up(&self, token: &str) -> Option<&Grant> {
+    pub(crate) fn look_up(&self, token: &str) -> Option<&OauthGrant> {
         let access = self.access.get(token)?;
         let family = self.families.get(access.family)?;
         (!family.revoked && access.expires > Instant::now()).then_some(&access.grant)
@@ -202,12 +207,12 @@ pub(crate) enum Refreshable {
 mod tests {
     use std::time::Duration;
 
-    use super::{Grant, Grants, Refreshable};
+    use super::{Grants, OauthGrant, Refreshable};
 
     const HOUR: Duration = Duration::from_secs(3600);
 
-    fn grant() -> Grant {
-        Grant { client: "client".to_owned(), scopes: ["files:read".to_owned()].into() }
+    fn grant() -> OauthGrant {
+        OauthGrant { client: "client".to_owned(), scopes: ["files:read".to_owned()].into() }
     }
 
     #[test]

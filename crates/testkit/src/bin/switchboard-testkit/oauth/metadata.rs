@@ -3,14 +3,14 @@
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::settings::Discovery;
+use super::settings::DiscoveryMode;
 use super::site::OauthSite;
-use crate::http::{Asked, Reply};
+use crate::http::{FixtureReply, FixtureRequest};
 
 const PROTECTED: &str = "/.well-known/oauth-protected-resource";
 const OAUTH: &str = "/.well-known/oauth-authorization-server";
 const OPENID: &str = "/.well-known/openid-configuration";
-const HUGE: usize = 8 * 1024 * 1024;
+const HUGE_BYTES: usize = 8 * 1024 * 1024;
 
 /// A text that no message of ours may repeat.
 const BAIT: &str = "bait-that-nobody-repeats";
@@ -21,25 +21,26 @@ pub(crate) fn resource_metadata(site: &OauthSite) -> String {
 }
 
 /// The document at this path, or nothing when there is none.
-pub(crate) fn answer(site: &OauthSite, asked: &Asked) -> Option<Reply> {
+pub(crate) fn answer(site: &OauthSite, asked: &FixtureRequest) -> Option<FixtureReply> {
     if asked.verb != Method::GET {
         return None;
     }
     let path = asked.path.as_str();
-    let (discovery, issuer_path) = (site.settings.discovery, &site.settings.issuer_path);
+    let discovery = site.settings.discovery;
+    let issuer_path = &site.settings.issuer_path;
     if site.misbehaves("echo-bait") && path.starts_with("/.well-known/") {
-        return Some(Reply::json(200, format!("{{\"{BAIT}\": <{BAIT}>")));
+        return Some(FixtureReply::json(200, format!("{{\"{BAIT}\": <{BAIT}>")));
     }
-    let with_resource = matches!(discovery, Discovery::Oauth | Discovery::OpenId);
+    let with_resource = matches!(discovery, DiscoveryMode::Oauth | DiscoveryMode::OpenId);
     if with_resource && path == format!("{PROTECTED}/mcp") {
-        return Some(site.redirect_if("prm-redirect").unwrap_or_else(|| protected(site)));
+        return Some(site.redirect_if("prm-redirect").unwrap_or_else(|| protected_resource(site)));
     }
     let at = match discovery {
-        Discovery::Oauth => format!("{OAUTH}{issuer_path}"),
+        DiscoveryMode::Oauth => format!("{OAUTH}{issuer_path}"),
         // The last of the places in which a client has to look.
-        Discovery::OpenId => format!("{issuer_path}{OPENID}"),
-        Discovery::Origin => OAUTH.to_owned(),
-        Discovery::Nowhere => return None,
+        DiscoveryMode::OpenId => format!("{issuer_path}{OPENID}"),
+        DiscoveryMode::Origin => OAUTH.to_owned(),
+        DiscoveryMode::Nowhere => return None,
     };
     (path == at).then(|| {
         site.redirect_if("as-redirect")
@@ -48,7 +49,7 @@ pub(crate) fn answer(site: &OauthSite, asked: &Asked) -> Option<Reply> {
     })
 }
 
-fn protected(site: &OauthSite) -> Reply {
+fn protected_resource(site: &OauthSite) -> FixtureReply {
     let mut document = json!({
         "resource": site.resource(),
         "authorization_servers": [site.issuer()],
@@ -64,12 +65,12 @@ fn protected(site: &OauthSite) -> Reply {
         }
     }
     if site.misbehaves("huge-metadata") {
-        document["padding"] = json!("x".repeat(HUGE));
+        document["padding"] = json!("x".repeat(HUGE_BYTES));
     }
-    finished(site, document, &site.settings.resource_metadata)
+    document_reply(site, document, &site.settings.resource_metadata)
 }
 
-fn authorization_server(site: &OauthSite) -> Reply {
+fn authorization_server(site: &OauthSite) -> FixtureReply {
     let issuer = site.issuer();
     let settings = &site.settings;
     let mut document = json!({
@@ -93,7 +94,7 @@ fn authorization_server(site: &OauthSite) -> Reply {
     if let Some(scopes) = &settings.scopes_supported {
         document["scopes_supported"] = json!(scopes);
     }
-    if settings.discovery == Discovery::OpenId {
+    if settings.discovery == DiscoveryMode::OpenId {
         document["jwks_uri"] = json!(format!("{}/jwks", site.sink.origin));
         document["subject_types_supported"] = json!(["public"]);
         document["id_token_signing_alg_values_supported"] = json!(["RS256"]);
@@ -103,13 +104,13 @@ fn authorization_server(site: &OauthSite) -> Reply {
             document[key] = json!(format!("{}/{key}", site.sink.origin));
         }
     }
-    finished(site, document, &settings.server_metadata)
+    document_reply(site, document, &settings.server_metadata)
 }
 
 /// The document with the members that the command line replaces or, by null, removes.
-fn finished(site: &OauthSite, mut document: Value, replaced: &Value) -> Reply {
+fn document_reply(site: &OauthSite, mut document: Value, replaced: &Value) -> FixtureReply {
     let replaced: Value =
-        serde_json::from_str(&site.filled_in(&replaced.to_string())).unwrap_or_default();
+        serde_json::from_str(&site.fill_in(&replaced.to_string())).unwrap_or_default();
     let members = document.as_object_mut().expect("metadata is an object");
     for (name, value) in replaced.as_object().into_iter().flatten() {
         if value.is_null() {
@@ -118,5 +119,5 @@ fn finished(site: &OauthSite, mut document: Value, replaced: &Value) -> Reply {
             members.insert(name.clone(), value.clone());
         }
     }
-    Reply::json(200, document.to_string())
+    FixtureReply::json(200, document.to_string())
 }

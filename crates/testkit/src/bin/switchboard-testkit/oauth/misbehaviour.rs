@@ -37,7 +37,7 @@ pub(crate) struct Misbehaviour {
 }
 
 impl Misbehaviour {
-    pub(crate) fn named(name: &str, value: Option<&str>) -> Self {
+    pub(crate) fn from_name(name: &str, value: Option<&str>) -> Self {
         let known = MISBEHAVIOURS.iter().find(|(known, _)| *known == name);
         let Some((name, _)) = known else { panic!("unknown misbehaviour `{name}`") };
         Self { name, value: value.map(str::to_owned) }

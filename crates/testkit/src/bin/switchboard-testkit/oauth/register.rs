@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::clients::Client;
+use super::clients::OauthClient;
 use super::settings::ClientAuth;
 use super::site::OauthSite;
 use super::token::refusal;
-use crate::http::{Asked, Reply};
+use crate::http::{FixtureReply, FixtureRequest};
 
-pub(crate) fn answer(site: &OauthSite, asked: &Asked) -> Reply {
+pub(crate) fn answer(site: &OauthSite, asked: &FixtureRequest) -> FixtureReply {
     if let Some(reply) = site.redirect_if("register-redirect") {
         return reply;
     }
@@ -35,12 +35,16 @@ pub(crate) fn answer(site: &OauthSite, asked: &Asked) -> Reply {
             answer[key] = json!(format!("{}/{key}", site.sink.origin));
         }
     }
-    state.clients.insert(id.clone(), Client { id, secret, auth, redirects: Some(redirects) });
-    Reply::json(201, answer.to_string())
+    state.clients.insert(id.clone(), OauthClient { id, secret, auth, redirects: Some(redirects) });
+    FixtureReply::json(201, answer.to_string())
 }
 
 /// Where callbacks may go, when all that was said is acceptable.
-fn redirects(site: &OauthSite, asked: &Asked, body: &Value) -> Result<Vec<String>, String> {
+fn redirects(
+    site: &OauthSite,
+    asked: &FixtureRequest,
+    body: &Value,
+) -> Result<Vec<String>, String> {
     if !asked.header("content-type").unwrap_or_default().starts_with("application/json") {
         return Err("a registration is JSON".to_owned());
     }

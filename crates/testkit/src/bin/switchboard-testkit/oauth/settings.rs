@@ -14,7 +14,7 @@ pub(crate) enum ClientAuth {
 }
 
 impl ClientAuth {
-    pub(crate) fn named(name: &str) -> Self {
+    pub(crate) fn from_name(name: &str) -> Self {
         match name {
             "none" => Self::None,
             "basic" => Self::Basic,
@@ -35,7 +35,7 @@ impl ClientAuth {
 
 /// Where metadata is to be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Discovery {
+pub(crate) enum DiscoveryMode {
     /// Resource metadata, and the authorization server's in the form of RFC 8414.
     Oauth,
     /// Resource metadata, and the authorization server's in the form of `OpenID`.
@@ -47,9 +47,9 @@ pub(crate) enum Discovery {
 }
 
 #[derive(Debug)]
-pub(crate) struct Settings {
+pub(crate) struct OauthSiteSettings {
     pub(crate) client_auth: ClientAuth,
-    pub(crate) discovery: Discovery,
+    pub(crate) discovery: DiscoveryMode,
     pub(crate) registration: bool,
     pub(crate) client_documents: bool,
     pub(crate) refresh_tokens: bool,
@@ -71,19 +71,19 @@ pub(crate) struct Settings {
     pub(crate) redirect_status: u16,
 }
 
-impl Settings {
-    pub(crate) fn of(flags: &Flags) -> Self {
+impl OauthSiteSettings {
+    pub(crate) fn from_flags(flags: &Flags) -> Self {
         let discovery = match flags.text("discovery") {
-            None | Some("oauth") => Discovery::Oauth,
-            Some("openid") => Discovery::OpenId,
-            Some("origin") => Discovery::Origin,
-            Some("nowhere") => Discovery::Nowhere,
+            None | Some("oauth") => DiscoveryMode::Oauth,
+            Some("openid") => DiscoveryMode::OpenId,
+            Some("origin") => DiscoveryMode::Origin,
+            Some("nowhere") => DiscoveryMode::Nowhere,
             Some(other) => panic!("unknown discovery `{other}`"),
         };
         let words = |text: &str| text.split(' ').map(str::to_owned).collect();
         let secret = flags.text("client-secret").map(str::to_owned);
         Self {
-            client_auth: ClientAuth::named(flags.text("client-auth").unwrap_or("none")),
+            client_auth: ClientAuth::from_name(flags.text("client-auth").unwrap_or("none")),
             discovery,
             registration: !flags.has("no-registration"),
             client_documents: flags.has("client-documents"),
@@ -98,7 +98,7 @@ impl Settings {
             resource_metadata: object(flags, "resource-metadata"),
             misbehaviour: flags
                 .text("misbehave")
-                .map(|name| Misbehaviour::named(name, flags.text("value"))),
+                .map(|name| Misbehaviour::from_name(name, flags.text("value"))),
             redirect_status: flags.number("status", 307),
         }
     }

@@ -7,12 +7,12 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Sink {
+pub(crate) struct SinkServer {
     pub(crate) origin: String,
     connections: Arc<AtomicUsize>,
 }
 
-impl Sink {
+impl SinkServer {
     pub(crate) async fn open() -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound listener has an address");

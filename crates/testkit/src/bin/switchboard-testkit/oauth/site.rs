@@ -6,54 +6,54 @@ use std::time::Duration;
 
 use axum::http::Method;
 
-use super::clients::Client;
-use super::control::{self, Seen};
+use super::clients::OauthClient;
+use super::control::{self, OauthObservations};
 use super::grants::Grants;
-use super::settings::Settings;
-use super::sink::Sink;
+use super::settings::OauthSiteSettings;
+use super::sink::SinkServer;
 use super::{authorize, metadata, register, resource, token};
-use crate::emission::Step;
-use crate::http::{Asked, Endpoint, Reply, Site};
+use crate::emission::WireStep;
+use crate::http::{FixtureEndpoint, FixtureReply, FixtureRequest, HttpSite};
 
 #[derive(Debug)]
 pub(crate) struct OauthSite {
     /// Scheme, host and port.
     pub(crate) origin: String,
-    pub(crate) settings: Settings,
-    pub(crate) sink: Sink,
-    pub(crate) endpoint: Arc<Endpoint>,
-    state: Mutex<State>,
+    pub(crate) settings: OauthSiteSettings,
+    pub(crate) sink: SinkServer,
+    pub(crate) endpoint: Arc<FixtureEndpoint>,
+    state: Mutex<OauthState>,
 }
 
 #[derive(Debug)]
-pub(crate) struct State {
+pub(crate) struct OauthState {
     pub(crate) grants: Grants,
-    pub(crate) clients: BTreeMap<String, Client>,
-    pub(crate) seen: Seen,
+    pub(crate) clients: BTreeMap<String, OauthClient>,
+    pub(crate) seen: OauthObservations,
     pub(crate) token_life: Duration,
 }
 
 impl OauthSite {
     pub(crate) fn new(
         origin: String,
-        settings: Settings,
-        sink: Sink,
-        endpoint: Arc<Endpoint>,
+        settings: OauthSiteSettings,
+        sink: SinkServer,
+        endpoint: Arc<FixtureEndpoint>,
     ) -> Self {
         let known = settings.client.clone().map(|(id, secret)| {
             let auth = settings.client_auth;
-            (id.clone(), Client { id, secret, auth, redirects: None })
+            (id.clone(), OauthClient { id, secret, auth, redirects: None })
         });
-        let state = State {
+        let state = OauthState {
             grants: Grants::default(),
             clients: known.into_iter().collect(),
-            seen: Seen::default(),
+            seen: OauthObservations::default(),
             token_life: Duration::from_secs(settings.token_seconds),
         };
         Self { origin, settings, sink, endpoint, state: Mutex::new(state) }
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, OauthState> {
         self.state.lock().expect("no fixture code panics while it holds a lock")
     }
 
@@ -67,7 +67,7 @@ impl OauthSite {
     }
 
     /// Puts the addresses of this process into a text of the command line.
-    pub(crate) fn filled_in(&self, text: &str) -> String {
+    pub(crate) fn fill_in(&self, text: &str) -> String {
         let port = self.sink.origin.rsplit(':').next().unwrap_or_default();
         text.replace("{origin}", &self.origin)
             .replace("{sink}", &self.sink.origin)
@@ -81,27 +81,27 @@ impl OauthSite {
     /// The value of the misbehaviour; the sink where none was given.
     pub(crate) fn value(&self) -> String {
         let value = self.settings.misbehaviour.as_ref().and_then(|wrong| wrong.value());
-        self.filled_in(value.unwrap_or("{sink}/"))
+        self.fill_in(value.unwrap_or("{sink}/"))
     }
 
     /// A redirect to the value when the server was told to redirect here.
-    pub(crate) fn redirect_if(&self, name: &str) -> Option<Reply> {
+    pub(crate) fn redirect_if(&self, name: &str) -> Option<FixtureReply> {
         let status = self.settings.redirect_status;
-        self.misbehaves(name).then(|| Reply::empty(status).with("location", self.value()))
+        self.misbehaves(name).then(|| FixtureReply::empty(status).with("location", self.value()))
     }
 
-    pub(crate) fn silence_if(&self, name: &str) -> Option<Reply> {
-        let for_ever = || Reply::wire(vec![Step::Pause(Duration::from_secs(3600))]);
+    pub(crate) fn silence_if(&self, name: &str) -> Option<FixtureReply> {
+        let for_ever = || FixtureReply::wire(vec![WireStep::Pause(Duration::from_secs(3600))]);
         self.misbehaves(name).then(for_ever)
     }
 
-    fn of_issuer<'a>(&self, path: &'a str) -> Option<&'a str> {
+    fn path_below_issuer<'a>(&self, path: &'a str) -> Option<&'a str> {
         path.strip_prefix(self.settings.issuer_path.as_str())
     }
 }
 
-impl Site for OauthSite {
-    async fn answer(self: Arc<Self>, asked: Asked) -> Reply {
+impl HttpSite for OauthSite {
+    async fn answer(self: Arc<Self>, asked: FixtureRequest) -> FixtureReply {
         if asked.path == "/control" {
             return control::control(&self, &asked);
         }
@@ -113,14 +113,14 @@ impl Site for OauthSite {
             return reply;
         }
         let posted = asked.verb == Method::POST;
-        match self.of_issuer(&asked.path) {
+        match self.path_below_issuer(&asked.path) {
             Some("/authorize") if asked.verb == Method::GET => authorize::answer(&self, &asked),
             Some("/token") if posted => token::answer(&self, &asked),
             Some("/revoke") if posted => token::revoke(&self, &asked),
             Some("/register") if posted && self.settings.registration => {
                 register::answer(&self, &asked)
             }
-            _ => Reply::empty(404),
+            _ => FixtureReply::empty(404),
         }
     }
 }

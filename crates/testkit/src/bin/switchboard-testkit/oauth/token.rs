@@ -7,57 +7,67 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::clients::{Client, Credentials};
+use super::clients::{Credentials, OauthClient};
 use super::form;
-use super::grants::{Grant, Pair, Refreshable};
-use super::settings::{ClientAuth, Discovery};
-use super::site::{OauthSite, State};
-use crate::http::{Asked, Reply};
+use super::grants::{OauthGrant, Refreshable, TokenPair};
+use super::settings::{ClientAuth, DiscoveryMode};
+use super::site::{OauthSite, OauthState};
+use crate::http::{FixtureReply, FixtureRequest};
 
-type Form = BTreeMap<String, String>;
+type FormFields = BTreeMap<String, String>;
 /// The status, the error and what is wrong in words.
-type Refusal = (u16, &'static str, String);
+type TokenRefusal = (u16, &'static str, String);
 
-const HUGE: usize = 8 * 1024 * 1024;
+const HUGE_BYTES: usize = 8 * 1024 * 1024;
 
-pub(crate) fn answer(site: &OauthSite, asked: &Asked) -> Reply {
+pub(crate) fn answer(site: &OauthSite, asked: &FixtureRequest) -> FixtureReply {
     let instead = site.redirect_if("token-redirect").or_else(|| site.silence_if("slow-token"));
     if let Some(reply) = instead {
         return reply;
     }
     let mut state = site.state();
-    let given = identified(&mut state, asked)
+    let given = identify_client(&mut state, asked)
         .and_then(|(client, form)| tokens(site, &mut state, &client, &form));
     match given {
-        Ok(pair) => Reply::json(200, body(site, &state, &pair)).with("cache-control", "no-store"),
+        Ok(pair) => {
+            FixtureReply::json(200, body(site, &state, &pair)).with("cache-control", "no-store")
+        }
         Err((status, error, problem)) => refusal(&mut state, status, error, problem),
     }
 }
 
-pub(crate) fn revoke(site: &OauthSite, asked: &Asked) -> Reply {
+pub(crate) fn revoke(site: &OauthSite, asked: &FixtureRequest) -> FixtureReply {
     let mut state = site.state();
-    match identified(&mut state, asked) {
+    match identify_client(&mut state, asked) {
         Ok((_, form)) => {
             let token = form.get("token").map_or("", String::as_str);
             if state.grants.revoke(token) {
                 state.seen.tokens_revoked += 1;
             }
-            Reply::empty(200)
+            FixtureReply::empty(200)
         }
         Err((status, error, problem)) => refusal(&mut state, status, error, problem),
     }
 }
 
 /// An error as the token and registration endpoints give it; the problem is kept for the test.
-pub(crate) fn refusal(state: &mut State, status: u16, error: &str, problem: String) -> Reply {
+pub(crate) fn refusal(
+    state: &mut OauthState,
+    status: u16,
+    error: &str,
+    problem: String,
+) -> FixtureReply {
     state.seen.problems.push(format!("{error}: {problem}"));
     let body = json!({"error": error, "error_description": problem});
-    let reply = Reply::json(status, body.to_string()).with("cache-control", "no-store");
+    let reply = FixtureReply::json(status, body.to_string()).with("cache-control", "no-store");
     if status == 401 { reply.with("www-authenticate", "Basic") } else { reply }
 }
 
 /// The client that sent a form, and the form.
-fn identified(state: &mut State, asked: &Asked) -> Result<(Client, Form), Refusal> {
+fn identify_client(
+    state: &mut OauthState,
+    asked: &FixtureRequest,
+) -> Result<(OauthClient, FormFields), TokenRefusal> {
     let wrong = |problem: String| (400, "invalid_request", problem);
     let of_type = asked.header("content-type").unwrap_or_default();
     if !of_type.starts_with("application/x-www-form-urlencoded") {
@@ -77,11 +87,11 @@ fn identified(state: &mut State, asked: &Asked) -> Result<(Client, Form), Refusa
 
 fn tokens(
     site: &OauthSite,
-    state: &mut State,
-    client: &Client,
-    form: &Form,
-) -> Result<Pair, Refusal> {
-    let old = matches!(site.settings.discovery, Discovery::Origin | Discovery::Nowhere);
+    state: &mut OauthState,
+    client: &OauthClient,
+    form: &FormFields,
+) -> Result<TokenPair, TokenRefusal> {
+    let old = matches!(site.settings.discovery, DiscoveryMode::Origin | DiscoveryMode::Nowhere);
     match form.get("resource") {
         None if old => {}
         Some(resource) if *resource == site.resource() => {}
@@ -123,14 +133,15 @@ fn tokens(
         "client_credentials" if client.auth != ClientAuth::None => {
             let asked_for = form.get("scope").or(site.settings.base_scope.as_ref());
             let scopes = asked_for.map(|all| all.split(' ').map(str::to_owned).collect());
-            let grant = Grant { client: client.id.clone(), scopes: scopes.unwrap_or_default() };
+            let grant =
+                OauthGrant { client: client.id.clone(), scopes: scopes.unwrap_or_default() };
             Ok(state.grants.begin(grant, life, Refreshable::No))
         }
         other => Err((400, "unsupported_grant_type", format!("`{other}` is not supported"))),
     }
 }
 
-fn body(site: &OauthSite, state: &State, pair: &Pair) -> String {
+fn body(site: &OauthSite, state: &OauthState, pair: &TokenPair) -> String {
     let of_type = if site.misbehaves("strange-token-type") { "mac" } else { "Bearer" };
     let scopes: Vec<&str> = pair.scopes.iter().map(String::as_str).collect();
     let mut body = json!({
@@ -143,7 +154,7 @@ fn body(site: &OauthSite, state: &State, pair: &Pair) -> String {
         body["refresh_token"] = json!(refresh);
     }
     if site.misbehaves("huge-token") {
-        body["padding"] = json!("x".repeat(HUGE));
+        body["padding"] = json!("x".repeat(HUGE_BYTES));
     }
     body.to_string()
 }

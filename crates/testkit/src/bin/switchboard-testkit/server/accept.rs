@@ -7,13 +7,13 @@ use tokio::sync::Notify;
 use super::{Exchange, dispatch};
 use crate::faults;
 use crate::journal;
-use crate::message::Incoming;
+use crate::message::IncomingMessage;
 
 /// A request that is noted as running and still has to be worked on.
 #[derive(Debug)]
-pub(crate) struct Accepted {
+pub(crate) struct AcceptedRequest {
     exchange: Exchange,
-    incoming: Incoming,
+    incoming: IncomingMessage,
     cancelled: Arc<Notify>,
     /// Whether the chosen fault wants it.
     wanted: bool,
@@ -22,7 +22,7 @@ pub(crate) struct Accepted {
 /// Notes the message at once, so that a cancellation right behind it finds its request.
 ///
 /// A notification is dealt with here and leaves nothing to do.
-pub(crate) fn accept(exchange: &Exchange, incoming: Incoming) -> Option<Accepted> {
+pub(crate) fn accept(exchange: &Exchange, incoming: IncomingMessage) -> Option<AcceptedRequest> {
     let Some(id) = &incoming.id else {
         if incoming.method == "notifications/cancelled"
             && let Some(id) = incoming.params.get("requestId")
@@ -34,10 +34,10 @@ pub(crate) fn accept(exchange: &Exchange, incoming: Incoming) -> Option<Accepted
     };
     let cancelled = exchange.conversation.begin(id);
     let wanted = faults::wants(exchange, &incoming);
-    Some(Accepted { exchange: exchange.clone(), incoming, cancelled, wanted })
+    Some(AcceptedRequest { exchange: exchange.clone(), incoming, cancelled, wanted })
 }
 
-impl Accepted {
+impl AcceptedRequest {
     pub(crate) fn method(&self) -> &str {
         &self.incoming.method
     }

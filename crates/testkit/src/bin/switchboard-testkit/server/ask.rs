@@ -4,12 +4,16 @@ use serde_json::{Value, json};
 
 use super::Exchange;
 use super::content;
-use super::speech::Speech;
-use crate::message::Incoming;
+use super::message_era::MessageEra;
+use crate::message::IncomingMessage;
 
 const STATE: &str = "the question was asked";
 
-pub(crate) async fn ask(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> Value {
+pub(crate) async fn ask(
+    exchange: &Exchange,
+    incoming: &IncomingMessage,
+    spoken: &MessageEra,
+) -> Value {
     let Some(question) = incoming.arguments().get("question").and_then(Value::as_str) else {
         return content::failure("the argument `question` does not fit");
     };
@@ -21,7 +25,7 @@ pub(crate) async fn ask(exchange: &Exchange, incoming: &Incoming, spoken: &Speec
             "required": ["answer"],
         },
     });
-    if *spoken == Speech::Modern {
+    if *spoken == MessageEra::Modern {
         let Some(responses) = incoming.params.get("inputResponses") else {
             params["mode"] = json!("form");
             return json!({
@@ -33,16 +37,16 @@ pub(crate) async fn ask(exchange: &Exchange, incoming: &Incoming, spoken: &Speec
         if incoming.text("requestState") != Some(STATE) {
             return content::failure("`requestState` did not come back as it was sent");
         }
-        return said(&responses["answer"]);
+        return reply_value(&responses["answer"]);
     }
     let reply = exchange.conversation.ask(&exchange.outlet, "elicitation/create", &params).await;
     match reply.get("result") {
-        Some(result) => said(result),
+        Some(result) => reply_value(result),
         None => content::failure(format!("the question was refused: {}", reply["error"])),
     }
 }
 
-fn said(reply: &Value) -> Value {
+fn reply_value(reply: &Value) -> Value {
     match (reply["action"].as_str(), reply["content"]["answer"].as_str()) {
         (Some("accept"), Some(answer)) => content::text(answer),
         (action, _) => content::text(format!("no answer: {}", action.unwrap_or("no action"))),

@@ -7,8 +7,8 @@ use tokio::task::JoinSet;
 
 use super::Exchange;
 use super::content;
-use super::speech::Speech;
-use crate::message::{self, Answer, INVALID_PARAMS, Incoming};
+use super::message_era::MessageEra;
+use crate::message::{self, INVALID_PARAMS, IncomingMessage, RpcAnswer};
 
 pub(crate) fn definitions() -> Vec<Value> {
     let tool = |name: &str, description: &str, properties: Value| {
@@ -40,14 +40,20 @@ pub(crate) fn definitions() -> Vec<Value> {
     ]
 }
 
-pub(crate) async fn call(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> Answer {
+pub(crate) async fn call(
+    exchange: &Exchange,
+    incoming: &IncomingMessage,
+    spoken: &MessageEra,
+) -> RpcAnswer {
     let arguments = incoming.arguments();
     let text = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();
-    Answer::Result(match incoming.text("name").unwrap_or_default() {
-        "sample" if *spoken == Speech::Modern => sample_in_rounds(incoming),
+    RpcAnswer::Result(match incoming.text("name").unwrap_or_default() {
+        "sample" if *spoken == MessageEra::Modern => sample_in_rounds(incoming),
         "sample" => sample(exchange, arguments).await,
-        "folders" => content::text(asked(exchange, "roots/list", &json!({})).await.to_string()),
-        "ping" => content::text(asked(exchange, "ping", &json!({})).await.to_string()),
+        "folders" => {
+            content::text(ask_client(exchange, "roots/list", &json!({})).await.to_string())
+        }
+        "ping" => content::text(ask_client(exchange, "ping", &json!({})).await.to_string()),
         "withdraw" => withdraw(exchange).await,
         "many" => many(exchange, arguments["count"].as_u64().unwrap_or(1)).await,
         "say" => {
@@ -71,7 +77,7 @@ pub(crate) async fn call(exchange: &Exchange, incoming: &Incoming, spoken: &Spee
             notice(exchange, "notifications/elicitation/complete", &done).await;
             content::text("told")
         }
-        other => return Answer::refuse(INVALID_PARAMS, format!("unknown tool `{other}`")),
+        other => return RpcAnswer::refuse(INVALID_PARAMS, format!("unknown tool `{other}`")),
     })
 }
 
@@ -80,7 +86,7 @@ async fn notice(exchange: &Exchange, method: &str, params: &Value) {
 }
 
 /// The result of what the client was asked, or its error.
-async fn asked(exchange: &Exchange, method: &str, params: &Value) -> Value {
+async fn ask_client(exchange: &Exchange, method: &str, params: &Value) -> Value {
     let mut reply = exchange.conversation.ask(&exchange.outlet, method, params).await;
     let result = reply["result"].take();
     if result.is_null() { reply["error"].take() } else { result }
@@ -89,13 +95,13 @@ async fn asked(exchange: &Exchange, method: &str, params: &Value) -> Value {
 async fn sample(exchange: &Exchange, arguments: &Value) -> Value {
     let mut replies = Vec::new();
     for _ in 0..arguments["times"].as_u64().unwrap_or(1) {
-        replies.push(asked(exchange, "sampling/createMessage", &arguments["request"]).await);
+        replies.push(ask_client(exchange, "sampling/createMessage", &arguments["request"]).await);
     }
     content::text(json!(replies).to_string())
 }
 
 /// One reply in each round, all of them kept in the state.
-fn sample_in_rounds(incoming: &Incoming) -> Value {
+fn sample_in_rounds(incoming: &IncomingMessage) -> Value {
     let arguments = incoming.arguments();
     let state = incoming.text("requestState").unwrap_or("[]");
     let mut replies: Vec<Value> = serde_json::from_str(state).unwrap_or_default();
@@ -138,7 +144,7 @@ async fn many(exchange: &Exchange, count: u64) -> Value {
     for number in 0..count {
         let exchange = exchange.clone();
         let question = form(&format!("Number {number}?"));
-        open.spawn(async move { asked(&exchange, "elicitation/create", &question).await });
+        open.spawn(async move { ask_client(&exchange, "elicitation/create", &question).await });
     }
     let mut refused = 0;
     let counting = async {

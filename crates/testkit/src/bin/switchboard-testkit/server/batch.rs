@@ -4,26 +4,26 @@ use serde_json::Value;
 
 use super::{Exchange, accept};
 use crate::emission::{Emission, Outlet};
-use crate::message::{Answer, INVALID_REQUEST, Received};
+use crate::message::{INVALID_REQUEST, ReceivedMessage, RpcAnswer};
 
 /// Answers all messages of a batch in one array; false when there was nothing to answer.
 pub(crate) async fn batch(exchange: &Exchange, items: Vec<Value>) -> bool {
     if exchange.conversation.revision().as_deref() != Some("2025-03-26") {
-        let refusal = Answer::refuse(INVALID_REQUEST, "batches exist only in 2025-03-26");
+        let refusal = RpcAnswer::refuse(INVALID_REQUEST, "batches exist only in 2025-03-26");
         exchange.outlet.finish(refusal.render(&Value::Null), refusal.code()).await;
         return true;
     }
     let (outlet, mut emissions) = Outlet::new();
     let inner = Exchange { outlet, ..exchange.clone() };
     for item in items {
-        match Received::read(item) {
-            Received::Message(incoming) => {
+        match ReceivedMessage::read(item) {
+            ReceivedMessage::Message(incoming) => {
                 if let Some(accepted) = accept(&inner, incoming) {
                     tokio::spawn(accepted.work());
                 }
             }
-            Received::Reply(reply) => exchange.conversation.replied(reply),
-            Received::Batch(_) | Received::Nonsense => {}
+            ReceivedMessage::Reply(reply) => exchange.conversation.deliver_reply(reply),
+            ReceivedMessage::Batch(_) | ReceivedMessage::Nonsense => {}
         }
     }
     drop(inner);

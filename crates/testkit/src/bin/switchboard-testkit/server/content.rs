@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::speech::Speech;
+use super::message_era::MessageEra;
 
 /// A PNG of one grey pixel.
 pub(crate) const PIXEL: &[u8] = &[
@@ -23,7 +23,7 @@ pub(crate) const SILENCE: &[u8] = &[
 ];
 
 /// One item of each kind that the revision knows.
-pub(crate) fn every_kind(spoken: &Speech) -> Vec<Value> {
+pub(crate) fn every_kind(spoken: &MessageEra) -> Vec<Value> {
     let pixel = STANDARD.encode(PIXEL);
     let mut items = vec![
         json!({"type": "text", "text": "A line of text."}),
@@ -57,7 +57,7 @@ pub(crate) fn failure(message: impl Into<String>) -> Value {
 }
 
 /// A JSON value as text, and as structured content where the revision has it.
-pub(crate) fn structured(value: &Value, spoken: &Speech) -> Value {
+pub(crate) fn structured_result(value: &Value, spoken: &MessageEra) -> Value {
     let mut result = text(value.to_string());
     if spoken.has("2025-06-18") {
         result["structuredContent"] = value.clone();

@@ -2,26 +2,26 @@
 
 use serde_json::{Value, json};
 
-use super::{Server, content, protected};
-use crate::options::Kind;
+use super::{FixtureServer, content, protected};
+use crate::options::ServerKind;
 
 const WARM_SKIES: &[&str] = &["sun", "clouds", "rain", "wind"];
 const COLD_SKIES: &[&str] = &["sun", "clouds", "snow", "fog"];
-const MOST_DAYS: u64 = 7;
-const USUAL_DAYS: u64 = 3;
+const MAX_DAYS: u64 = 7;
+const DEFAULT_DAYS: u64 = 3;
 
 /// The name of a server that has only tools of its own, and the tools; nothing for the others.
-pub(crate) fn offer(kind: Kind) -> Option<(&'static str, Vec<Value>)> {
+pub(crate) fn offer(kind: ServerKind) -> Option<(&'static str, Vec<Value>)> {
     match kind {
-        Kind::Echo
-        | Kind::Asker
-        | Kind::Hostile
-        | Kind::Given
-        | Kind::Conformance
-        | Kind::Journal => None,
-        Kind::Weather => Some(("weather", vec![get_forecast()])),
-        Kind::Github => Some(("github", vec![create_issue()])),
-        Kind::Protected => Some(("protected", protected::tools())),
+        ServerKind::Echo
+        | ServerKind::Asker
+        | ServerKind::Hostile
+        | ServerKind::Given
+        | ServerKind::Conformance
+        | ServerKind::Journal => None,
+        ServerKind::Weather => Some(("weather", vec![get_forecast()])),
+        ServerKind::Github => Some(("github", vec![create_issue()])),
+        ServerKind::Protected => Some(("protected", protected::tools())),
     }
 }
 
@@ -34,7 +34,7 @@ fn get_forecast() -> Value {
             "properties": {
                 "city": {"type": "string", "description": "The name of the city."},
                 "days": {
-                    "type": "integer", "minimum": 1, "maximum": MOST_DAYS, "default": USUAL_DAYS,
+                    "type": "integer", "minimum": 1, "maximum": MAX_DAYS, "default": DEFAULT_DAYS,
                     "description": "How many days, beginning tomorrow.",
                 },
             },
@@ -66,13 +66,13 @@ fn create_issue() -> Value {
 
 /// Nothing for an unknown tool; the name of an argument when it does not fit.
 pub(crate) fn run(
-    server: &Server,
+    server: &FixtureServer,
     name: &str,
     arguments: &Value,
 ) -> Option<Result<Value, &'static str>> {
     match (server.options.kind, name) {
-        (Kind::Weather, "get_forecast") => Some(forecast(arguments)),
-        (Kind::Github, "create_issue") => Some(issue(server, arguments)),
+        (ServerKind::Weather, "get_forecast") => Some(forecast(arguments)),
+        (ServerKind::Github, "create_issue") => Some(issue(server, arguments)),
         _ => None,
     }
 }
@@ -80,8 +80,8 @@ pub(crate) fn run(
 fn forecast(arguments: &Value) -> Result<Value, &'static str> {
     let city = text(arguments, "city")?;
     let days = match &arguments["days"] {
-        Value::Null => USUAL_DAYS,
-        days => days.as_u64().filter(|days| (1..=MOST_DAYS).contains(days)).ok_or("days")?,
+        Value::Null => DEFAULT_DAYS,
+        days => days.as_u64().filter(|days| (1..=MAX_DAYS).contains(days)).ok_or("days")?,
     };
     let days: Vec<String> = (1..=days).map(|day| day_in(city, day)).collect();
     Ok(content::text(format!("Forecast for {city}: {}", days.join("; "))))
@@ -98,8 +98,9 @@ fn day_in(city: &str, day: u64) -> String {
     format!("day {day}: {celsius} C, {}", skies.get(choice).unwrap_or(&"sun"))
 }
 
-fn issue(server: &Server, arguments: &Value) -> Result<Value, &'static str> {
-    let (owner, repo) = (text(arguments, "owner")?, text(arguments, "repo")?);
+fn issue(server: &FixtureServer, arguments: &Value) -> Result<Value, &'static str> {
+    let owner = text(arguments, "owner")?;
+    let repo = text(arguments, "repo")?;
     let title = text(arguments, "title")?;
     let body = arguments["body"].as_str().unwrap_or_default();
     let number = server.keep_issue(|number| {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Exchange, content};
-use crate::message::{self, Answer, INVALID_PARAMS, Incoming};
+use crate::message::{self, INVALID_PARAMS, IncomingMessage, RpcAnswer};
 
 /// What the tools do, by the first part of their names: `echo_001`, `slow_001` and so on.
 const KINDS: [&str; 5] = ["echo", "slow", "fail", "big", "progress"];
@@ -36,15 +36,15 @@ pub(crate) fn definitions(count: usize) -> Vec<Value> {
 }
 
 /// Every answer begins with the call's id, so that nobody takes it for another one's.
-pub(crate) async fn call(exchange: &Exchange, incoming: &Incoming) -> Answer {
+pub(crate) async fn call(exchange: &Exchange, incoming: &IncomingMessage) -> RpcAnswer {
     let name = incoming.text("name").unwrap_or_default();
     let arguments = incoming.arguments();
     let Some(id) = arguments["id"].as_str() else {
-        return Answer::refuse(INVALID_PARAMS, "`id` is missing");
+        return RpcAnswer::refuse(INVALID_PARAMS, "`id` is missing");
     };
     let size = |key: &str| arguments[key].as_u64().unwrap_or_default();
     exchange.server.journal.line(&json!({"event": "call", "tool": name, "id": id}).to_string());
-    Answer::Result(match name.split('_').next() {
+    RpcAnswer::Result(match name.split('_').next() {
         Some("slow") => {
             tokio::time::sleep(Duration::from_millis(size("ms"))).await;
             content::text(id)
@@ -62,7 +62,7 @@ pub(crate) async fn call(exchange: &Exchange, incoming: &Incoming) -> Answer {
     })
 }
 
-async fn report(exchange: &Exchange, incoming: &Incoming) {
+async fn report(exchange: &Exchange, incoming: &IncomingMessage) {
     for step in 1..=STEPS {
         tokio::time::sleep(STEP).await;
         if let Some(token) = incoming.meta("progressToken") {

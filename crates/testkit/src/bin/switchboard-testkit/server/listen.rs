@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::Exchange;
-use crate::message::{self, Answer, INVALID_PARAMS, Incoming, META_SUBSCRIPTION};
+use crate::message::{self, INVALID_PARAMS, IncomingMessage, META_SUBSCRIPTION, RpcAnswer};
 
 /// Runs until the request is cancelled, or as long as a fault lets it.
-pub(crate) async fn listen(exchange: &Exchange, incoming: &Incoming) -> Answer {
+pub(crate) async fn listen(exchange: &Exchange, incoming: &IncomingMessage) -> RpcAnswer {
     let Some(wanted) = incoming.params.get("notifications").filter(|wanted| wanted.is_object())
     else {
-        return Answer::refuse(INVALID_PARAMS, "`notifications` is missing");
+        return RpcAnswer::refuse(INVALID_PARAMS, "`notifications` is missing");
     };
     let tools = wanted.get("toolsListChanged") == Some(&json!(true));
     let addresses: Vec<String> = wanted["resourceSubscriptions"]
@@ -25,7 +25,8 @@ pub(crate) async fn listen(exchange: &Exchange, incoming: &Incoming) -> Answer {
         granted["taskIds"] = ids.clone();
     }
     let meta = json!({META_SUBSCRIPTION: incoming.id()});
-    let (mut changes, mut tasks) = (exchange.server.changes(), exchange.server.task_news());
+    let mut changes = exchange.server.changes();
+    let mut tasks = exchange.server.task_news();
     let mut touches = exchange.server.touches();
     let acknowledged = json!({"_meta": meta, "notifications": granted});
     let acknowledged = message::notice("notifications/subscriptions/acknowledged", &acknowledged);
@@ -34,7 +35,7 @@ pub(crate) async fn listen(exchange: &Exchange, incoming: &Incoming) -> Answer {
         loop {
             tokio::select! {
                 Ok(()) = changes.recv() => if tools {
-                    exchange.outlet.notice(changed(&json!({"_meta": meta}))).await;
+                    exchange.outlet.notice(resource_updated(&json!({"_meta": meta}))).await;
                 },
                 Ok(uri) = touches.recv() => if addresses.contains(&uri) {
                     let updated = json!({"_meta": meta, "uri": uri});
@@ -59,9 +60,9 @@ pub(crate) async fn listen(exchange: &Exchange, incoming: &Incoming) -> Answer {
             let _ = tokio::time::timeout(lasts, tell).await;
         }
     }
-    Answer::Result(json!({"_meta": meta}))
+    RpcAnswer::Result(json!({"_meta": meta}))
 }
 
-fn changed(params: &Value) -> String {
+fn resource_updated(params: &Value) -> String {
     message::notice("notifications/tools/list_changed", params)
 }

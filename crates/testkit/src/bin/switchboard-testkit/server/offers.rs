@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::content::PIXEL;
-use super::speech::Speech;
-use crate::message::{Answer, INVALID_PARAMS, Incoming, NOT_FOUND_BEFORE_MODERN};
+use super::message_era::MessageEra;
+use crate::message::{INVALID_PARAMS, IncomingMessage, NOT_FOUND_BEFORE_MODERN, RpcAnswer};
 
 pub(crate) fn resources() -> Vec<Value> {
     vec![
@@ -21,7 +21,7 @@ pub(crate) fn templates() -> Vec<Value> {
     })]
 }
 
-pub(crate) fn read(uri: &str, spoken: &Speech) -> Answer {
+pub(crate) fn read(uri: &str, spoken: &MessageEra) -> RpcAnswer {
     let contents = match (uri, uri.strip_prefix("test://template/")) {
         ("test://static-text", _) => {
             json!({"uri": uri, "mimeType": "text/plain", "text": "The text of a resource."})
@@ -34,15 +34,15 @@ pub(crate) fn read(uri: &str, spoken: &Speech) -> Answer {
             json!({"uri": uri, "mimeType": "application/json", "text": text})
         }
         _ => {
-            let modern = *spoken == Speech::Modern;
-            return Answer::Refusal {
+            let modern = *spoken == MessageEra::Modern;
+            return RpcAnswer::Refusal {
                 code: if modern { INVALID_PARAMS } else { NOT_FOUND_BEFORE_MODERN },
                 message: "Resource not found".to_owned(),
                 data: Some(json!({ "uri": uri })),
             };
         }
     };
-    Answer::Result(json!({"contents": [contents]}))
+    RpcAnswer::Result(json!({"contents": [contents]}))
 }
 
 pub(crate) fn prompts() -> Vec<Value> {
@@ -52,26 +52,26 @@ pub(crate) fn prompts() -> Vec<Value> {
     })]
 }
 
-pub(crate) fn prompt(incoming: &Incoming) -> Answer {
+pub(crate) fn prompt(incoming: &IncomingMessage) -> RpcAnswer {
     if incoming.text("name") != Some("greet") {
-        return Answer::refuse(INVALID_PARAMS, "unknown prompt");
+        return RpcAnswer::refuse(INVALID_PARAMS, "unknown prompt");
     }
     let Some(name) = incoming.arguments().get("name").and_then(Value::as_str) else {
-        return Answer::refuse(INVALID_PARAMS, "the argument `name` is missing");
+        return RpcAnswer::refuse(INVALID_PARAMS, "the argument `name` is missing");
     };
     let text = format!("Hello, {name}.");
-    Answer::Result(json!({
+    RpcAnswer::Result(json!({
         "description": "Greets somebody.",
         "messages": [{"role": "user", "content": {"type": "text", "text": text}}],
     }))
 }
 
-pub(crate) fn complete(incoming: &Incoming) -> Answer {
+pub(crate) fn complete(incoming: &IncomingMessage) -> RpcAnswer {
     let typed = incoming.params.pointer("/argument/value").and_then(Value::as_str);
     let Some(typed) = typed else {
-        return Answer::refuse(INVALID_PARAMS, "`argument.value` is missing");
+        return RpcAnswer::refuse(INVALID_PARAMS, "`argument.value` is missing");
     };
     let values: Vec<&str> =
         ["Ada", "Alan", "Grace"].into_iter().filter(|name| name.starts_with(typed)).collect();
-    Answer::Result(json!({"completion": {"total": values.len(), "values": values}}))
+    RpcAnswer::Result(json!({"completion": {"total": values.len(), "values": values}}))
 }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::Server;
-use crate::message::Answer;
+use super::FixtureServer;
+use crate::message::RpcAnswer;
 
 /// The lists, by method: the member that holds the items, and what tells them apart.
 const LISTS: [(&str, &str, &str); 3] = [
@@ -15,9 +15,9 @@ const LISTS: [(&str, &str, &str); 3] = [
 /// The answer with what the file says laid over it: `instructions`, and items whose members replace
 /// those of the item of the same name, or are added; `"gone": true` takes one out, and `reversed`
 /// turns the lists around.
-pub(crate) fn apply(server: &Server, method: &str, answer: Answer) -> Answer {
+pub(crate) fn apply(server: &FixtureServer, method: &str, answer: RpcAnswer) -> RpcAnswer {
     let text = server.options.overlay.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
-    let (Some(text), Answer::Result(mut result)) = (text, answer.clone()) else { return answer };
+    let (Some(text), RpcAnswer::Result(mut result)) = (text, answer.clone()) else { return answer };
     let overlay: Value = serde_json::from_str(&text).expect("an overlay is JSON");
     if let Some(said) = overlay.get("instructions")
         && matches!(method, "initialize" | "server/discover")
@@ -33,7 +33,7 @@ pub(crate) fn apply(server: &Server, method: &str, answer: Answer) -> Answer {
             items.reverse();
         }
     }
-    Answer::Result(result)
+    RpcAnswer::Result(result)
 }
 
 fn lay_over(items: &mut Vec<Value>, wanted: &Value, name: &str) {

@@ -2,22 +2,22 @@
 
 use serde_json::{Value, json};
 
-use crate::message::{Answer, INVALID_PARAMS, Incoming};
+use crate::message::{INVALID_PARAMS, IncomingMessage, RpcAnswer};
 
 /// One page of a list, with a cursor if another follows.
 pub(crate) fn page(
     key: &str,
     items: Vec<Value>,
     size: Option<usize>,
-    incoming: &Incoming,
-) -> Answer {
+    incoming: &IncomingMessage,
+) -> RpcAnswer {
     let start = match incoming.params.get("cursor") {
         None => 0,
         Some(cursor) => {
             let start = cursor.as_str().and_then(|text| text.strip_prefix("page:")?.parse().ok());
             match start {
                 Some(start) if start < items.len() => start,
-                _ => return Answer::refuse(INVALID_PARAMS, "unknown cursor"),
+                _ => return RpcAnswer::refuse(INVALID_PARAMS, "unknown cursor"),
             }
         }
     };
@@ -28,7 +28,7 @@ pub(crate) fn page(
     if end < total {
         result["nextCursor"] = json!(format!("page:{end}"));
     }
-    Answer::Result(result)
+    RpcAnswer::Result(result)
 }
 
 #[cfg(test)]
@@ -36,13 +36,14 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::page;
-    use crate::message::{Answer, Incoming};
+    use crate::message::{IncomingMessage, RpcAnswer};
 
     fn ask(cursor: Option<&str>) -> Result<Value, i64> {
         let params = cursor.map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
-        let incoming = Incoming { id: Some(json!(1)), method: "tools/list".to_owned(), params };
+        let incoming =
+            IncomingMessage { id: Some(json!(1)), method: "tools/list".to_owned(), params };
         match page("tools", vec![json!(1), json!(2), json!(3)], Some(2), &incoming) {
-            Answer::Result(result) => Ok(result),
+            RpcAnswer::Result(result) => Ok(result),
             other => Err(other.code().unwrap()),
         }
     }

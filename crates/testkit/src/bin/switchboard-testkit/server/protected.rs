@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::content;
-use crate::message::{Incoming, META_CALLER};
+use crate::message::{IncomingMessage, META_CALLER};
 
 pub(crate) fn tools() -> Vec<Value> {
     let tool = |name: &str, description: &str, properties: Value, required: &[&str]| {
@@ -26,7 +26,7 @@ pub(crate) fn tools() -> Vec<Value> {
 }
 
 /// Nothing for an unknown tool; the name of an argument when it does not fit.
-pub(crate) fn run(name: &str, incoming: &Incoming) -> Option<Result<Value, &'static str>> {
+pub(crate) fn run(name: &str, incoming: &IncomingMessage) -> Option<Result<Value, &'static str>> {
     let text = |name: &'static str| incoming.arguments()[name].as_str().ok_or(name);
     match name {
         "whoami" => {

@@ -5,30 +5,34 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::speech::Speech;
+use super::message_era::MessageEra;
 use super::{Exchange, ask, asker, content, examples, hostile, journaled, protected};
 use crate::journal;
-use crate::message::{self, Answer, INVALID_PARAMS, Incoming};
-use crate::options::Kind;
+use crate::message::{self, INVALID_PARAMS, IncomingMessage, RpcAnswer};
+use crate::options::ServerKind;
 
-pub(crate) async fn call(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> Answer {
+pub(crate) async fn call(
+    exchange: &Exchange,
+    incoming: &IncomingMessage,
+    spoken: &MessageEra,
+) -> RpcAnswer {
     let Some(name) = incoming.text("name") else {
-        return Answer::refuse(INVALID_PARAMS, "`name` is missing");
+        return RpcAnswer::refuse(INVALID_PARAMS, "`name` is missing");
     };
-    if exchange.server.options.kind == Kind::Hostile {
+    if exchange.server.options.kind == ServerKind::Hostile {
         return hostile::call(name);
     }
-    if exchange.server.options.kind == Kind::Journal {
+    if exchange.server.options.kind == ServerKind::Journal {
         return journaled::call(exchange, incoming).await;
     }
-    if exchange.server.options.kind == Kind::Asker {
+    if exchange.server.options.kind == ServerKind::Asker {
         return asker::call(exchange, incoming, spoken).await;
     }
     let example = examples::offer(exchange.server.options.kind).is_some();
     if name == "ask" && !example {
-        return Answer::Result(ask::ask(exchange, incoming, spoken).await);
+        return RpcAnswer::Result(ask::ask(exchange, incoming, spoken).await);
     }
-    let result = if exchange.server.options.kind == Kind::Protected {
+    let result = if exchange.server.options.kind == ServerKind::Protected {
         protected::run(name, incoming)
     } else if example {
         examples::run(&exchange.server, name, incoming.arguments())
@@ -36,12 +40,12 @@ pub(crate) async fn call(exchange: &Exchange, incoming: &Incoming, spoken: &Spee
         run(exchange, name, incoming, spoken).await
     };
     match result {
-        Some(Ok(result)) => Answer::Result(result),
+        Some(Ok(result)) => RpcAnswer::Result(result),
         // Arguments that do not fit are a result the model can read, not a protocol error.
         Some(Err(missing)) => {
-            Answer::Result(content::failure(format!("the argument `{missing}` does not fit")))
+            RpcAnswer::Result(content::failure(format!("the argument `{missing}` does not fit")))
         }
-        None => Answer::refuse(INVALID_PARAMS, format!("unknown tool `{name}`")),
+        None => RpcAnswer::refuse(INVALID_PARAMS, format!("unknown tool `{name}`")),
     }
 }
 
@@ -49,8 +53,8 @@ pub(crate) async fn call(exchange: &Exchange, incoming: &Incoming, spoken: &Spee
 async fn run(
     exchange: &Exchange,
     name: &str,
-    incoming: &Incoming,
-    spoken: &Speech,
+    incoming: &IncomingMessage,
+    spoken: &MessageEra,
 ) -> Option<Result<Value, &'static str>> {
     let arguments = incoming.arguments();
     let server = &exchange.server;
@@ -83,7 +87,10 @@ async fn run(
         }),
         "pid" => {
             let group = crate::system::process_group();
-            Ok(content::structured(&json!({"pid": std::process::id(), "group": group}), spoken))
+            Ok(content::structured_result(
+                &json!({"pid": std::process::id(), "group": group}),
+                spoken,
+            ))
         }
         "grow" => Ok(content::text(format!("grown_{}", server.grow()))),
         other if is_generated(other, exchange) => {
@@ -111,17 +118,18 @@ fn number(arguments: &Value, name: &'static str) -> Result<usize, &'static str> 
     number.and_then(|number| usize::try_from(number).ok()).ok_or(name)
 }
 
-fn add(arguments: &Value, spoken: &Speech) -> Result<Value, &'static str> {
-    let (a, b) = (arguments.get("a").ok_or("a")?, arguments.get("b").ok_or("b")?);
+fn add(arguments: &Value, spoken: &MessageEra) -> Result<Value, &'static str> {
+    let a = arguments.get("a").ok_or("a")?;
+    let b = arguments.get("b").ok_or("b")?;
     let whole = a.as_i64().zip(b.as_i64()).and_then(|(a, b)| a.checked_add(b));
     let sum = match whole {
         Some(sum) => json!(sum),
         None => json!(a.as_f64().ok_or("a")? + b.as_f64().ok_or("b")?),
     };
-    Ok(content::structured(&json!({ "sum": sum }), spoken))
+    Ok(content::structured_result(&json!({ "sum": sum }), spoken))
 }
 
-async fn slow(exchange: &Exchange, incoming: &Incoming) -> Result<Value, &'static str> {
+async fn slow(exchange: &Exchange, incoming: &IncomingMessage) -> Result<Value, &'static str> {
     let arguments = incoming.arguments();
     let whole = Duration::from_millis(number(arguments, "ms")? as u64);
     let steps = u32::try_from(number(arguments, "steps").unwrap_or(4)).unwrap_or(4).max(1);

@@ -6,38 +6,38 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 use tokio::sync::broadcast;
 
-use crate::conversation::Conversation;
+use crate::conversation::FixtureConversation;
 use crate::emission::Outlet;
 use crate::faults::Fault;
-use crate::journal::Journal;
-use crate::options::Options;
-use crate::server::tasks::Tasks;
+use crate::journal::FixtureJournal;
+use crate::options::FixtureOptions;
+use crate::server::tasks::FixtureTasks;
 
 #[derive(Debug)]
-pub(crate) struct Server {
-    pub(crate) options: Options,
-    pub(crate) journal: Journal,
-    pub(crate) trace: Journal,
+pub(crate) struct FixtureServer {
+    pub(crate) options: FixtureOptions,
+    pub(crate) journal: FixtureJournal,
+    pub(crate) trace: FixtureJournal,
     changed: broadcast::Sender<()>,
     touched: broadcast::Sender<String>,
     grown: AtomicUsize,
     lists: AtomicUsize,
-    store: Journal,
+    store: FixtureJournal,
     /// How many issues there are.
     issues: Mutex<usize>,
-    pub(crate) tasks: Tasks,
+    pub(crate) tasks: FixtureTasks,
     task_news: broadcast::Sender<String>,
     visits: AtomicUsize,
 }
 
-impl Server {
-    pub(crate) fn new(options: Options) -> Self {
+impl FixtureServer {
+    pub(crate) fn new(options: FixtureOptions) -> Self {
         let kept = options.store.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
         let kept = kept.map_or(0, |text| text.lines().count());
-        let store = Journal::open(options.store.as_deref());
+        let store = FixtureJournal::open(options.store.as_deref());
         Self {
-            journal: Journal::open(options.journal.as_deref()),
-            trace: Journal::open(options.trace.as_deref()),
+            journal: FixtureJournal::open(options.journal.as_deref()),
+            trace: FixtureJournal::open(options.trace.as_deref()),
             options,
             changed: broadcast::channel(64).0,
             touched: broadcast::channel(64).0,
@@ -45,7 +45,7 @@ impl Server {
             lists: AtomicUsize::new(0),
             store,
             issues: Mutex::new(kept),
-            tasks: Tasks::default(),
+            tasks: FixtureTasks::default(),
             task_news: broadcast::channel(64).0,
             visits: AtomicUsize::new(0),
         }
@@ -74,12 +74,12 @@ impl Server {
         self.task_news.subscribe()
     }
 
-    pub(crate) fn tell_task(&self, id: &str) {
+    pub(crate) fn announce_task(&self, id: &str) {
         let _ = self.task_news.send(id.to_owned());
     }
 
     /// How many times an address was asked to be visited before.
-    pub(crate) fn visited(&self) -> u64 {
+    pub(crate) fn count_visit(&self) -> u64 {
         self.visits.fetch_add(1, Ordering::SeqCst) as u64
     }
 
@@ -102,7 +102,7 @@ impl Server {
     }
 
     /// How many times tools were listed before.
-    pub(crate) fn listed(&self) -> usize {
+    pub(crate) fn count_listing(&self) -> usize {
         self.lists.fetch_add(1, Ordering::SeqCst)
     }
 }
@@ -110,7 +110,7 @@ impl Server {
 /// One message's surroundings.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
-    pub(crate) server: Arc<Server>,
-    pub(crate) conversation: Arc<Conversation>,
+    pub(crate) server: Arc<FixtureServer>,
+    pub(crate) conversation: Arc<FixtureConversation>,
     pub(crate) outlet: Outlet,
 }

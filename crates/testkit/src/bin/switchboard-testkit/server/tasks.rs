@@ -7,23 +7,25 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::content;
-use super::speech::Speech;
-use super::{Exchange, Server};
-use crate::message::{self, Answer, INVALID_PARAMS, Incoming, META_CAPABILITIES, METHOD_NOT_FOUND};
+use super::message_era::MessageEra;
+use super::{Exchange, FixtureServer};
+use crate::message::{
+    self, INVALID_PARAMS, IncomingMessage, META_CAPABILITIES, METHOD_NOT_FOUND, RpcAnswer,
+};
 
 const LOCK: &str = "no fixture code panics while it holds a lock";
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 const RELATED: &str = "io.modelcontextprotocol/related-task";
 const MISSING_CAPABILITY: i64 = -32021;
 /// An answered question is still shown for so long, as by a server that takes its time.
-const SHOWN_ON: Duration = Duration::from_millis(600);
+const ANSWERED_DISPLAY: Duration = Duration::from_millis(600);
 
 /// All tasks of this process.
 #[derive(Debug, Default)]
-pub(crate) struct Tasks(Mutex<BTreeMap<String, Task>>);
+pub(crate) struct FixtureTasks(Mutex<BTreeMap<String, FixtureTask>>);
 
 #[derive(Clone, Debug)]
-struct Task {
+struct FixtureTask {
     began: Instant,
     takes: Duration,
     poll_ms: u64,
@@ -35,7 +37,7 @@ struct Task {
 }
 
 /// The definitions of the tools that become tasks.
-pub(crate) fn definitions(spoken: &Speech) -> Vec<Value> {
+pub(crate) fn definitions(spoken: &MessageEra) -> Vec<Value> {
     let properties = json!({
         "ms": {"type": "integer"},
         "ask": {"type": "boolean"},
@@ -47,7 +49,7 @@ pub(crate) fn definitions(spoken: &Speech) -> Vec<Value> {
             "description": "Takes its time.",
             "inputSchema": {"type": "object", "properties": properties, "required": ["ms"]},
         });
-        if matches!(spoken, Speech::Legacy(_)) && spoken.has("2025-11-25") {
+        if matches!(spoken, MessageEra::Legacy(_)) && spoken.has("2025-11-25") {
             tool["execution"] = json!({"taskSupport": support});
         }
         tool
@@ -58,25 +60,25 @@ pub(crate) fn definitions(spoken: &Speech) -> Vec<Value> {
 /// What a call of one of them is answered with; nothing for another tool.
 pub(crate) async fn call(
     exchange: &Exchange,
-    incoming: &Incoming,
-    spoken: &Speech,
-) -> Option<Answer> {
+    incoming: &IncomingMessage,
+    spoken: &MessageEra,
+) -> Option<RpcAnswer> {
     let name = incoming.text("name").unwrap_or_default();
     if !exchange.server.options.tasks || !["research", "ponder", "hurry"].contains(&name) {
         return None;
     }
     exchange.server.journal.line(&format!("called {name}"));
-    let task = Task::asked_for(exchange, incoming);
+    let task = FixtureTask::from_call(exchange, incoming);
     let asked = incoming.params.get("task");
     let becomes_task = match spoken {
-        Speech::Modern => name == "research" && declares(incoming),
-        Speech::Legacy(_) => asked.is_some(),
+        MessageEra::Modern => name == "research" && declares(incoming),
+        MessageEra::Legacy(_) => asked.is_some(),
     };
-    if *spoken != Speech::Modern && name == "research" && asked.is_none() {
-        return Some(Answer::refuse(METHOD_NOT_FOUND, "this tool runs only as a task"));
+    if *spoken != MessageEra::Modern && name == "research" && asked.is_none() {
+        return Some(RpcAnswer::refuse(METHOD_NOT_FOUND, "this tool runs only as a task"));
     }
     if name == "hurry" && asked.is_some() {
-        return Some(Answer::refuse(METHOD_NOT_FOUND, "this tool does not run as a task"));
+        return Some(RpcAnswer::refuse(METHOD_NOT_FOUND, "this tool does not run as a task"));
     }
     if !becomes_task {
         tokio::time::sleep(task.takes).await;
@@ -84,77 +86,81 @@ pub(crate) async fn call(
     }
     let id = exchange.server.tasks.keep(task.clone());
     tokio::spawn(tell_end(exchange.clone(), id.clone(), task.clone()));
-    Some(Answer::Result(match spoken {
-        Speech::Modern => {
+    Some(RpcAnswer::Result(match spoken {
+        MessageEra::Modern => {
             let mut created = task.modern(&id);
             created["resultType"] = json!("task");
             created
         }
-        Speech::Legacy(_) => json!({"task": task.legacy(&id)}),
+        MessageEra::Legacy(_) => json!({"task": task.legacy(&id)}),
     }))
 }
 
 /// The answer to a request about tasks.
-pub(crate) async fn answer(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> Answer {
+pub(crate) async fn answer(
+    exchange: &Exchange,
+    incoming: &IncomingMessage,
+    spoken: &MessageEra,
+) -> RpcAnswer {
     let server = &exchange.server;
-    if *spoken == Speech::Modern && !declares(incoming) {
-        return Answer::Refusal {
+    if *spoken == MessageEra::Modern && !declares(incoming) {
+        return RpcAnswer::Refusal {
             code: MISSING_CAPABILITY,
             message: "the extension is not declared".to_owned(),
             data: Some(json!({"requiredCapabilities": {"extensions": {EXTENSION: {}}}})),
         };
     }
-    if incoming.method == "tasks/list" && *spoken != Speech::Modern {
+    if incoming.method == "tasks/list" && *spoken != MessageEra::Modern {
         let all = server.tasks.0.lock().expect(LOCK);
         let tasks: Vec<Value> = all.iter().map(|(id, task)| task.legacy(id)).collect();
-        return Answer::Result(json!({ "tasks": tasks }));
+        return RpcAnswer::Result(json!({ "tasks": tasks }));
     }
     let id = incoming.text("taskId").unwrap_or_default().to_owned();
     let Some(task) = server.tasks.get(&id) else {
-        return Answer::refuse(INVALID_PARAMS, "Task not found");
+        return RpcAnswer::refuse(INVALID_PARAMS, "Task not found");
     };
     match (incoming.method.as_str(), spoken) {
-        ("tasks/get", Speech::Modern) => Answer::Result(task.modern(&id)),
-        ("tasks/get", Speech::Legacy(_)) => Answer::Result(task.legacy(&id)),
-        ("tasks/result", Speech::Legacy(_)) => result(exchange, &id).await,
-        ("tasks/update", Speech::Modern) => {
+        ("tasks/get", MessageEra::Modern) => RpcAnswer::Result(task.modern(&id)),
+        ("tasks/get", MessageEra::Legacy(_)) => RpcAnswer::Result(task.legacy(&id)),
+        ("tasks/result", MessageEra::Legacy(_)) => result(exchange, &id).await,
+        ("tasks/update", MessageEra::Modern) => {
             let reply = &incoming.params["inputResponses"]["colour"];
-            server.tasks.answered(&id, reply);
+            server.tasks.answer_question(&id, reply);
             server.journal.line(&format!("updated {id}"));
-            Answer::Result(json!({}))
+            RpcAnswer::Result(json!({}))
         }
         ("tasks/cancel", spoken) => cancel(server, &id, &task, spoken),
-        _ => Answer::refuse(METHOD_NOT_FOUND, "Method not found"),
+        _ => RpcAnswer::refuse(METHOD_NOT_FOUND, "Method not found"),
     }
 }
 
-fn cancel(server: &Server, id: &str, task: &Task, spoken: &Speech) -> Answer {
-    let modern = *spoken == Speech::Modern;
+fn cancel(server: &FixtureServer, id: &str, task: &FixtureTask, spoken: &MessageEra) -> RpcAnswer {
+    let modern = *spoken == MessageEra::Modern;
     if task.is_over() {
         return if modern {
-            Answer::Result(json!({}))
+            RpcAnswer::Result(json!({}))
         } else {
-            Answer::refuse(INVALID_PARAMS, "the task has ended already")
+            RpcAnswer::refuse(INVALID_PARAMS, "the task has ended already")
         };
     }
     server.tasks.change(id, |task| task.cancelled = true);
     server.journal.line(&format!("cancelled task {id}"));
     let task = server.tasks.get(id).map(|task| task.legacy(id));
-    Answer::Result(if modern { json!({}) } else { task.unwrap_or_default() })
+    RpcAnswer::Result(if modern { json!({}) } else { task.unwrap_or_default() })
 }
 
 /// The result, once there is one; what has to be asked before is asked on the same stream.
-async fn result(exchange: &Exchange, id: &str) -> Answer {
+async fn result(exchange: &Exchange, id: &str) -> RpcAnswer {
     let related = json!({RELATED: {"taskId": id}});
     loop {
         let Some(task) = exchange.server.tasks.get(id) else {
-            return Answer::refuse(INVALID_PARAMS, "Task not found");
+            return RpcAnswer::refuse(INVALID_PARAMS, "Task not found");
         };
         if task.is_over() {
             return match task.outcome() {
-                Answer::Result(mut result) => {
+                RpcAnswer::Result(mut result) => {
                     result["_meta"] = related;
-                    Answer::Result(result)
+                    RpcAnswer::Result(result)
                 }
                 other => other,
             };
@@ -163,20 +169,20 @@ async fn result(exchange: &Exchange, id: &str) -> Answer {
             let mut params = question();
             params["_meta"] = related.clone();
             let ask = exchange.conversation.ask(&exchange.outlet, "elicitation/create", &params);
-            exchange.server.tasks.answered(id, &ask.await["result"]);
+            exchange.server.tasks.answer_question(id, &ask.await["result"]);
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 
 /// Tells by itself when a task ends, so that nobody has to wait for the next look.
-async fn tell_end(exchange: Exchange, id: String, task: Task) {
+async fn tell_end(exchange: Exchange, id: String, task: FixtureTask) {
     tokio::time::sleep(task.takes + Duration::from_millis(20)).await;
     let params = task.legacy(&id);
     if exchange.conversation.revision().is_some() {
         exchange.outlet.notice(message::notice("notifications/tasks/status", &params)).await;
     }
-    exchange.server.tell_task(&id);
+    exchange.server.announce_task(&id);
 }
 
 fn question() -> Value {
@@ -192,13 +198,13 @@ fn question() -> Value {
 }
 
 /// Whether the request says that its client knows tasks.
-fn declares(incoming: &Incoming) -> bool {
+fn declares(incoming: &IncomingMessage) -> bool {
     let capabilities = incoming.meta(META_CAPABILITIES);
     capabilities.is_some_and(|it| it["extensions"][EXTENSION].is_object())
 }
 
-impl Tasks {
-    fn keep(&self, task: Task) -> String {
+impl FixtureTasks {
+    fn keep(&self, task: FixtureTask) -> String {
         let mut tasks = self.0.lock().expect(LOCK);
         // Another process of the same fixture must not know it by chance.
         let id = format!("task-{}-{}", std::process::id(), tasks.len() + 1);
@@ -206,25 +212,25 @@ impl Tasks {
         id
     }
 
-    fn get(&self, id: &str) -> Option<Task> {
+    fn get(&self, id: &str) -> Option<FixtureTask> {
         self.0.lock().expect(LOCK).get(id).cloned()
     }
 
-    fn change(&self, id: &str, change: impl FnOnce(&mut Task)) {
+    fn change(&self, id: &str, change: impl FnOnce(&mut FixtureTask)) {
         if let Some(task) = self.0.lock().expect(LOCK).get_mut(id) {
             change(task);
         }
     }
 
-    fn answered(&self, id: &str, reply: &Value) {
+    fn answer_question(&self, id: &str, reply: &Value) {
         let said = reply["content"]["answer"].as_str().or(reply["action"].as_str());
         let said = said.unwrap_or("nothing").to_owned();
         self.change(id, |task| task.answer = Some((said, Instant::now())));
     }
 }
 
-impl Task {
-    fn asked_for(exchange: &Exchange, incoming: &Incoming) -> Self {
+impl FixtureTask {
+    fn from_call(exchange: &Exchange, incoming: &IncomingMessage) -> Self {
         let arguments = incoming.arguments();
         Self {
             began: Instant::now(),
@@ -243,8 +249,8 @@ impl Task {
     }
 
     fn status(&self) -> &'static str {
-        let is_asking =
-            self.asks && self.answer.as_ref().is_none_or(|(_, since)| since.elapsed() < SHOWN_ON);
+        let is_asking = self.asks
+            && self.answer.as_ref().is_none_or(|(_, since)| since.elapsed() < ANSWERED_DISPLAY);
         match (self.cancelled, self.began.elapsed() >= self.takes) {
             (true, _) => "cancelled",
             (false, true) if is_asking => "input_required",
@@ -254,12 +260,12 @@ impl Task {
         }
     }
 
-    fn outcome(&self) -> Answer {
+    fn outcome(&self) -> RpcAnswer {
         let said = self.answer.as_ref().map(|(said, _)| format!(": {said}")).unwrap_or_default();
         match self.fails.as_deref() {
-            None => Answer::Result(content::text(format!("found it{said}"))),
-            Some("error") => Answer::refuse(-32603, "the sources are gone"),
-            Some(_) => Answer::Result(content::failure("nothing was found")),
+            None => RpcAnswer::Result(content::text(format!("found it{said}"))),
+            Some("error") => RpcAnswer::refuse(-32603, "the sources are gone"),
+            Some(_) => RpcAnswer::Result(content::failure("nothing was found")),
         }
     }
 
@@ -290,13 +296,13 @@ impl Task {
                 let asked = json!({"method": "elicitation/create", "params": question()});
                 task["inputRequests"] = json!({ "colour": asked });
             }
-            ("completed", Answer::Result(result)) => task["result"] = result,
+            ("completed", RpcAnswer::Result(result)) => task["result"] = result,
             // A result that reports a failure is a result.
-            ("failed", Answer::Result(result)) => {
+            ("failed", RpcAnswer::Result(result)) => {
                 task["status"] = json!("completed");
                 task["result"] = result;
             }
-            ("failed", Answer::Refusal { code, message, .. }) => {
+            ("failed", RpcAnswer::Refusal { code, message, .. }) => {
                 task["error"] = json!({"code": code, "message": message});
             }
             _ => {}

@@ -2,19 +2,19 @@
 
 use serde_json::{Value, json};
 
-use super::speech::Speech;
-use super::{Server, asker, examples, journaled, tasks, visit};
-use crate::options::Kind;
+use super::message_era::MessageEra;
+use super::{FixtureServer, asker, examples, journaled, tasks, visit};
+use crate::options::ServerKind;
 
 /// Everything `tools/list` shows at this moment, in a fixed order.
-pub(crate) fn definitions(server: &Server, spoken: &Speech) -> Vec<Value> {
+pub(crate) fn definitions(server: &FixtureServer, spoken: &MessageEra) -> Vec<Value> {
     if let Some((_, tools)) = examples::offer(server.options.kind) {
         return tools;
     }
-    if server.options.kind == Kind::Journal {
+    if server.options.kind == ServerKind::Journal {
         return journaled::definitions(server.options.extra_tools);
     }
-    if server.options.kind == Kind::Asker {
+    if server.options.kind == ServerKind::Asker {
         return asker::definitions();
     }
     let mut tools = vec![
@@ -57,7 +57,7 @@ pub(crate) fn definitions(server: &Server, spoken: &Speech) -> Vec<Value> {
     }
     let numbered = (1..=server.options.extra_tools).map(|number| format!("tool_{number:04}"));
     let grown = (1..=server.grown()).map(|number| format!("grown_{number}"));
-    tools.extend(numbered.chain(grown).map(|name| generated(&name)));
+    tools.extend(numbered.chain(grown).map(|name| generated_tool(&name)));
     tools
 }
 
@@ -69,7 +69,7 @@ fn tool(name: &str, description: &str, properties: &Value, required: &[&str]) ->
     })
 }
 
-fn add(spoken: &Speech) -> Value {
+fn add(spoken: &MessageEra) -> Value {
     let numbers = json!({"a": {"type": "number"}, "b": {"type": "number"}});
     let mut add = tool("add", "Adds two numbers.", &numbers, &["a", "b"]);
     if spoken.has("2025-06-18") {
@@ -81,7 +81,7 @@ fn add(spoken: &Speech) -> Value {
     add
 }
 
-fn generated(name: &str) -> Value {
+fn generated_tool(name: &str) -> Value {
     let properties = json!({
         "query": {"type": "string", "description": "What is looked for.", "maxLength": 200},
         "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 10},

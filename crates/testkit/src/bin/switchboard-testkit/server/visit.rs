@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Exchange, content};
-use crate::message::{self, Answer, Incoming};
+use crate::message::{self, IncomingMessage, RpcAnswer};
 
 const URL_REQUIRED: i64 = -32042;
 
@@ -18,17 +18,17 @@ pub(crate) fn definition() -> Value {
 }
 
 /// Refuses as often as it is told to; nothing for another tool.
-pub(crate) async fn call(exchange: &Exchange, incoming: &Incoming) -> Option<Answer> {
+pub(crate) async fn call(exchange: &Exchange, incoming: &IncomingMessage) -> Option<RpcAnswer> {
     let server = &exchange.server;
     if !server.options.tasks || incoming.text("name") != Some("visit") {
         return None;
     }
     let arguments = incoming.arguments();
     let refusals = arguments["refusals"].as_u64().unwrap_or(1);
-    let before = server.visited();
+    let before = server.count_visit();
     if before >= refusals {
         server.journal.line("visited");
-        return Some(Answer::Result(content::text(format!("in after {before} refusals"))));
+        return Some(RpcAnswer::Result(content::text(format!("in after {before} refusals"))));
     }
     // A server may want another address each time, or the same one.
     let number = if arguments["fresh"] == true { before + 1 } else { 1 };
@@ -41,7 +41,7 @@ pub(crate) async fn call(exchange: &Exchange, incoming: &Incoming) -> Option<Ans
     });
     let done = message::notice("notifications/elicitation/complete", &json!({"elicitationId": id}));
     exchange.outlet.notice(done).await;
-    Some(Answer::Refusal {
+    Some(RpcAnswer::Refusal {
         code: URL_REQUIRED,
         message: "a visit is needed first".to_owned(),
         data: Some(json!({"elicitations": [address]})),

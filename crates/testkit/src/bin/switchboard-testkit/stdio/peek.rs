@@ -7,9 +7,9 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, poll};
 
 /// More than any pipe holds by default.
-const LOOK: usize = 64 * 1024;
+const PEEK_BYTES: usize = 64 * 1024;
 
-pub(crate) enum Next {
+pub(crate) enum PeekedLine {
     Line(Vec<u8>),
     /// A `tools/call` is next and was left in the pipe.
     Call,
@@ -29,31 +29,32 @@ impl Peek {
     }
 
     /// Waits for the next line; with `look`, a call is announced instead of taken.
-    pub(crate) fn next(&mut self, look: bool) -> Next {
+    pub(crate) fn next(&mut self, look: bool) -> PeekedLine {
         let mut before = 0;
         loop {
-            let Ok(seen) = self.look() else { return Next::End };
+            let Ok(seen) = self.look() else { return PeekedLine::End };
             if seen.is_empty() {
-                return Next::End;
+                return PeekedLine::End;
             }
             let end = seen.iter().position(|byte| *byte == b'\n').map(|position| position + 1);
             let line = String::from_utf8_lossy(&seen[..end.unwrap_or(seen.len())]).into_owned();
             // A line that fills the pipe is a call whatever its first bytes say.
-            let call = line.contains("\"tools/call\"") || (end.is_none() && seen.len() == LOOK);
+            let call =
+                line.contains("\"tools/call\"") || (end.is_none() && seen.len() == PEEK_BYTES);
             if look && self.partial.is_empty() && call {
-                return Next::Call;
+                return PeekedLine::Call;
             }
-            let still_growing = end.is_none() && seen.len() < LOOK && seen.len() != before;
+            let still_growing = end.is_none() && seen.len() < PEEK_BYTES && seen.len() != before;
             if still_growing {
                 before = seen.len();
                 std::thread::sleep(Duration::from_millis(5));
                 continue;
             }
             if self.take(end.unwrap_or(seen.len())).is_err() {
-                return Next::End;
+                return PeekedLine::End;
             }
             if end.is_some() {
-                return Next::Line(std::mem::take(&mut self.partial));
+                return PeekedLine::Line(std::mem::take(&mut self.partial));
             }
         }
     }
@@ -62,8 +63,12 @@ impl Peek {
     fn look(&self) -> io::Result<Vec<u8>> {
         let stdin = io::stdin();
         poll(&mut [PollFd::new(&stdin, PollFlags::IN)], None)?;
-        let count =
-            rustix::pipe::tee(&stdin, &self.copy.1, LOOK, rustix::pipe::SpliceFlags::empty())?;
+        let count = rustix::pipe::tee(
+            &stdin,
+            &self.copy.1,
+            PEEK_BYTES,
+            rustix::pipe::SpliceFlags::empty(),
+        )?;
         let mut bytes = vec![0; count];
         let mut filled = 0;
         while filled < count {

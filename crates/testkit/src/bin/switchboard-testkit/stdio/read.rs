@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use super::peek::{Next, Peek};
-use crate::faults::{Family, Fault};
-use crate::server::Server;
+use super::peek::{Peek, PeekedLine};
+use crate::faults::{Fault, FaultFamily};
+use crate::server::FixtureServer;
 
 /// Lines without their end; the channel closes at the end of input.
-pub(crate) fn start(server: Arc<Server>) -> mpsc::Receiver<Vec<u8>> {
+pub(crate) fn start(server: Arc<FixtureServer>) -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel(64);
     std::thread::spawn(move || {
-        let reading = server.fault().filter(|fault| fault.family == Family::Reading);
+        let reading = server.fault().filter(|fault| fault.family == FaultFamily::Reading);
         match reading {
             Some(fault) => read_carefully(fault, &sender),
             None => read_all(&sender),
@@ -42,7 +42,7 @@ fn read_carefully(fault: &Fault, sender: &mpsc::Sender<Vec<u8>>) {
     let mut look = true;
     while !stopped {
         match peek.next(look) {
-            Next::Line(line) => {
+            PeekedLine::Line(line) => {
                 let text = String::from_utf8_lossy(&line);
                 let opened = ["notifications/initialized", "server/discover"]
                     .iter()
@@ -53,11 +53,11 @@ fn read_carefully(fault: &Fault, sender: &mpsc::Sender<Vec<u8>>) {
                     return;
                 }
             }
-            Next::Call => {
+            PeekedLine::Call => {
                 stopped = fault.strikes("tools/call");
                 look = false;
             }
-            Next::End => return,
+            PeekedLine::End => return,
         }
     }
     if fault.name == "crash-before-read" {

@@ -7,19 +7,19 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::{read, write};
-use crate::conversation::Conversation;
+use crate::conversation::FixtureConversation;
 use crate::emission::Outlet;
 use crate::faults;
-use crate::message::{self, Answer, INVALID_REQUEST, PARSE_ERROR, Received};
-use crate::server::{self, Exchange, Server};
+use crate::message::{self, INVALID_REQUEST, PARSE_ERROR, ReceivedMessage, RpcAnswer};
+use crate::server::{self, Exchange, FixtureServer};
 
 /// How long calls may still run once the client has closed its end.
 const GRACE: Duration = Duration::from_millis(200);
 
-pub(crate) async fn serve(server: Arc<Server>) {
+pub(crate) async fn serve(server: Arc<FixtureServer>) {
     let (outlet, emissions) = Outlet::new();
     let writer = write::start(Arc::clone(&server), emissions);
-    let conversation = Arc::new(Conversation::default());
+    let conversation = Arc::new(FixtureConversation::default());
     let exchange = Exchange { server: Arc::clone(&server), conversation, outlet };
     let changes = tokio::spawn(tell_changes(exchange.clone()));
     let mut lines = read::start(Arc::clone(&server));
@@ -56,8 +56,8 @@ async fn receive(exchange: &Exchange, line: &[u8], tasks: &mut JoinSet<()>) {
     let Ok(value) = serde_json::from_slice::<Value>(line) else {
         return refuse(exchange, PARSE_ERROR, "Parse error").await;
     };
-    match Received::read(value) {
-        Received::Message(incoming) => {
+    match ReceivedMessage::read(value) {
+        ReceivedMessage::Message(incoming) => {
             let Some(accepted) = server::accept(exchange, incoming) else { return };
             // What follows `initialize` may rely on its effect, everything else runs side by side.
             if accepted.method() == "initialize" {
@@ -66,25 +66,26 @@ async fn receive(exchange: &Exchange, line: &[u8], tasks: &mut JoinSet<()>) {
                 tasks.spawn(accepted.work());
             }
         }
-        Received::Reply(reply) => exchange.conversation.replied(reply),
-        Received::Batch(items) => {
+        ReceivedMessage::Reply(reply) => exchange.conversation.deliver_reply(reply),
+        ReceivedMessage::Batch(items) => {
             let exchange = exchange.clone();
             tasks.spawn(async move {
                 server::batch(&exchange, items).await;
             });
         }
-        Received::Nonsense => refuse(exchange, INVALID_REQUEST, "Invalid request").await,
+        ReceivedMessage::Nonsense => refuse(exchange, INVALID_REQUEST, "Invalid request").await,
     }
 }
 
 async fn refuse(exchange: &Exchange, code: i64, message: &str) {
-    let refusal = Answer::refuse(code, message);
+    let refusal = RpcAnswer::refuse(code, message);
     exchange.outlet.finish(refusal.render(&Value::Null), refusal.code()).await;
 }
 
 /// Only legacy clients are told without having asked.
 async fn tell_changes(exchange: Exchange) {
-    let (mut changes, mut news) = (exchange.server.changes(), server::news());
+    let mut changes = exchange.server.changes();
+    let mut news = server::watch_changes();
     loop {
         let notice = tokio::select! {
             Ok(()) = changes.recv() => {

@@ -6,13 +6,13 @@ use std::thread::JoinHandle;
 
 use tokio::sync::mpsc;
 
-use crate::emission::{Emission, Step};
+use crate::emission::{Emission, WireStep};
 use crate::faults;
-use crate::server::Server;
+use crate::server::FixtureServer;
 use crate::system;
 
 pub(crate) fn start(
-    server: Arc<Server>,
+    server: Arc<FixtureServer>,
     mut emissions: mpsc::Receiver<Emission>,
 ) -> JoinHandle<()> {
     std::thread::spawn(move || {
@@ -27,7 +27,7 @@ pub(crate) fn start(
             }
             match emissions.blocking_recv() {
                 Some(Emission::Notice(text) | Emission::Final(text, _)) => {
-                    greeting.push(Step::Write(faults::dress(fault, &text)));
+                    greeting.push(WireStep::Write(faults::encode(fault, &text)));
                 }
                 Some(Emission::Wire(steps)) => greeting.extend(steps),
                 None => return,
@@ -37,27 +37,27 @@ pub(crate) fn start(
 }
 
 #[expect(clippy::exit, reason = "a fault that ends the process does so once its bytes are out")]
-fn take(step: Step) -> io::Result<()> {
+fn take(step: WireStep) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     match step {
-        Step::Write(bytes) => {
+        WireStep::Write(bytes) => {
             stdout.write_all(&bytes)?;
             stdout.flush()
         }
-        Step::Trickle(bytes) => bytes.chunks(1).try_for_each(|byte| {
+        WireStep::Trickle(bytes) => bytes.chunks(1).try_for_each(|byte| {
             stdout.write_all(byte)?;
             stdout.flush()
         }),
-        Step::Pause(pause) => {
+        WireStep::Pause(pause) => {
             std::thread::sleep(pause);
             Ok(())
         }
-        Step::Repeat(bytes, pause) => loop {
+        WireStep::Repeat(bytes, pause) => loop {
             stdout.write_all(&bytes)?;
             stdout.flush()?;
             std::thread::sleep(pause);
         },
-        Step::Exit(code) => std::process::exit(code),
-        Step::Close | Step::Reset => system::close_standard_output(),
+        WireStep::Exit(code) => std::process::exit(code),
+        WireStep::Close | WireStep::Reset => system::close_standard_output(),
     }
 }

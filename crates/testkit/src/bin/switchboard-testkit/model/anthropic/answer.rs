@@ -2,23 +2,23 @@
 
 use serde_json::{Value, json};
 
-use crate::model::asked::Generate;
 use crate::model::pieces::{fragments, pieces};
-use crate::model::script::Stop;
+use crate::model::request::GenerateRequest;
+use crate::model::script::FixtureStop;
 use crate::model::signature;
-use crate::model::turns::Answer;
-use crate::model::wire::Event;
+use crate::model::turns::FilledTurn;
+use crate::model::wire::VendorEvent;
 
 const MODELS: &[&str] = &["scripted-large", "scripted-small"];
 
 /// A content block and the deltas it arrives in.
-struct Block {
+struct AnswerBlock {
     whole: Value,
     start: Value,
     deltas: Vec<Value>,
 }
 
-pub(crate) fn events(generate: &Generate, answer: &Answer) -> Vec<Event> {
+pub(crate) fn events(generate: &GenerateRequest, answer: &FilledTurn) -> Vec<VendorEvent> {
     let mut message = message(generate, answer);
     message["usage"]["output_tokens"] = json!(1);
     let mut events = vec![event("message_start", json!({ "message": message }))];
@@ -44,19 +44,19 @@ pub(crate) fn events(generate: &Generate, answer: &Answer) -> Vec<Event> {
     events
 }
 
-fn event(name: &'static str, mut data: Value) -> Event {
+fn event(name: &'static str, mut data: Value) -> VendorEvent {
     data["type"] = json!(name);
-    Event { name: Some(name), data: data.to_string() }
+    VendorEvent { name: Some(name), data: data.to_string() }
 }
 
-pub(crate) fn whole(generate: &Generate, answer: &Answer) -> Value {
+pub(crate) fn whole(generate: &GenerateRequest, answer: &FilledTurn) -> Value {
     let mut whole = message(generate, answer);
     whole["content"] = blocks(answer).into_iter().map(|block| block.whole).collect();
     whole["stop_reason"] = json!(stop_reason(answer.stop));
     whole
 }
 
-fn message(generate: &Generate, answer: &Answer) -> Value {
+fn message(generate: &GenerateRequest, answer: &FilledTurn) -> Value {
     json!({
         "id": format!("msg_01scripted{:03}", answer.turn + 1), "type": "message",
         "role": "assistant", "model": generate.model, "content": [], "stop_reason": null,
@@ -64,10 +64,10 @@ fn message(generate: &Generate, answer: &Answer) -> Value {
     })
 }
 
-fn blocks(answer: &Answer) -> Vec<Block> {
+fn blocks(answer: &FilledTurn) -> Vec<AnswerBlock> {
     let mut blocks = Vec::new();
     if let Some(thinking) = &answer.thinking {
-        let signature = signature::of_thinking(thinking);
+        let signature = signature::thinking_signature(thinking);
         let mut deltas: Vec<Value> = pieces(thinking, answer.chunk)
             .into_iter()
             .map(|piece| json!({"type": "thinking_delta", "thinking": piece}))
@@ -75,11 +75,11 @@ fn blocks(answer: &Answer) -> Vec<Block> {
         deltas.push(json!({"type": "signature_delta", "signature": signature}));
         let whole = json!({"type": "thinking", "thinking": thinking, "signature": signature});
         let start = json!({"type": "thinking", "thinking": "", "signature": ""});
-        blocks.push(Block { whole, start, deltas });
+        blocks.push(AnswerBlock { whole, start, deltas });
     }
     if let Some(text) = &answer.text {
         let pieces = pieces(text, answer.chunk).into_iter();
-        blocks.push(Block {
+        blocks.push(AnswerBlock {
             whole: json!({"type": "text", "text": text}),
             start: json!({"type": "text", "text": ""}),
             deltas: pieces.map(|piece| json!({"type": "text_delta", "text": piece})).collect(),
@@ -98,7 +98,7 @@ fn blocks(answer: &Answer) -> Vec<Block> {
         let deltas = fragments_of_input
             .into_iter()
             .map(|piece| json!({"type": "input_json_delta", "partial_json": piece}));
-        blocks.push(Block {
+        blocks.push(AnswerBlock {
             whole: block(call.arguments.clone()),
             start: block(json!({})),
             deltas: deltas.collect(),
@@ -107,17 +107,17 @@ fn blocks(answer: &Answer) -> Vec<Block> {
     blocks
 }
 
-fn stop_reason(stop: Stop) -> &'static str {
+fn stop_reason(stop: FixtureStop) -> &'static str {
     match stop {
-        Stop::End => "end_turn",
-        Stop::Calls => "tool_use",
-        Stop::Length => "max_tokens",
-        Stop::Refused => "refusal",
+        FixtureStop::End => "end_turn",
+        FixtureStop::Calls => "tool_use",
+        FixtureStop::Length => "max_tokens",
+        FixtureStop::Refused => "refusal",
     }
 }
 
 /// What came from a cache is not part of Anthropic's input tokens.
-fn usage(generate: &Generate, answer: &Answer) -> Value {
+fn usage(generate: &GenerateRequest, answer: &FilledTurn) -> Value {
     let usage = generate.usage(answer);
     json!({
         "input_tokens": usage.input.saturating_sub(usage.cached),

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::model::asked::{is_name, items};
-use crate::model::problem::{Problem, ensure};
+use crate::model::problem::{VendorProblem, ensure};
+use crate::model::request::{is_name, items};
 use crate::model::signature;
 
-const LONGEST_NAME: usize = 128;
+const MAX_NAME_CHARS: usize = 128;
 
 /// What a block of each type may have, and who may say it.
 const BLOCKS: &[(&str, &[&str], &[&str])] = &[
@@ -19,7 +19,7 @@ const BLOCKS: &[(&str, &[&str], &[&str])] = &[
     ("redacted_thinking", &["data"], &["assistant"]),
 ];
 
-pub(crate) fn check(message: &Value, place: &str) -> Result<(), Problem> {
+pub(crate) fn check(message: &Value, place: &str) -> Result<(), VendorProblem> {
     let role = message["role"].as_str().unwrap_or_default();
     let blocks = match &message["content"] {
         Value::String(text) => {
@@ -27,7 +27,7 @@ pub(crate) fn check(message: &Value, place: &str) -> Result<(), Problem> {
         }
         Value::Array(blocks) => blocks,
         other => {
-            return Err(Problem::request(format!(
+            return Err(VendorProblem::request(format!(
                 "{place}.content: is a text or a list of blocks, not {other}"
             )));
         }
@@ -38,7 +38,9 @@ pub(crate) fn check(message: &Value, place: &str) -> Result<(), Problem> {
         let of_type = block["type"].as_str().unwrap_or_default();
         let known = BLOCKS.iter().find(|(name, ..)| *name == of_type);
         let Some((_, fields, roles)) = known else {
-            return Err(Problem::request(format!("{place}: the type `{of_type}` is unknown")));
+            return Err(VendorProblem::request(format!(
+                "{place}: the type `{of_type}` is unknown"
+            )));
         };
         ensure(roles.contains(&role), || {
             format!("{place}: `{of_type}` blocks are not for messages of the role `{role}`")
@@ -49,18 +51,22 @@ pub(crate) fn check(message: &Value, place: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-pub(crate) fn check_fields(value: &Value, known: &[&str], place: &str) -> Result<(), Problem> {
+pub(crate) fn check_fields(
+    value: &Value,
+    known: &[&str],
+    place: &str,
+) -> Result<(), VendorProblem> {
     let names = value.as_object().into_iter().flat_map(|fields| fields.keys());
     let mut extra = names.filter(|name| !known.contains(&name.as_str()));
     match extra.next() {
         None => Ok(()),
         Some(name) => {
-            Err(Problem::request(format!("{place}.{name}: Extra inputs are not permitted")))
+            Err(VendorProblem::request(format!("{place}.{name}: Extra inputs are not permitted")))
         }
     }
 }
 
-fn check_block(block: &Value, of_type: &str, place: &str) -> Result<(), Problem> {
+fn check_block(block: &Value, of_type: &str, place: &str) -> Result<(), VendorProblem> {
     match of_type {
         "text" => check_text(block, place),
         "tool_use" => {
@@ -69,7 +75,7 @@ fn check_block(block: &Value, of_type: &str, place: &str) -> Result<(), Problem>
             ensure(is_name(id, usize::MAX), || {
                 format!("{place}.id: `{id}` does not match ^[a-zA-Z0-9_-]+$")
             })?;
-            ensure(is_name(name, LONGEST_NAME), || {
+            ensure(is_name(name, MAX_NAME_CHARS), || {
                 format!("{place}.name: `{name}` does not match ^[a-zA-Z0-9_-]{{1,128}}$")
             })?;
             ensure(block["input"].is_object(), || format!("{place}.input: is not an object"))
@@ -89,7 +95,7 @@ fn check_block(block: &Value, of_type: &str, place: &str) -> Result<(), Problem>
             let thinking = block["thinking"].as_str().unwrap_or_default();
             let signed = block["signature"].as_str();
             ensure(signed.is_some(), || format!("{place}.signature: Field required"))?;
-            ensure(signed == Some(&signature::of_thinking(thinking)), || {
+            ensure(signed == Some(&signature::thinking_signature(thinking)), || {
                 format!("{place}: Invalid `signature` in `thinking` block")
             })
         }
@@ -97,14 +103,14 @@ fn check_block(block: &Value, of_type: &str, place: &str) -> Result<(), Problem>
     }
 }
 
-fn check_text(block: &Value, place: &str) -> Result<(), Problem> {
+fn check_text(block: &Value, place: &str) -> Result<(), VendorProblem> {
     let text = block["text"].as_str().unwrap_or_default();
     ensure(!text.is_empty(), || format!("{place}: text content blocks must be non-empty"))?;
     let white = text.trim().is_empty();
     ensure(!white, || format!("{place}: text content blocks must hold more than white space"))
 }
 
-pub(crate) fn check_system(system: &Value) -> Result<(), Problem> {
+pub(crate) fn check_system(system: &Value) -> Result<(), VendorProblem> {
     for (index, block) in items(system).iter().enumerate() {
         let place = format!("system.{index}");
         ensure(block["type"] == "text", || format!("{place}.type: is not `text`"))?;

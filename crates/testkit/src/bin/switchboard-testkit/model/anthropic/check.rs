@@ -3,15 +3,15 @@
 use serde_json::Value;
 
 use super::{blocks, pairs};
-use crate::model::asked::{is_name, items};
-use crate::model::problem::{Problem, ensure};
-use crate::model::turns::{Said, Turns};
+use crate::model::problem::{VendorProblem, ensure};
+use crate::model::request::{is_name, items};
+use crate::model::turns::{ScriptMessage, Turns};
 
-const MOST_CACHE_MARKS: usize = 4;
-const LEAST_THINKING: u64 = 1_024;
-const LONGEST_NAME: usize = 128;
+const MAX_CACHE_MARKS: usize = 4;
+const MIN_THINKING_TOKENS: u64 = 1_024;
+const MAX_NAME_CHARS: usize = 128;
 
-pub(crate) fn check(body: &Value, turns: &Turns) -> Result<(), Problem> {
+pub(crate) fn check(body: &Value, turns: &Turns) -> Result<(), VendorProblem> {
     let most = body["max_tokens"].as_u64().unwrap_or(0);
     ensure(most > 0, || "max_tokens: Field required, a number above 0".to_owned())?;
     let messages = items(&body["messages"]);
@@ -27,7 +27,7 @@ pub(crate) fn check(body: &Value, turns: &Turns) -> Result<(), Problem> {
     check_thinking(body, turns)
 }
 
-fn check_roles(messages: &[Value]) -> Result<(), Problem> {
+fn check_roles(messages: &[Value]) -> Result<(), VendorProblem> {
     let mut expected = "user";
     for (index, message) in messages.iter().enumerate() {
         let place = format!("messages.{index}");
@@ -44,12 +44,12 @@ fn check_roles(messages: &[Value]) -> Result<(), Problem> {
     Ok(())
 }
 
-fn check_tools(body: &Value, messages: &[Value]) -> Result<(), Problem> {
+fn check_tools(body: &Value, messages: &[Value]) -> Result<(), VendorProblem> {
     let tools = items(&body["tools"]);
     let mut names = Vec::new();
     for (index, tool) in tools.iter().enumerate() {
         let name = tool["name"].as_str().unwrap_or_default();
-        ensure(is_name(name, LONGEST_NAME), || {
+        ensure(is_name(name, MAX_NAME_CHARS), || {
             format!("tools.{index}.name: `{name}` does not match ^[a-zA-Z0-9_-]{{1,128}}$")
         })?;
         ensure(!names.contains(&name), || format!("tools: the name `{name}` is there twice"))?;
@@ -68,11 +68,11 @@ fn check_tools(body: &Value, messages: &[Value]) -> Result<(), Problem> {
     })
 }
 
-fn check_cache_marks(body: &Value) -> Result<(), Problem> {
+fn check_cache_marks(body: &Value) -> Result<(), VendorProblem> {
     let marks = ["system", "messages", "tools"].map(|part| count_marks(&body[part]));
     let count = marks.iter().sum::<usize>() + usize::from(!body["cache_control"].is_null());
-    ensure(count <= MOST_CACHE_MARKS, || {
-        format!("at most {MOST_CACHE_MARKS} blocks may have cache_control; there are {count}")
+    ensure(count <= MAX_CACHE_MARKS, || {
+        format!("at most {MAX_CACHE_MARKS} blocks may have cache_control; there are {count}")
     })
 }
 
@@ -84,7 +84,7 @@ fn count_marks(value: &Value) -> usize {
     items(value).iter().map(of_item).sum()
 }
 
-fn check_thinking(body: &Value, turns: &Turns) -> Result<(), Problem> {
+fn check_thinking(body: &Value, turns: &Turns) -> Result<(), VendorProblem> {
     let thinking = &body["thinking"];
     if thinking["type"] != "enabled" {
         let known =
@@ -92,8 +92,8 @@ fn check_thinking(body: &Value, turns: &Turns) -> Result<(), Problem> {
         return ensure(known, || format!("thinking.type: {} is unknown", thinking["type"]));
     }
     let budget = thinking["budget_tokens"].as_u64().unwrap_or(0);
-    ensure(budget >= LEAST_THINKING, || {
-        format!("thinking.budget_tokens: is at least {LEAST_THINKING}, not {budget}")
+    ensure(budget >= MIN_THINKING_TOKENS, || {
+        format!("thinking.budget_tokens: is at least {MIN_THINKING_TOKENS}, not {budget}")
     })?;
     ensure(body["max_tokens"].as_u64().is_some_and(|most| most > budget), || {
         "max_tokens: must be greater than thinking.budget_tokens".to_owned()
@@ -105,7 +105,7 @@ fn check_thinking(body: &Value, turns: &Turns) -> Result<(), Problem> {
 }
 
 /// In a loop of calls the thoughts that led to them must come back.
-fn check_kept_thoughts(messages: &[Value], turns: &Turns) -> Result<(), Problem> {
+fn check_kept_thoughts(messages: &[Value], turns: &Turns) -> Result<(), VendorProblem> {
     let is_results = |message: &Value| {
         items(&message["content"]).iter().any(|block| block["type"] == "tool_result")
     };
@@ -126,11 +126,11 @@ fn check_kept_thoughts(messages: &[Value], turns: &Turns) -> Result<(), Problem>
     Ok(())
 }
 
-pub(crate) fn said(body: &Value) -> Vec<Said> {
+pub(crate) fn messages(body: &Value) -> Vec<ScriptMessage> {
     let messages = items(&body["messages"]).iter();
     let said = messages.map(|message| match message["role"].as_str() {
-        Some("assistant") => Said::ByTheModel,
-        _ => Said::ToTheModel(text(&message["content"])),
+        Some("assistant") => ScriptMessage::ByTheModel,
+        _ => ScriptMessage::ToTheModel(text(&message["content"])),
     });
     said.collect()
 }

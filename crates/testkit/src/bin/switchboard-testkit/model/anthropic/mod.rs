@@ -7,5 +7,5 @@ mod pairs;
 mod refusal;
 
 pub(crate) use answer::{events, model, models, whole};
-pub(crate) use check::{check, said};
+pub(crate) use check::{check, messages};
 pub(crate) use refusal::refusal;

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::model::problem::{Problem, ProblemKind};
+use crate::model::problem::{VendorProblem, VendorProblemKind};
 
-pub(crate) fn refusal(problem: &Problem) -> (u16, Value) {
+pub(crate) fn refusal(problem: &VendorProblem) -> (u16, Value) {
     let status = match problem.kind {
-        ProblemKind::Request => 400,
-        ProblemKind::NoKey | ProblemKind::WrongKey => 401,
-        ProblemKind::Model | ProblemKind::Route => 404,
-        ProblemKind::Scripted(status, _) => status,
+        VendorProblemKind::Request => 400,
+        VendorProblemKind::NoKey | VendorProblemKind::WrongKey => 401,
+        VendorProblemKind::Model | VendorProblemKind::Route => 404,
+        VendorProblemKind::Scripted(status, _) => status,
     };
     let of_type = match status {
         401 => "authentication_error",

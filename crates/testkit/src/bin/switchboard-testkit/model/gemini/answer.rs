@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::model::asked::Generate;
 use crate::model::pieces::pieces;
-use crate::model::script::{Call, Stop};
+use crate::model::request::GenerateRequest;
+use crate::model::script::{FixtureCall, FixtureStop};
 use crate::model::signature;
-use crate::model::turns::Answer;
-use crate::model::wire::Event;
+use crate::model::turns::FilledTurn;
+use crate::model::wire::VendorEvent;
 
 const MODELS: &[&str] = &["scripted-large", "scripted-small"];
 
-pub(crate) fn events(generate: &Generate, answer: &Answer) -> Vec<Event> {
+pub(crate) fn events(generate: &GenerateRequest, answer: &FilledTurn) -> Vec<VendorEvent> {
     let mut parts = Vec::new();
     for piece in answer.thinking.iter().flat_map(|text| pieces(text, answer.chunk)) {
         parts.push(json!({"text": piece, "thought": true}));
@@ -33,21 +33,21 @@ pub(crate) fn events(generate: &Generate, answer: &Answer) -> Vec<Event> {
         })
         .collect();
     let mut candidate = json!({"finishReason": finish_reason(answer.stop), "index": 0});
-    if answer.stop == Stop::Refused {
+    if answer.stop == FixtureStop::Refused {
         candidate["safetyRatings"] = ratings();
     } else {
         let mut last = json!({"text": ""});
         if answer.thinking.is_some() && answer.calls.is_empty() {
             let text = answer.text.as_deref().unwrap_or_default();
-            last["thoughtSignature"] = json!(signature::of_text(text));
+            last["thoughtSignature"] = json!(signature::text_signature(text));
         }
         candidate["content"] = json!({"parts": [last], "role": "model"});
     }
     chunks.push(envelope(generate, answer, candidate, usage(generate, answer)));
-    chunks.into_iter().map(|chunk| Event { name: None, data: chunk.to_string() }).collect()
+    chunks.into_iter().map(|chunk| VendorEvent { name: None, data: chunk.to_string() }).collect()
 }
 
-pub(crate) fn whole(generate: &Generate, answer: &Answer) -> Value {
+pub(crate) fn whole(generate: &GenerateRequest, answer: &FilledTurn) -> Value {
     let mut parts = Vec::new();
     if let Some(thinking) = &answer.thinking {
         parts.push(json!({"text": thinking, "thought": true}));
@@ -55,7 +55,7 @@ pub(crate) fn whole(generate: &Generate, answer: &Answer) -> Value {
     if let Some(text) = &answer.text {
         let mut part = json!({ "text": text });
         if answer.thinking.is_some() && answer.calls.is_empty() {
-            part["thoughtSignature"] = json!(signature::of_text(text));
+            part["thoughtSignature"] = json!(signature::text_signature(text));
         }
         parts.push(part);
     }
@@ -64,27 +64,33 @@ pub(crate) fn whole(generate: &Generate, answer: &Answer) -> Value {
         "content": {"parts": parts, "role": "model"},
         "finishReason": finish_reason(answer.stop), "index": 0,
     });
-    if answer.stop == Stop::Refused {
+    if answer.stop == FixtureStop::Refused {
         candidate["safetyRatings"] = ratings();
     }
     envelope(generate, answer, candidate, usage(generate, answer))
 }
 
 /// Whole calls, of which only the first is signed.
-fn calls(answer: &Answer) -> impl Iterator<Item = Value> {
-    let part = |(index, call): (usize, &Call)| {
+fn calls(answer: &FilledTurn) -> impl Iterator<Item = Value> {
+    let part = |(index, call): (usize, &FixtureCall)| {
         let id = format!("call{:03}{index:03}", answer.turn + 1);
         let mut part =
             json!({"functionCall": {"id": id, "name": call.name, "args": call.arguments}});
         if index == 0 {
-            part["thoughtSignature"] = json!(signature::of_call(&call.name, &call.arguments));
+            part["thoughtSignature"] =
+                json!(signature::call_signature(&call.name, &call.arguments));
         }
         part
     };
     answer.calls.iter().enumerate().map(part)
 }
 
-fn envelope(generate: &Generate, answer: &Answer, candidate: Value, usage: Value) -> Value {
+fn envelope(
+    generate: &GenerateRequest,
+    answer: &FilledTurn,
+    candidate: Value,
+    usage: Value,
+) -> Value {
     json!({
         "candidates": [candidate], "usageMetadata": usage, "modelVersion": generate.model,
         "responseId": format!("scripted-{:03}", answer.turn + 1),
@@ -92,11 +98,11 @@ fn envelope(generate: &Generate, answer: &Answer, candidate: Value, usage: Value
 }
 
 /// There is no reason of its own for calls.
-fn finish_reason(stop: Stop) -> &'static str {
+fn finish_reason(stop: FixtureStop) -> &'static str {
     match stop {
-        Stop::End | Stop::Calls => "STOP",
-        Stop::Length => "MAX_TOKENS",
-        Stop::Refused => "SAFETY",
+        FixtureStop::End | FixtureStop::Calls => "STOP",
+        FixtureStop::Length => "MAX_TOKENS",
+        FixtureStop::Refused => "SAFETY",
     }
 }
 
@@ -107,7 +113,7 @@ fn ratings() -> Value {
 }
 
 /// Thoughts are counted beside the candidates, not among them.
-fn usage(generate: &Generate, answer: &Answer) -> Value {
+fn usage(generate: &GenerateRequest, answer: &FilledTurn) -> Value {
     let usage = generate.usage(answer);
     let thoughts = if answer.thinking.is_some() { usage.output / 2 } else { 0 };
     let mut metadata = json!({

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::contents;
 use super::fields::{check_known, field};
-use crate::model::asked::items;
-use crate::model::problem::{Problem, ensure};
+use crate::model::problem::{VendorProblem, ensure};
+use crate::model::request::items;
 
 const REQUEST: &[&str] = &[
     "model",
@@ -53,9 +53,9 @@ const SCHEMA: &[&str] = &[
     "minimum",
     "maximum",
 ];
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_CHARS: usize = 64;
 
-pub(crate) fn check(body: &Value) -> Result<(), Problem> {
+pub(crate) fn check(body: &Value) -> Result<(), VendorProblem> {
     check_known(body, REQUEST, "")?;
     contents::check(body)?;
     let system = field(body, "systemInstruction");
@@ -65,7 +65,7 @@ pub(crate) fn check(body: &Value) -> Result<(), Problem> {
     check_tools(body)
 }
 
-fn check_tools(body: &Value) -> Result<(), Problem> {
+fn check_tools(body: &Value) -> Result<(), VendorProblem> {
     let mut names = Vec::new();
     for (index, tool) in items(&body["tools"]).iter().enumerate() {
         let declarations = items(field(tool, "functionDeclarations")).iter().enumerate();
@@ -86,13 +86,13 @@ fn check_tools(body: &Value) -> Result<(), Problem> {
     Ok(())
 }
 
-pub(crate) fn check_name(name: &str, place: &str) -> Result<(), Problem> {
+pub(crate) fn check_name(name: &str, place: &str) -> Result<(), VendorProblem> {
     let starts = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
     let fits = |character: char| character.is_ascii_alphanumeric() || "_.:-".contains(character);
-    ensure(starts && name.chars().all(fits) && name.len() <= LONGEST_NAME, || {
+    ensure(starts && name.chars().all(fits) && name.len() <= MAX_NAME_CHARS, || {
         format!(
             "{place}: Invalid function name `{name}`; it starts with a letter or an underscore, \
-             goes on with letters, digits and _ . : - and has at most {LONGEST_NAME} characters"
+             goes on with letters, digits and _ . : - and has at most {MAX_NAME_CHARS} characters"
         )
     })
 }
@@ -102,7 +102,7 @@ fn is_object(schema: &Value) -> bool {
 }
 
 /// Only a part of JSON Schema may be said in `parameters`.
-fn check_schema(schema: &Value, place: &str) -> Result<(), Problem> {
+fn check_schema(schema: &Value, place: &str) -> Result<(), VendorProblem> {
     check_known(schema, SCHEMA, place)?;
     let of_type = &schema["type"];
     ensure(of_type.is_null() || of_type.is_string(), || {

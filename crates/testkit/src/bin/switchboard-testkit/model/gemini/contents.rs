@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::check::check_name;
 use super::fields::{check_known, field};
-use crate::model::asked::items;
-use crate::model::problem::{Problem, ensure};
+use crate::model::problem::{VendorProblem, ensure};
+use crate::model::request::items;
 use crate::model::signature;
-use crate::model::turns::Said;
+use crate::model::turns::ScriptMessage;
 
 const PART: &[&str] = &[
     "text",
@@ -34,9 +34,9 @@ const KINDS: &[&str] = &[
     "codeExecutionResult",
 ];
 /// What Google documents for calls that another model made.
-const FOREIGN: &str = "skip_thought_signature_validator";
+const FOREIGN_SIGNATURE: &str = "skip_thought_signature_validator";
 
-pub(crate) fn check(body: &Value) -> Result<(), Problem> {
+pub(crate) fn check(body: &Value) -> Result<(), VendorProblem> {
     let contents = items(&body["contents"]);
     ensure(!contents.is_empty(), || "contents: must not be empty".to_owned())?;
     let mut expected = "user";
@@ -53,13 +53,13 @@ pub(crate) fn check(body: &Value) -> Result<(), Problem> {
         })?;
         expected = if role == "user" { "model" } else { "user" };
         check_parts(content, &place)?;
-        let responses = named(content, "functionResponse");
+        let responses = parts_by_kind(content, "functionResponse");
         if role == "model" {
             ensure(responses.is_empty(), || format!("{place}: a model gives no responses"))?;
             check_signatures(content, &place)?;
-            open = named(content, "functionCall");
+            open = parts_by_kind(content, "functionCall");
         } else {
-            let calls = named(content, "functionCall");
+            let calls = parts_by_kind(content, "functionCall");
             ensure(calls.is_empty(), || format!("{place}: a user makes no calls"))?;
             check_responses(&place, &std::mem::take(&mut open), &responses)?;
         }
@@ -68,12 +68,12 @@ pub(crate) fn check(body: &Value) -> Result<(), Problem> {
 }
 
 /// The calls or responses of a content.
-fn named<'a>(content: &'a Value, kind: &str) -> Vec<&'a Value> {
+fn parts_by_kind<'a>(content: &'a Value, kind: &str) -> Vec<&'a Value> {
     let parts = items(&content["parts"]).iter().map(|part| field(part, kind));
     parts.filter(|found| !found.is_null()).collect()
 }
 
-fn check_parts(content: &Value, place: &str) -> Result<(), Problem> {
+fn check_parts(content: &Value, place: &str) -> Result<(), VendorProblem> {
     let parts = items(&content["parts"]);
     ensure(!parts.is_empty(), || format!("{place}.parts: must not be empty"))?;
     for (index, part) in parts.iter().enumerate() {
@@ -102,7 +102,7 @@ fn check_parts(content: &Value, place: &str) -> Result<(), Problem> {
 }
 
 /// The first call of a turn carries the signature, as it did when the server gave it.
-fn check_signatures(content: &Value, place: &str) -> Result<(), Problem> {
+fn check_signatures(content: &Value, place: &str) -> Result<(), VendorProblem> {
     let parts = items(&content["parts"]).iter().enumerate();
     let calls = parts.filter(|(_, part)| !field(part, "functionCall").is_null());
     for (count, (index, part)) in calls.enumerate() {
@@ -113,8 +113,8 @@ fn check_signatures(content: &Value, place: &str) -> Result<(), Problem> {
             None => ensure(count > 0, || {
                 format!("{place}: the function call `{name}` is missing a thought_signature")
             })?,
-            Some(FOREIGN) => {}
-            Some(given) => ensure(given == signature::of_call(name, &call["args"]), || {
+            Some(FOREIGN_SIGNATURE) => {}
+            Some(given) => ensure(given == signature::call_signature(name, &call["args"]), || {
                 format!("{place}: Invalid thought signature for the function call `{name}`")
             })?,
         }
@@ -122,7 +122,11 @@ fn check_signatures(content: &Value, place: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-fn check_responses(place: &str, calls: &[&Value], responses: &[&Value]) -> Result<(), Problem> {
+fn check_responses(
+    place: &str,
+    calls: &[&Value],
+    responses: &[&Value],
+) -> Result<(), VendorProblem> {
     ensure(calls.len() == responses.len(), || {
         format!(
             "{place}: the number of function response parts ({}) must equal the number of \
@@ -133,10 +137,11 @@ fn check_responses(place: &str, calls: &[&Value], responses: &[&Value]) -> Resul
     })?;
     let mut open = calls.to_vec();
     for response in responses {
-        let (name, id) = (&response["name"], &response["id"]);
+        let name = &response["name"];
+        let id = &response["id"];
         let answers = |call: &&Value| call["name"] == *name && (id.is_null() || call["id"] == *id);
         let position = open.iter().position(answers).ok_or_else(|| {
-            Problem::request(format!(
+            VendorProblem::request(format!(
                 "{place}: no function call waits for a response of {name} {id}"
             ))
         })?;
@@ -145,14 +150,14 @@ fn check_responses(place: &str, calls: &[&Value], responses: &[&Value]) -> Resul
     Ok(())
 }
 
-pub(crate) fn said(body: &Value) -> Vec<Said> {
+pub(crate) fn messages(body: &Value) -> Vec<ScriptMessage> {
     let contents = items(&body["contents"]).iter();
     let said = contents.map(|content| match content["role"].as_str() {
-        Some("model") => Said::ByTheModel,
+        Some("model") => ScriptMessage::ByTheModel,
         _ => {
             let texts = items(&content["parts"]).iter().map(text_of_part);
             let texts = texts.filter(|text| !text.is_empty());
-            Said::ToTheModel(texts.collect::<Vec<_>>().join("\n"))
+            ScriptMessage::ToTheModel(texts.collect::<Vec<_>>().join("\n"))
         }
     });
     said.collect()

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::model::problem::{Problem, ensure};
+use crate::model::problem::{VendorProblem, ensure};
 
 /// The field `functionCall`, also where it is written `function_call`.
 pub(crate) fn field<'a>(value: &'a Value, name: &str) -> &'a Value {
@@ -13,7 +13,7 @@ pub(crate) fn field<'a>(value: &'a Value, name: &str) -> &'a Value {
 }
 
 /// Google refuses what it does not know, by name.
-pub(crate) fn check_known(value: &Value, known: &[&str], place: &str) -> Result<(), Problem> {
+pub(crate) fn check_known(value: &Value, known: &[&str], place: &str) -> Result<(), VendorProblem> {
     let names = value.as_object().into_iter().flat_map(|fields| fields.keys());
     for name in names {
         let fits = known.iter().any(|known| name == known || *name == snake(known));

@@ -9,6 +9,6 @@ mod target;
 
 pub(crate) use answer::{events, model, models, whole};
 pub(crate) use check::check;
-pub(crate) use contents::said;
+pub(crate) use contents::messages;
 pub(crate) use refusal::refusal;
 pub(crate) use target::target;

@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::model::problem::{Problem, ProblemKind};
+use crate::model::problem::{VendorProblem, VendorProblemKind};
 
-pub(crate) fn refusal(problem: &Problem) -> (u16, Value) {
+pub(crate) fn refusal(problem: &VendorProblem) -> (u16, Value) {
     let (status, details) = match problem.kind {
-        ProblemKind::Request => (400, None),
-        ProblemKind::NoKey => (403, None),
-        ProblemKind::WrongKey => (400, Some(wrong_key())),
-        ProblemKind::Model | ProblemKind::Route => (404, None),
-        ProblemKind::Scripted(status, seconds) => (status, seconds.map(retry)),
+        VendorProblemKind::Request => (400, None),
+        VendorProblemKind::NoKey => (403, None),
+        VendorProblemKind::WrongKey => (400, Some(wrong_key())),
+        VendorProblemKind::Model | VendorProblemKind::Route => (404, None),
+        VendorProblemKind::Scripted(status, seconds) => (status, seconds.map(retry)),
     };
     let name = match status {
         400 => "INVALID_ARGUMENT",

@@ -1,10 +1,10 @@
 //! Gemini's paths, which name the model and what is wanted of it.
 
-use crate::http::Asked;
-use crate::model::asked::Delivery;
-use crate::model::vendor::Target;
+use crate::http::FixtureRequest;
+use crate::model::request::Delivery;
+use crate::model::vendor::GenerateTarget;
 
-pub(crate) fn target(asked: &Asked) -> Option<Target> {
+pub(crate) fn target(asked: &FixtureRequest) -> Option<GenerateTarget> {
     let (model, method) = asked.path.strip_prefix("/v1beta/models/")?.split_once(':')?;
     let delivery = match method {
         "generateContent" => Delivery::Whole,
@@ -12,5 +12,5 @@ pub(crate) fn target(asked: &Asked) -> Option<Target> {
         "streamGenerateContent" => Delivery::Array,
         _ => return None,
     };
-    Some(Target::InPath(model.to_owned(), delivery))
+    Some(GenerateTarget::InPath(model.to_owned(), delivery))
 }

@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::model::asked::Generate;
 use crate::model::pieces::{fragments, pieces};
-use crate::model::script::{Call, Stop};
-use crate::model::turns::Answer;
-use crate::model::wire::Event;
+use crate::model::request::GenerateRequest;
+use crate::model::script::{FixtureCall, FixtureStop};
+use crate::model::turns::FilledTurn;
+use crate::model::wire::VendorEvent;
 
 const CREATED: u64 = 1_754_000_000;
 const MODELS: &[&str] = &["scripted-large", "scripted-small"];
 
-pub(crate) fn events(generate: &Generate, answer: &Answer) -> Vec<Event> {
+pub(crate) fn events(generate: &GenerateRequest, answer: &FilledTurn) -> Vec<VendorEvent> {
     let with_usage = generate.body["stream_options"]["include_usage"] == Value::Bool(true);
     let chunk = |choices: Value| {
         let mut chunk = envelope(generate, answer, "chat.completion.chunk");
@@ -33,10 +33,10 @@ pub(crate) fn events(generate: &Generate, answer: &Answer) -> Vec<Event> {
         chunks.push(last);
     }
     let data = chunks.into_iter().map(|chunk| chunk.to_string());
-    data.chain(["[DONE]".to_owned()]).map(|data| Event { name: None, data }).collect()
+    data.chain(["[DONE]".to_owned()]).map(|data| VendorEvent { name: None, data }).collect()
 }
 
-fn deltas(answer: &Answer) -> Vec<Value> {
+fn deltas(answer: &FilledTurn) -> Vec<Value> {
     let opening = if answer.text.is_none() && !answer.calls.is_empty() { None } else { Some("") };
     let mut deltas = vec![json!({"role": "assistant", "content": opening, "refusal": null})];
     for piece in answer.thinking.iter().flat_map(|text| pieces(text, answer.chunk)) {
@@ -65,7 +65,7 @@ fn deltas(answer: &Answer) -> Vec<Value> {
     deltas
 }
 
-pub(crate) fn whole(generate: &Generate, answer: &Answer) -> Value {
+pub(crate) fn whole(generate: &GenerateRequest, answer: &FilledTurn) -> Value {
     let mut message = json!({
         "role": "assistant", "content": answer.text, "refusal": null, "annotations": [],
     });
@@ -87,13 +87,13 @@ pub(crate) fn whole(generate: &Generate, answer: &Answer) -> Value {
     whole
 }
 
-fn call_value(answer: &Answer, index: usize, call: &Call, arguments: String) -> Value {
+fn call_value(answer: &FilledTurn, index: usize, call: &FixtureCall, arguments: String) -> Value {
     let id = format!("call_{:03}{index:03}scriptedModelTurn", answer.turn + 1);
     let function = json!({"name": call.name, "arguments": arguments});
     json!({"id": id, "type": "function", "function": function})
 }
 
-fn envelope(generate: &Generate, answer: &Answer, object: &str) -> Value {
+fn envelope(generate: &GenerateRequest, answer: &FilledTurn, object: &str) -> Value {
     json!({
         "id": format!("chatcmpl-scripted{:03}", answer.turn + 1), "object": object,
         "created": CREATED, "model": generate.model, "service_tier": "default",
@@ -101,16 +101,16 @@ fn envelope(generate: &Generate, answer: &Answer, object: &str) -> Value {
     })
 }
 
-fn finish_reason(stop: Stop) -> &'static str {
+fn finish_reason(stop: FixtureStop) -> &'static str {
     match stop {
-        Stop::End => "stop",
-        Stop::Calls => "tool_calls",
-        Stop::Length => "length",
-        Stop::Refused => "content_filter",
+        FixtureStop::End => "stop",
+        FixtureStop::Calls => "tool_calls",
+        FixtureStop::Length => "length",
+        FixtureStop::Refused => "content_filter",
     }
 }
 
-fn usage(generate: &Generate, answer: &Answer) -> Value {
+fn usage(generate: &GenerateRequest, answer: &FilledTurn) -> Value {
     let usage = generate.usage(answer);
     let reasoning = if answer.thinking.is_some() { usage.output / 2 } else { 0 };
     json!({

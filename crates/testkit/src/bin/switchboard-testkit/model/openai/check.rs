@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use crate::model::asked::{is_name, items};
-use crate::model::problem::{Problem, ensure};
-use crate::model::turns::Said;
+use crate::model::problem::{VendorProblem, ensure};
+use crate::model::request::{is_name, items};
+use crate::model::turns::ScriptMessage;
 
 const ROLES: &[&str] = &["system", "developer", "user", "assistant", "tool"];
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_CHARS: usize = 64;
 
-pub(crate) fn check(body: &Value) -> Result<(), Problem> {
+pub(crate) fn check(body: &Value) -> Result<(), VendorProblem> {
     let messages = items(&body["messages"]);
     ensure(!messages.is_empty(), || "`messages` is missing or empty".to_owned())?;
     for (index, message) in messages.iter().enumerate() {
@@ -34,7 +34,7 @@ pub(crate) fn check(body: &Value) -> Result<(), Problem> {
     })
 }
 
-fn check_content(message: &Value, place: &str) -> Result<(), Problem> {
+fn check_content(message: &Value, place: &str) -> Result<(), VendorProblem> {
     match &message["content"] {
         Value::String(_) => Ok(()),
         Value::Array(parts) => {
@@ -42,17 +42,21 @@ fn check_content(message: &Value, place: &str) -> Result<(), Problem> {
             let strange = parts.iter().find(|part| !part["type"].is_string());
             ensure(strange.is_none(), || format!("a part of `{place}.content` has no type"))
         }
-        other => Err(Problem::request(format!(
+        other => Err(VendorProblem::request(format!(
             "`{place}.content` is a text or a list of parts, not {other}"
         ))),
     }
 }
 
-fn check_assistant(message: &Value, place: &str) -> Result<(), Problem> {
+fn check_assistant(message: &Value, place: &str) -> Result<(), VendorProblem> {
     let calls = match &message["tool_calls"] {
         Value::Null => return check_content(message, place),
         Value::Array(calls) => calls,
-        other => return Err(Problem::request(format!("`{place}.tool_calls` is no list: {other}"))),
+        other => {
+            return Err(VendorProblem::request(format!(
+                "`{place}.tool_calls` is no list: {other}"
+            )));
+        }
     };
     ensure(!calls.is_empty(), || format!("`{place}.tool_calls` is empty"))?;
     if !message["content"].is_null() {
@@ -74,19 +78,19 @@ fn check_assistant(message: &Value, place: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-fn check_name(name: &Value, place: &str) -> Result<(), Problem> {
-    let fits = name.as_str().is_some_and(|name| is_name(name, LONGEST_NAME));
+fn check_name(name: &Value, place: &str) -> Result<(), VendorProblem> {
+    let fits = name.as_str().is_some_and(|name| is_name(name, MAX_NAME_CHARS));
     ensure(fits, || format!("`{place}` does not match ^[a-zA-Z0-9_-]{{1,64}}$: {name}"))
 }
 
 /// Every call is answered right behind its message, and nothing else is.
-fn check_pairs(messages: &[Value]) -> Result<(), Problem> {
+fn check_pairs(messages: &[Value]) -> Result<(), VendorProblem> {
     let mut open: Vec<&str> = Vec::new();
     for (index, message) in messages.iter().enumerate() {
         if message["role"] == "tool" {
             let id = message["tool_call_id"].as_str().unwrap_or_default();
             let place = open.iter().position(|open| *open == id).ok_or_else(|| {
-                Problem::request(format!(
+                VendorProblem::request(format!(
                     "`messages[{index}]` of the role `tool` answers `{id}`, which no call in \
                      front of it waits for"
                 ))
@@ -101,7 +105,7 @@ fn check_pairs(messages: &[Value]) -> Result<(), Problem> {
     check_answered(&open)
 }
 
-fn check_answered(open: &[&str]) -> Result<(), Problem> {
+fn check_answered(open: &[&str]) -> Result<(), VendorProblem> {
     ensure(open.is_empty(), || {
         format!(
             "an assistant message with `tool_calls` must be followed by a message of the role \
@@ -111,7 +115,7 @@ fn check_answered(open: &[&str]) -> Result<(), Problem> {
     })
 }
 
-fn check_tools(body: &Value) -> Result<(), Problem> {
+fn check_tools(body: &Value) -> Result<(), VendorProblem> {
     let tools = match &body["tools"] {
         Value::Null => {
             let without = ["tool_choice", "parallel_tool_calls"];
@@ -119,12 +123,12 @@ fn check_tools(body: &Value) -> Result<(), Problem> {
             return match lonely {
                 None => Ok(()),
                 Some(name) => {
-                    Err(Problem::request(format!("`{name}` is only allowed with `tools`")))
+                    Err(VendorProblem::request(format!("`{name}` is only allowed with `tools`")))
                 }
             };
         }
         Value::Array(tools) => tools,
-        other => return Err(Problem::request(format!("`tools` is no list: {other}"))),
+        other => return Err(VendorProblem::request(format!("`tools` is no list: {other}"))),
     };
     ensure(!tools.is_empty(), || "`tools` is empty".to_owned())?;
     for (index, tool) in tools.iter().enumerate() {
@@ -139,12 +143,12 @@ fn check_tools(body: &Value) -> Result<(), Problem> {
     Ok(())
 }
 
-pub(crate) fn said(body: &Value) -> Vec<Said> {
+pub(crate) fn messages(body: &Value) -> Vec<ScriptMessage> {
     let messages = items(&body["messages"]).iter();
     messages
         .filter_map(|message| match message["role"].as_str() {
-            Some("assistant") => Some(Said::ByTheModel),
-            Some("user" | "tool") => Some(Said::ToTheModel(text(&message["content"]))),
+            Some("assistant") => Some(ScriptMessage::ByTheModel),
+            Some("user" | "tool") => Some(ScriptMessage::ToTheModel(text(&message["content"]))),
             _ => None,
         })
         .collect()

@@ -2,21 +2,22 @@
 
 use serde_json::{Value, json};
 
+use super::super::message_era::MessageEra;
 use super::super::pages;
-use super::super::speech::Speech;
-use super::super::state::{Exchange, Server};
-use super::{listen, news, offers, plain, prompts, rounds, tools};
-use crate::message::{Answer, INVALID_PARAMS, Incoming, MODERN};
-use crate::options::Kind;
+use super::super::state::{Exchange, FixtureServer};
+use super::{changes, listen, offers, plain, prompts, rounds, tools};
+use crate::message::{INVALID_PARAMS, IncomingMessage, MODERN, RpcAnswer};
+use crate::options::ServerKind;
 
 /// Nothing for methods that every fixture answers alike.
 pub(crate) async fn answer(
     exchange: &Exchange,
-    incoming: &Incoming,
-    spoken: &Speech,
-) -> Option<Answer> {
-    let (server, client) = (&exchange.server, &exchange.conversation);
-    let legacy = matches!(spoken, Speech::Legacy(_));
+    incoming: &IncomingMessage,
+    spoken: &MessageEra,
+) -> Option<RpcAnswer> {
+    let server = &exchange.server;
+    let client = &exchange.conversation;
+    let legacy = matches!(spoken, MessageEra::Legacy(_));
     let page =
         |key: &str, items: Vec<Value>| pages::page(key, items, server.options.page_size, incoming);
     Some(match incoming.method.as_str() {
@@ -25,31 +26,31 @@ pub(crate) async fn answer(
         "resources/list" => page("resources", offers::resources()),
         "resources/templates/list" => page("resourceTemplates", offers::templates()),
         "resources/read" => offers::read(incoming.text("uri").unwrap_or_default(), spoken),
-        "server/discover" if !legacy => {
-            Answer::Result(json!({"supportedVersions": [MODERN], "capabilities": capabilities()}))
-        }
+        "server/discover" if !legacy => RpcAnswer::Result(
+            json!({"supportedVersions": [MODERN], "capabilities": capabilities()}),
+        ),
         "subscriptions/listen" if !legacy => listen::listen(exchange, incoming).await,
         "resources/subscribe" if legacy => {
-            news::subscribe(client, incoming.text("uri").unwrap_or_default());
-            Answer::Result(json!({}))
+            changes::subscribe(client, incoming.text("uri").unwrap_or_default());
+            RpcAnswer::Result(json!({}))
         }
         "resources/unsubscribe" if legacy => {
-            news::unsubscribe(client, incoming.text("uri").unwrap_or_default());
-            Answer::Result(json!({}))
+            changes::unsubscribe(client, incoming.text("uri").unwrap_or_default());
+            RpcAnswer::Result(json!({}))
         }
-        "prompts/list" => page("prompts", prompts::definitions(news::prompts())),
+        "prompts/list" => page("prompts", prompts::definitions(changes::prompts())),
         "prompts/get" => prompts::get(exchange, incoming, spoken).await,
         "logging/setLevel" if legacy => {
-            news::set_level(client, incoming.text("level").unwrap_or("debug"));
-            Answer::Result(json!({}))
+            changes::set_level(client, incoming.text("level").unwrap_or("debug"));
+            RpcAnswer::Result(json!({}))
         }
         _ => return None,
     })
 }
 
-async fn call(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> Answer {
+async fn call(exchange: &Exchange, incoming: &IncomingMessage, spoken: &MessageEra) -> RpcAnswer {
     let name = incoming.text("name").unwrap_or_default();
-    if let Some(rounds) = rounds::of_tool(name, incoming, spoken) {
+    if let Some(rounds) = rounds::rounds_for_tool(name, incoming, spoken) {
         return match rounds {
             Ok(rounds) => rounds.run(exchange, incoming, spoken).await,
             Err(refusal) => refusal,
@@ -57,16 +58,16 @@ async fn call(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> Answ
     }
     match plain::run(exchange, name, incoming, spoken).await {
         Some(answer) => answer,
-        None => Answer::refuse(INVALID_PARAMS, format!("unknown tool `{name}`")),
+        None => RpcAnswer::refuse(INVALID_PARAMS, format!("unknown tool `{name}`")),
     }
 }
 
 /// What this server can do, in place of what fixtures can do otherwise.
-pub(crate) fn introduced(server: &Server, answer: Answer) -> Answer {
+pub(crate) fn with_capabilities(server: &FixtureServer, answer: RpcAnswer) -> RpcAnswer {
     match answer {
-        Answer::Result(mut result) if server.options.kind == Kind::Conformance => {
+        RpcAnswer::Result(mut result) if server.options.kind == ServerKind::Conformance => {
             result["capabilities"] = capabilities();
-            Answer::Result(result)
+            RpcAnswer::Result(result)
         }
         other => other,
     }

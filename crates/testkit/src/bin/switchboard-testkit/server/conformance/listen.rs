@@ -3,14 +3,14 @@
 use serde_json::json;
 
 use super::super::state::Exchange;
-use super::news::news;
-use crate::message::{self, Answer, INVALID_PARAMS, Incoming, META_SUBSCRIPTION};
+use super::changes::watch_changes;
+use crate::message::{self, INVALID_PARAMS, IncomingMessage, META_SUBSCRIPTION, RpcAnswer};
 
 /// Runs until the request is cancelled.
-pub(super) async fn listen(exchange: &Exchange, incoming: &Incoming) -> Answer {
+pub(super) async fn listen(exchange: &Exchange, incoming: &IncomingMessage) -> RpcAnswer {
     let Some(wanted) = incoming.params.get("notifications").filter(|wanted| wanted.is_object())
     else {
-        return Answer::refuse(INVALID_PARAMS, "`notifications` is missing");
+        return RpcAnswer::refuse(INVALID_PARAMS, "`notifications` is missing");
     };
     let mut granted = json!({});
     for name in ["toolsListChanged", "promptsListChanged", "resourceSubscriptions"] {
@@ -19,7 +19,8 @@ pub(super) async fn listen(exchange: &Exchange, incoming: &Incoming) -> Answer {
         }
     }
     let meta = json!({META_SUBSCRIPTION: incoming.id()});
-    let (mut changes, mut news) = (exchange.server.changes(), news());
+    let mut changes = exchange.server.changes();
+    let mut news = watch_changes();
     let acknowledged = json!({"_meta": meta, "notifications": granted});
     let method = "notifications/subscriptions/acknowledged";
     exchange.outlet.notice(message::notice(method, &acknowledged)).await;
@@ -32,7 +33,7 @@ pub(super) async fn listen(exchange: &Exchange, incoming: &Incoming) -> Answer {
             Ok(news) = news.recv() => if news.is_wanted(&granted) {
                 exchange.outlet.notice(news.notice(Some(&meta))).await;
             },
-            else => return Answer::Result(json!({"_meta": meta})),
+            else => return RpcAnswer::Result(json!({"_meta": meta})),
         }
     }
 }

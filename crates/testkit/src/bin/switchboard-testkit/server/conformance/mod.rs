@@ -4,15 +4,15 @@
 //! with any error, and `touch` changes the watched resource.
 
 mod answer;
-mod asks;
+mod changes;
 mod listen;
-mod news;
 mod offers;
 mod plain;
 mod prompts;
+mod questions;
 mod rounds;
 mod schemas;
 mod tools;
 
-pub(crate) use answer::{answer, introduced};
-pub(crate) use news::news;
+pub(crate) use answer::{answer, with_capabilities};
+pub(crate) use changes::watch_changes;

@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::super::content;
-use super::super::speech::Speech;
-use crate::message::{Answer, INVALID_PARAMS, NOT_FOUND_BEFORE_MODERN};
+use super::super::message_era::MessageEra;
+use crate::message::{INVALID_PARAMS, NOT_FOUND_BEFORE_MODERN, RpcAnswer};
 
 pub(super) const WATCHED: &str = "test://watched-resource";
 
@@ -18,7 +18,7 @@ pub(super) fn sound() -> Value {
     json!({"type": "audio", "data": STANDARD.encode(content::SILENCE), "mimeType": "audio/wav"})
 }
 
-pub(super) fn embedded() -> Value {
+pub(super) fn embedded_resource() -> Value {
     let resource = json!({
         "uri": "test://embedded-resource",
         "mimeType": "text/plain",
@@ -48,7 +48,7 @@ pub(super) fn templates() -> Vec<Value> {
     })]
 }
 
-pub(super) fn read(uri: &str, spoken: &Speech) -> Answer {
+pub(super) fn read(uri: &str, spoken: &MessageEra) -> RpcAnswer {
     let inner = uri.strip_prefix("test://template/").and_then(|rest| rest.strip_suffix("/data"));
     let contents = match (uri, inner) {
         ("test://static-text", _) => json!({
@@ -65,13 +65,13 @@ pub(super) fn read(uri: &str, spoken: &Speech) -> Answer {
             json!({"uri": uri, "mimeType": "application/json", "text": text})
         }
         _ => {
-            let modern = *spoken == Speech::Modern;
-            return Answer::Refusal {
+            let modern = *spoken == MessageEra::Modern;
+            return RpcAnswer::Refusal {
                 code: if modern { INVALID_PARAMS } else { NOT_FOUND_BEFORE_MODERN },
                 message: "Resource not found".to_owned(),
                 data: Some(json!({ "uri": uri })),
             };
         }
     };
-    Answer::Result(json!({"contents": [contents]}))
+    RpcAnswer::Result(json!({"contents": [contents]}))
 }

@@ -5,11 +5,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::super::content;
-use super::super::speech::Speech;
+use super::super::message_era::MessageEra;
 use super::super::state::Exchange;
-use super::news::{self, News};
+use super::changes::{self, ChangeNotice};
 use super::offers;
-use crate::message::{self, Answer, INVALID_PARAMS, Incoming};
+use crate::message::{self, INVALID_PARAMS, IncomingMessage, RpcAnswer};
 
 const STEP: Duration = Duration::from_millis(50);
 const LEVELS: [&str; 8] =
@@ -19,20 +19,20 @@ const LEVELS: [&str; 8] =
 pub(super) async fn run(
     exchange: &Exchange,
     name: &str,
-    incoming: &Incoming,
-    spoken: &Speech,
-) -> Option<Answer> {
+    incoming: &IncomingMessage,
+    spoken: &MessageEra,
+) -> Option<RpcAnswer> {
     let server = &exchange.server;
     let arguments = incoming.arguments();
-    Some(Answer::Result(match name {
+    Some(RpcAnswer::Result(match name {
         "test_simple_text" => content::text("This is a simple text response for testing."),
         "test_image_content" => json!({"content": [offers::image()]}),
         "test_audio_content" => json!({"content": [offers::sound()]}),
-        "test_embedded_resource" => json!({"content": [offers::embedded()]}),
+        "test_embedded_resource" => json!({"content": [offers::embedded_resource()]}),
         "test_multiple_content_types" => json!({"content": [
             {"type": "text", "text": "Multiple content types test:"},
             offers::image(),
-            offers::embedded(),
+            offers::embedded_resource(),
         ]}),
         "test_error_handling" => {
             content::failure("This tool intentionally returns an error for testing")
@@ -41,11 +41,11 @@ pub(super) async fn run(
         "test_tool_with_progress" => progress(exchange, incoming).await,
         "test_trigger_tool_change" => content::text(format!("grown_{}", server.grow())),
         "test_trigger_prompt_change" => {
-            content::text(format!("grown_prompt_{}", news::add_prompt()))
+            content::text(format!("grown_prompt_{}", changes::add_prompt()))
         }
         "json_schema_2020_12_tool" | "test_custom_header" => content::text(arguments.to_string()),
         "touch" => {
-            news::tell(News::Resource(offers::WATCHED.to_owned()));
+            changes::tell(ChangeNotice::Resource(offers::WATCHED.to_owned()));
             content::text("touched")
         }
         "raw" => return Some(raw(arguments)),
@@ -61,29 +61,29 @@ fn is_grown(name: &str, count: usize) -> bool {
 }
 
 /// A result to the letter.
-fn raw(arguments: &Value) -> Answer {
+fn raw(arguments: &Value) -> RpcAnswer {
     match arguments["result"].as_str() {
-        Some(text) => Answer::Text(text.to_owned()),
-        None => Answer::refuse(INVALID_PARAMS, "`result` is missing"),
+        Some(text) => RpcAnswer::Text(text.to_owned()),
+        None => RpcAnswer::refuse(INVALID_PARAMS, "`result` is missing"),
     }
 }
 
-fn refuse(arguments: &Value) -> Answer {
-    Answer::Refusal {
+fn refuse(arguments: &Value) -> RpcAnswer {
+    RpcAnswer::Refusal {
         code: arguments["code"].as_i64().unwrap_or(INVALID_PARAMS),
         message: arguments["message"].as_str().unwrap_or_default().to_owned(),
         data: arguments.get("data").cloned(),
     }
 }
 
-async fn logging(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> Value {
+async fn logging(exchange: &Exchange, incoming: &IncomingMessage, spoken: &MessageEra) -> Value {
     let least = match spoken {
         // Who does not say that it wants messages gets none.
-        Speech::Modern => incoming
+        MessageEra::Modern => incoming
             .meta("io.modelcontextprotocol/logLevel")
             .map(|level| level.as_str().unwrap_or("debug").to_owned()),
-        Speech::Legacy(_) => {
-            Some(news::level(&exchange.conversation).unwrap_or_else(|| "debug".to_owned()))
+        MessageEra::Legacy(_) => {
+            Some(changes::level(&exchange.conversation).unwrap_or_else(|| "debug".to_owned()))
         }
     };
     let place = |level: &str| LEVELS.iter().position(|known| *known == level).unwrap_or(0);
@@ -101,7 +101,7 @@ async fn logging(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> V
     content::text("Tool with logging executed")
 }
 
-async fn progress(exchange: &Exchange, incoming: &Incoming) -> Value {
+async fn progress(exchange: &Exchange, incoming: &IncomingMessage) -> Value {
     let token = incoming.meta("progressToken");
     for (number, done) in [0, 50, 100].into_iter().enumerate() {
         if number > 0 {

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::super::speech::Speech;
+use super::super::message_era::MessageEra;
 use super::super::state::Exchange;
 use super::rounds::Rounds;
-use super::{asks, offers, schemas};
-use crate::message::{Answer, INVALID_PARAMS, Incoming};
+use super::{offers, questions, schemas};
+use crate::message::{INVALID_PARAMS, IncomingMessage, RpcAnswer};
 
 const ASKING: &str = "test_input_required_result_prompt";
 
@@ -28,13 +28,18 @@ pub(super) fn definitions(grown: usize) -> Vec<Value> {
     prompts
 }
 
-pub(super) async fn get(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> Answer {
+pub(super) async fn get(
+    exchange: &Exchange,
+    incoming: &IncomingMessage,
+    spoken: &MessageEra,
+) -> RpcAnswer {
     let name = incoming.text("name").unwrap_or_default();
     let said = |key: &str| incoming.arguments()[key].as_str().unwrap_or_default().to_owned();
     let messages = match name {
         "test_simple_prompt" => vec![text("This is a simple prompt for testing.")],
         "test_prompt_with_arguments" => {
-            let (first, second) = (said("arg1"), said("arg2"));
+            let first = said("arg1");
+            let second = said("arg2");
             vec![text(&format!("Prompt with arguments: arg1='{first}', arg2='{second}'"))]
         }
         "test_prompt_with_embedded_resource" => {
@@ -51,17 +56,17 @@ pub(super) async fn get(exchange: &Exchange, incoming: &Incoming, spoken: &Speec
         }
         ASKING => {
             let question = "What context should the prompt use?";
-            let ask = asks::form("user_context", question, &schemas::text("context"));
-            let rounds = Rounds::new(ASKING, vec![vec![ask]], told);
+            let ask = questions::form("user_context", question, &schemas::text("context"));
+            let rounds = Rounds::new(ASKING, vec![vec![ask]], answer_message);
             return rounds.run(exchange, incoming, spoken).await;
         }
         other if other.starts_with("grown_prompt_") => vec![text(other)],
-        other => return Answer::refuse(INVALID_PARAMS, format!("unknown prompt `{other}`")),
+        other => return RpcAnswer::refuse(INVALID_PARAMS, format!("unknown prompt `{other}`")),
     };
-    Answer::Result(json!({ "messages": messages }))
+    RpcAnswer::Result(json!({ "messages": messages }))
 }
 
-fn told(said: &Value) -> Value {
+fn answer_message(said: &Value) -> Value {
     json!({"messages": [text(&format!("The answers were {said}"))]})
 }
 

@@ -7,10 +7,10 @@ use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 
 use super::super::content;
-use super::super::speech::Speech;
+use super::super::message_era::MessageEra;
 use super::super::state::Exchange;
-use super::asks::{self, Ask};
-use crate::message::{Answer, INVALID_PARAMS, Incoming, META_CAPABILITIES};
+use super::questions::{self, ClientQuestion};
+use crate::message::{INVALID_PARAMS, IncomingMessage, META_CAPABILITIES, RpcAnswer};
 
 const MISSING_CAPABILITY: i64 = -32021;
 
@@ -18,77 +18,81 @@ const MISSING_CAPABILITY: i64 = -32021;
 #[derive(Debug)]
 pub(super) struct Rounds {
     name: String,
-    rounds: Vec<Vec<Ask>>,
+    rounds: Vec<Vec<ClientQuestion>>,
     result: fn(&Value) -> Value,
 }
 
 /// Nothing for a tool that asks nothing; a refusal where the client cannot be asked.
-pub(super) fn of_tool(
+pub(super) fn rounds_for_tool(
     name: &str,
-    incoming: &Incoming,
-    spoken: &Speech,
-) -> Option<Result<Rounds, Answer>> {
-    let mut rounds = asks::of_tool(name, incoming.arguments())?;
-    if *spoken == Speech::Modern {
+    incoming: &IncomingMessage,
+    spoken: &MessageEra,
+) -> Option<Result<Rounds, RpcAnswer>> {
+    let mut rounds = questions::tool_questions(name, incoming.arguments())?;
+    if *spoken == MessageEra::Modern {
         let can = incoming.meta(META_CAPABILITIES).unwrap_or(&Value::Null);
-        let lacks = |ask: &Ask| can.get(ask.capability()).is_none();
+        let lacks = |ask: &ClientQuestion| can.get(ask.capability()).is_none();
         if name == "test_input_required_result_capabilities" {
             rounds.iter_mut().for_each(|round| round.retain(|ask| !lacks(ask)));
         }
         if let Some(missing) = rounds.iter().flatten().find(|ask| lacks(ask)) {
             let capability = missing.capability();
-            return Some(Err(Answer::Refusal {
+            return Some(Err(RpcAnswer::Refusal {
                 code: MISSING_CAPABILITY,
                 message: format!("the client did not declare `{capability}`"),
                 data: Some(json!({"requiredCapabilities": {capability: {}}})),
             }));
         }
     }
-    Some(Ok(Rounds::new(name, rounds, told)))
+    Some(Ok(Rounds::new(name, rounds, answer_content)))
 }
 
-fn told(said: &Value) -> Value {
+fn answer_content(said: &Value) -> Value {
     content::text(format!("state-ok, the answers were {said}"))
 }
 
 impl Rounds {
-    pub(super) fn new(name: &str, rounds: Vec<Vec<Ask>>, result: fn(&Value) -> Value) -> Self {
+    pub(super) fn new(
+        name: &str,
+        rounds: Vec<Vec<ClientQuestion>>,
+        result: fn(&Value) -> Value,
+    ) -> Self {
         Self { name: name.to_owned(), rounds, result }
     }
 
     pub(super) async fn run(
         &self,
         exchange: &Exchange,
-        incoming: &Incoming,
-        spoken: &Speech,
-    ) -> Answer {
+        incoming: &IncomingMessage,
+        spoken: &MessageEra,
+    ) -> RpcAnswer {
         match spoken {
-            Speech::Modern => self.go_on(incoming),
-            Speech::Legacy(_) => self.ask_all(exchange).await,
+            MessageEra::Modern => self.continue_round(incoming),
+            MessageEra::Legacy(_) => self.ask_all(exchange).await,
         }
     }
 
     /// Takes the answers to one round and asks the next one, or ends.
-    fn go_on(&self, incoming: &Incoming) -> Answer {
+    fn continue_round(&self, incoming: &IncomingMessage) -> RpcAnswer {
         let at = match incoming.text("requestState") {
             None => 0,
             Some(state) => match (0..self.rounds.len()).find(|at| self.state(*at) == state) {
                 Some(at) => at,
-                None => return Answer::refuse(INVALID_PARAMS, "`requestState` is not ours"),
+                None => return RpcAnswer::refuse(INVALID_PARAMS, "`requestState` is not ours"),
             },
         };
         let said = incoming.params.get("inputResponses").unwrap_or(&Value::Null);
         let round = self.rounds.get(at).map(Vec::as_slice).unwrap_or_default();
         if !round.iter().all(|ask| said.get(ask.key).is_some_and(Value::is_object)) {
-            return self.asked(at);
+            return self.question(at);
         }
         if at + 1 < self.rounds.len() {
-            return self.asked(at + 1);
+            return self.question(at + 1);
         }
-        Answer::Result((self.result)(said))
+        RpcAnswer::Result((self.result)(said))
     }
 
-    fn asked(&self, at: usize) -> Answer {
+    fn question(&self, at: usize) -> RpcAnswer {
         let round = self.rounds.get(at).map(Vec::as_slice).unwrap_or_default();
         let requests: Map<String, Value> = round
             .iter()
@@ -101,7 +105,7 @@ impl Rounds {
         if self.name.contains("_state") || self.rounds.len() > 1 || round.len() > 1 {
             result["requestState"] = json!(self.state(at));
         }
-        Answer::Result(result)
+        RpcAnswer::Result(result)
     }
 
     /// Known only to this process, so that nobody can make one up.
@@ -111,7 +115,7 @@ impl Rounds {
         format!("round-{at}-{seal:016x}")
     }
 
-    async fn ask_all(&self, exchange: &Exchange) -> Answer {
+    async fn ask_all(&self, exchange: &Exchange) -> RpcAnswer {
         let mut said = Map::new();
         for round in &self.rounds {
             let asked = round
@@ -125,8 +129,8 @@ impl Rounds {
             }
         }
         if said.is_empty() {
-            return Answer::Result(content::failure("the client answered nothing"));
+            return RpcAnswer::Result(content::failure("the client answered nothing"));
         }
-        Answer::Result((self.result)(&Value::Object(said)))
+        RpcAnswer::Result((self.result)(&Value::Object(said)))
     }
 }

@@ -1,0 +1,148 @@
+//! How a call ended, in words for the model.
+
+use switchboard_core::{Outcome, OutcomeKind, Reply};
+use switchboard_prompting::{Image, ModelContent, Vision, for_model, strip_smuggled};
+use switchboard_store::VerdictWord;
+use switchboard_text::truncate_middle;
+
+use crate::own_tools::lines;
+use crate::turn::{CallEnd, CallKind, Consent};
+
+/// Reasons of `not_sent` that are the model's own fault.
+const MISTAKES: [&str; 4] = ["unknown_server", "not_listed", "bad_arguments", "not_an_object"];
+
+/// What is known of a call that has ended.
+pub(crate) struct CallFacts<'a> {
+    pub(crate) outcome: &'a Outcome,
+    pub(crate) wanted: CallKind,
+    pub(crate) verdict: Option<VerdictWord>,
+    pub(crate) call: Option<String>,
+    pub(crate) milliseconds: u64,
+    /// The arguments that a person put in place of the model's.
+    pub(crate) edited: Option<String>,
+}
+
+/// What a model is told, and the whole text where that is too long for it.
+pub(crate) struct ModelReport {
+    pub(crate) ended: CallEnd,
+    pub(crate) whole: Option<String>,
+}
+
+/// What the model is told of a call, with at most `limit` bytes of a result.
+pub(crate) fn report_call(known: &CallFacts<'_>, limit: usize, handle: &str) -> ModelReport {
+    let outcome = known.outcome;
+    let (mut text, images) = outcome_text(outcome, known.wanted);
+    let mut whole = None;
+    if let Some(short) = truncate_middle(&text, limit) {
+        let first = lines(short.head).count();
+        let last = lines(&text).count();
+        let cut = format!(
+            "{}\n\n[{} of {} bytes are left out here, after line {first} of {last}. Read on with \
+             `read_result`, result `{handle}`, from line {first}.]\n\n{}",
+            short.head, short.omitted_bytes, short.total_bytes, short.tail
+        );
+        whole = Some(std::mem::replace(&mut text, cut));
+    }
+    if let Some(arguments) = &known.edited {
+        text = format!("[The user changed the arguments to {arguments}.]\n\n{text}");
+    }
+    let ended = CallEnd {
+        outcome: outcome.kind,
+        text,
+        origin: None,
+        images,
+        consent: match known.verdict {
+            // Nobody was there to be asked.
+            _ if outcome.kind == OutcomeKind::Denied => Consent::NotNeeded,
+            Some(VerdictWord::Allow) => Consent::Rule,
+            Some(VerdictWord::Ask) => Consent::Person,
+            Some(VerdictWord::Deny) | None => Consent::NotNeeded,
+        },
+        mistake: outcome.kind == OutcomeKind::NotSent
+            && outcome.reason.as_deref().is_some_and(|reason| MISTAKES.contains(&reason)),
+        call: known.call.clone(),
+        milliseconds: known.milliseconds,
+    };
+    ModelReport { ended, whole }
+}
+
+fn outcome_text(outcome: &Outcome, wanted: CallKind) -> (String, Vec<Image>) {
+    let message = outcome.message.as_deref().unwrap_or("no reason was given");
+    // What a person could type or switch on is no help to a model.
+    let hint = outcome.hint.as_deref().filter(|_| outcome.kind != OutcomeKind::Denied);
+    let hint = hint.filter(|hint| !hint.contains("`switchboard "));
+    let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
+    let is_hook = outcome.reason.as_deref() == Some("hook");
+    let text = match outcome.kind {
+        OutcomeKind::Denied if is_hook => format!(
+            "Not run, because it is not allowed: {message}. Do not try to get the same done in \
+             another way."
+        ),
+        OutcomeKind::Ok | OutcomeKind::ToolError => return result(outcome, wanted),
+        // What breaks its own promise is for a person to look at: the record has it.
+        OutcomeKind::InvalidOutput => format!(
+            "The call ran, but its result is not given to you: {message}.{hint} The user can see \
+             it in the record. Do not call it again for that alone."
+        ),
+        OutcomeKind::Rejected => rejection_text(outcome.message.as_deref()),
+        OutcomeKind::Denied => format!("Not run, because it is not allowed: {message}.{hint}"),
+        OutcomeKind::NotSent => format!("Nothing was called: {message}.{hint}"),
+        OutcomeKind::Refused => {
+            format!("The server turned the call down and did not run it: {message}.{hint}")
+        }
+        OutcomeKind::Failed => format!("The call failed: {message}.{hint}"),
+        OutcomeKind::Unknown => format!(
+            "It is not known whether this ran: {message}. If it changes something, find out what \
+             happened before you try it again."
+        ),
+        OutcomeKind::Cancelled => {
+            format!(
+                "Given up before it ended: {message}. If it had begun by then, it may have run in part."
+            )
+        }
+    };
+    // An error's words are the server's as much as a result's are; a person's stay as they are.
+    let text = if outcome.kind == OutcomeKind::Rejected { text } else { without_hidden(text) };
+    (text, Vec::new())
+}
+
+/// The text without hidden characters, and with a note where there were some.
+fn without_hidden(mut text: String) -> String {
+    let removed = strip_smuggled(&mut text);
+    with_hidden_note(text, removed)
+}
+
+fn with_hidden_note(text: String, hidden_removed: usize) -> String {
+    if hidden_removed == 0 {
+        return text;
+    }
+    format!("[{hidden_removed} hidden characters were taken out.]\n\n{text}")
+}
+
+fn result(outcome: &Outcome, wanted: CallKind) -> (String, Vec<Image>) {
+    let bytes = outcome.result.clone().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let reply = match wanted {
+        CallKind::Tool => Reply::from_json(&text),
+        CallKind::Resource => Reply::from_resource_json(&text),
+    };
+    let ModelContent { text, images, hidden_removed } = match reply {
+        // Pictures are kept for a model that can look at them, be it a later one.
+        Ok(reply) => for_model(&reply, Vision::Yes),
+        Err(problem) => ModelContent {
+            text: format!("The result cannot be read: {problem}."),
+            ..Default::default()
+        },
+    };
+    (with_hidden_note(text, hidden_removed), images)
+}
+
+fn rejection_text(feedback: Option<&str>) -> String {
+    match feedback.map(str::trim).filter(|feedback| !feedback.is_empty()) {
+        None => "The user did not want this call to run.".to_owned(),
+        Some(feedback) => format!(
+            "The user did not want this call to run, and says what to do instead:\n\
+             <feedback>\n{feedback}\n</feedback>"
+        ),
+    }
+}

@@ -1,0 +1,380 @@
+//! Drives a conversation: keeps each input, steps, and brings about what is to be done.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use switchboard_prompting::{ModelError, StableOrder};
+use switchboard_store::{SessionId, SessionLock};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::call_runner::{CallRunner, CallStart};
+use crate::conversation::{ConversationParts, DriverCommand, limits};
+use crate::event::Event;
+use crate::notices::ServerNotices;
+use crate::request::request;
+use crate::stream::{ModelQuestion, PartialAnswer};
+use crate::tool_offer::ToolOffer;
+use crate::turn::{
+    Failure, Interruption, LimitDecision, Phase, TurnCallKind, TurnEffect, TurnEnd, TurnEntry,
+    TurnInput, TurnState, before_last_turn, replay, step,
+};
+use crate::{journal, stream};
+
+/// Something under way; its end is an input, unless it was given up.
+type Work = Pin<Box<dyn Future<Output = Option<FinishedWork>> + Send>>;
+
+/// The end of something that was under way.
+struct FinishedWork {
+    input: TurnInput,
+    /// The question that it answers; an answer to an older one does not count.
+    question: Option<u64>,
+}
+
+/// The task of one conversation.
+pub(crate) struct Driver {
+    parts: ConversationParts,
+    session: SessionId,
+    entries: Vec<TurnEntry>,
+    state: TurnState,
+    events: mpsc::Sender<Event>,
+    order: StableOrder,
+    offer: Option<Arc<ToolOffer>>,
+    notices: ServerNotices,
+    under_way: FuturesUnordered<Work>,
+    stop: CancellationToken,
+    /// What the model is asked, or was asked last.
+    question: ModelQuestion,
+    /// How many questions there were: to the model, or for a summary.
+    questions: u64,
+    /// How much the person has said since the start.
+    said: u64,
+    /// Nobody else goes on with the conversation meanwhile.
+    _held: SessionLock,
+    /// Whether what is brought about next may have been begun by a process that died.
+    since: CallStart,
+}
+
+/// The conversation cannot be kept, so it cannot go on.
+struct PersistError;
+
+impl Driver {
+    pub(crate) fn new(
+        parts: ConversationParts,
+        session: SessionId,
+        entries: Vec<TurnEntry>,
+        events: mpsc::Sender<Event>,
+        held: SessionLock,
+    ) -> Self {
+        let notices = ServerNotices::watch(&parts.host, events.clone());
+        Self {
+            state: replay(entries.clone()),
+            parts,
+            session,
+            entries,
+            events,
+            order: StableOrder::new(),
+            offer: None,
+            notices,
+            under_way: FuturesUnordered::new(),
+            stop: CancellationToken::new(),
+            question: ModelQuestion::default(),
+            questions: 0,
+            said: 0,
+            _held: held,
+            since: CallStart::Now,
+        }
+    }
+
+    pub(crate) async fn run(mut self, mut commands: mpsc::Receiver<DriverCommand>) {
+        if self.begin().await.is_err() {
+            return;
+        }
+        loop {
+            let kept = tokio::select! {
+                command = commands.recv() => match command {
+                    Some(command) => self.handle_command(command).await,
+                    None => break,
+                },
+                Some(ended) = self.under_way.next(), if !self.under_way.is_empty() => match ended {
+                    Some(ended) => self.handle_finished(ended).await,
+                    None => Ok(()),
+                },
+            };
+            if kept.is_err() {
+                break;
+            }
+        }
+        self.finish().await;
+    }
+
+    async fn begin(&mut self) -> Result<(), PersistError> {
+        let steps = self.state.number;
+        let model = self.parts.model.info().profile.clone();
+        self.emit(Event::Session { session: self.session.to_string(), model, steps }).await;
+        let limits = limits(&self.parts.settings, self.parts.model.as_ref());
+        let pending = self.state.pending();
+        if self.entries.is_empty() || self.state.limits != limits {
+            self.record_input(TurnInput::Began { limits }).await?;
+        }
+        self.since = CallStart::AnotherProcess;
+        for effect in pending {
+            self.perform(effect).await?;
+        }
+        self.since = CallStart::Now;
+        Ok(())
+    }
+
+    async fn handle_finished(&mut self, finished: FinishedWork) -> Result<(), PersistError> {
+        if finished.question.is_some_and(|question| question != self.questions) {
+            return Ok(());
+        }
+        self.record_input(finished.input).await
+    }
+
+    async fn handle_command(&mut self, command: DriverCommand) -> Result<(), PersistError> {
+        match command {
+            DriverCommand::Say(text, images) => {
+                self.said += 1;
+                if self.entries.iter().all(|entry| !matches!(entry.input, TurnInput::Said { .. })) {
+                    // Only for lists; the conversation does not depend on it.
+                    let words: String = text.chars().take(80).collect();
+                    self.parts.sessions.set_opening(&self.session, &words).await.ok();
+                }
+                self.record_input(TurnInput::Said { text, images }).await
+            }
+            DriverCommand::Decide(decision) => self.decide(decision).await,
+            DriverCommand::Cancel => {
+                let heard = match self.state.phase {
+                    Phase::Thinking => self.question.heard.text(),
+                    Phase::Idle
+                    | Phase::Calling(_)
+                    | Phase::Asking(_)
+                    | Phase::Compacting { .. } => String::new(),
+                };
+                // An answer that is ready at this moment comes too late.
+                self.questions += 1;
+                self.record_input(TurnInput::Cancelled(Interruption { heard })).await
+            }
+            DriverCommand::Retry => {
+                self.record_input(TurnInput::Retried).await?;
+                if self.state.is_idle() {
+                    let text = "there is nothing to ask again".to_owned();
+                    self.emit(Event::Warning { text, hint: None }).await;
+                    self.end(TurnEnd::Done).await;
+                }
+                Ok(())
+            }
+            DriverCommand::Undo(told) => {
+                let undone = self.undo().await?;
+                // Whoever asked may have gone.
+                told.send(undone).ok();
+                Ok(())
+            }
+            DriverCommand::Use(model) => {
+                let limits = limits(&self.parts.settings, model.as_ref());
+                let profile = model.info().profile.clone();
+                self.parts.model = model;
+                self.parts.sessions.set_model(&self.session, &profile).await.ok();
+                self.record_input(TurnInput::Began { limits }).await
+            }
+        }
+    }
+
+    async fn decide(&mut self, decision: LimitDecision) -> Result<(), PersistError> {
+        if matches!(self.state.phase, Phase::Asking(_)) {
+            return self.record_input(TurnInput::Decided { decision }).await;
+        }
+        Ok(())
+    }
+
+    /// Takes the last turn back; tells whether there was one that could be.
+    async fn undo(&mut self) -> Result<bool, PersistError> {
+        let before = before_last_turn(&self.entries).filter(|_| self.state.is_idle());
+        let Some(to) = before else { return Ok(false) };
+        self.record_input(TurnInput::Undone { to }).await?;
+        self.state = replay(self.entries.clone());
+        Ok(true)
+    }
+
+    /// Keeps an input, steps, and brings about what follows from it.
+    async fn record_input(&mut self, input: TurnInput) -> Result<(), PersistError> {
+        let number = self.state.number + 1;
+        let (kind, body) = journal::encode(&input);
+        if let Err(error) = self.parts.sessions.append(&self.session, number, &kind, body).await {
+            let message = format!("the conversation cannot be kept: {error}");
+            self.end(TurnEnd::NotKept { message, hint: error.hint() }).await;
+            return Err(PersistError);
+        }
+        self.announce(&input, number).await;
+        self.entries.push(TurnEntry { number, input: input.clone() });
+        let (state, effects) = step(std::mem::take(&mut self.state), input);
+        self.state = state;
+        for effect in effects {
+            Box::pin(self.perform(effect)).await?;
+        }
+        Ok(())
+    }
+
+    /// Tells the face what happened, where the work itself has not told already.
+    async fn announce(&mut self, input: &TurnInput, number: u64) {
+        match input {
+            TurnInput::Answered(answer) => {
+                let stop = answer.stop.clone();
+                let usage = answer.usage;
+                self.emit(Event::Answered { stop, usage, step: number }).await;
+                for (slot, asked) in answer.asked.iter().enumerate() {
+                    if let TurnCallKind::Mistake { message } = &asked.what {
+                        self.emit(Event::Mistake { slot, text: message.clone() }).await;
+                    }
+                }
+            }
+            TurnInput::Ended { slot, end } => {
+                self.emit(Event::Ended {
+                    slot: *slot,
+                    outcome: end.outcome,
+                    text: end.text.clone(),
+                    images: end.images.len(),
+                    consent: end.consent,
+                    call: end.call.clone(),
+                    milliseconds: end.milliseconds,
+                })
+                .await;
+            }
+            TurnInput::Compacted { upto, summary, .. } => {
+                self.emit(Event::Compacted { messages: *upto, summary: summary.clone() }).await;
+            }
+            TurnInput::Began { .. }
+            | TurnInput::Said { .. }
+            | TurnInput::NoAnswer(_)
+            | TurnInput::Decided { .. }
+            | TurnInput::Cancelled(_)
+            | TurnInput::Retried
+            | TurnInput::Undone { .. } => {}
+        }
+    }
+
+    async fn perform(&mut self, effect: TurnEffect) -> Result<(), PersistError> {
+        match effect {
+            TurnEffect::AskModel => self.ask_model().await,
+            TurnEffect::Run { slot } => self.run_slot(slot).await,
+            TurnEffect::LeaveOut { slot, outcome, text } => {
+                self.emit(Event::LeftOut { slot, outcome, text }).await;
+            }
+            TurnEffect::AskPerson(limit) => self.emit(Event::Limit(limit)).await,
+            TurnEffect::Compact { upto } => self.compact(upto),
+            TurnEffect::StopAll => {
+                self.stop.cancel();
+                self.stop = CancellationToken::new();
+            }
+            TurnEffect::End(end) => self.end(end).await,
+        }
+        Ok(())
+    }
+
+    async fn ask_model(&mut self) {
+        let offer = self.new_offer();
+        let request = request(&offer, &self.state.messages);
+        self.emit(Event::Asking { tokens: self.state.fill.max(offer.plan.tokens) }).await;
+        self.questions += 1;
+        self.question =
+            ModelQuestion { heard: PartialAnswer::default(), step: self.state.number + 1 };
+        let model = Arc::clone(&self.parts.model);
+        let events = self.events.clone();
+        let question = self.question.clone();
+        let stop = self.stop.clone();
+        let number = self.questions;
+        self.under_way.push(Box::pin(async move {
+            let asking = stream::stream(model.as_ref(), &request, &offer, &events, &question);
+            let input = match stop.run_until_cancelled(asking).await? {
+                Ok(answer) => TurnInput::Answered(Box::new(answer)),
+                Err(error) => TurnInput::NoAnswer(failure(error)),
+            };
+            Some(FinishedWork { input, question: Some(number) })
+        }));
+    }
+
+    /// One step holds one lease: what was advertised is what runs.
+    fn new_offer(&mut self) -> Arc<ToolOffer> {
+        let lease = self.parts.host.lease();
+        let about = self.parts.model.info();
+        let several = self.state.limits.calls;
+        let settings = &self.parts.settings;
+        let offer = Arc::new(ToolOffer::new(lease, about, settings, several, &mut self.order));
+        self.offer = Some(Arc::clone(&offer));
+        offer
+    }
+
+    async fn run_slot(&mut self, slot: usize) {
+        let offer = match &self.offer {
+            Some(offer) => Arc::clone(offer),
+            None => self.new_offer(),
+        };
+        let Phase::Calling(calling) = &self.state.phase else { return };
+        let Some(asked) = calling.slots.get(slot).map(|slot| slot.asked.clone()) else { return };
+        let number = calling.number;
+        let given_up = calling.cancelled;
+        let from = match &asked.what {
+            TurnCallKind::Call { server, target, .. } => Some((server.clone(), target.clone())),
+            TurnCallKind::Own | TurnCallKind::Mistake { .. } => None,
+        };
+        let runner = CallRunner {
+            from,
+            parts: self.parts.clone(),
+            session: self.session.clone(),
+            offer,
+            events: self.events.clone(),
+            notices: self.notices.clone(),
+            stop: self.stop.child_token(),
+            since: self.since,
+            given_up,
+            number,
+            slot,
+        };
+        runner.announce(&asked).await;
+        self.under_way.push(Box::pin(async move {
+            let end = Box::new(runner.run(asked).await);
+            Some(FinishedWork { input: TurnInput::Ended { slot, end }, question: None })
+        }));
+    }
+
+    fn compact(&mut self, upto: usize) {
+        let messages = self.state.messages.get(..upto).unwrap_or_default().to_vec();
+        let handle = crate::turn::window::history_handle(self.state.cuts + 1);
+        self.questions += 1;
+        let parts = self.parts.clone();
+        let session = self.session.clone();
+        let stop = self.stop.clone();
+        let number = self.questions;
+        self.under_way.push(Box::pin(async move {
+            let work = crate::compact::summary(&parts, &session, &handle, &messages);
+            let (summary, handle) = stop.run_until_cancelled(work).await?;
+            let input = TurnInput::Compacted { upto, summary, handle };
+            Some(FinishedWork { input, question: Some(number) })
+        }));
+    }
+
+    async fn end(&mut self, end: TurnEnd) {
+        let usage = self.state.usage;
+        let step = self.state.number;
+        let said = self.said;
+        self.emit(Event::TurnEnded { end, usage, step, said }).await;
+    }
+
+    /// Calls that still run are given up, and waited for so that the record has their end.
+    async fn finish(mut self) {
+        self.stop.cancel();
+        while self.under_way.next().await.is_some() {}
+    }
+
+    async fn emit(&mut self, event: Event) {
+        // A face that has gone needs to hear nothing; everything is kept all the same.
+        self.events.send(event).await.ok();
+    }
+}
+
+fn failure(error: ModelError) -> Failure {
+    Failure { trouble: error.kind, message: error.message, hint: error.hint }
+}

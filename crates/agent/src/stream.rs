@@ -1,0 +1,178 @@
+//! Listens to an answer: passes the words on as they come, and finds out what is asked for.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use switchboard_prompting::{
+    MessageParser, MessagePiece, Model, ModelAnswer, ModelDelta, ModelError, ModelRequest,
+    VendorMessage,
+};
+use tokio::sync::mpsc;
+
+use crate::event::Event;
+use crate::tool_offer::{ToolOffer, is_vendor_safe};
+use crate::turn::{TurnAnswer, TurnCall};
+
+/// What was heard of an answer so far, for when it is interrupted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PartialAnswer(Arc<Mutex<String>>);
+
+impl PartialAnswer {
+    pub(crate) fn text(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn add(&self, text: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
+    }
+
+    fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// A question to the model: what is heard of the answer, and the step it will be kept as.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ModelQuestion {
+    pub(crate) heard: PartialAnswer,
+    pub(crate) step: u64,
+}
+
+impl ModelQuestion {
+    /// A name for a call of the answer that no other call of the conversation has.
+    fn call_id(&self, place: usize) -> String {
+        format!("call_{}_{}", self.step, place + 1)
+    }
+}
+
+/// Asks the model and listens to the end.
+pub(crate) async fn stream(
+    model: &dyn Model,
+    request: &ModelRequest,
+    offer: &ToolOffer,
+    events: &mpsc::Sender<Event>,
+    question: &ModelQuestion,
+) -> Result<TurnAnswer, ModelError> {
+    let (sender, mut deltas) = mpsc::channel(64);
+    let mut listener = AnswerListener::new(offer, events, question);
+    let answering = async {
+        let said = model.answer(request, &sender).await;
+        // Ends the listening below.
+        drop(sender);
+        said
+    };
+    let listening = async {
+        while let Some(delta) = deltas.recv().await {
+            listener.take(delta).await;
+        }
+    };
+    let (said, ()) = tokio::join!(answering, listening);
+    Ok(listener.finish(said?, model).await)
+}
+
+struct AnswerListener<'a> {
+    offer: &'a ToolOffer,
+    events: &'a mpsc::Sender<Event>,
+    question: &'a ModelQuestion,
+    /// For a model that calls in its text.
+    parser: Option<MessageParser>,
+    asked: Vec<TurnCall>,
+}
+
+impl<'a> AnswerListener<'a> {
+    fn new(
+        offer: &'a ToolOffer,
+        events: &'a mpsc::Sender<Event>,
+        question: &'a ModelQuestion,
+    ) -> Self {
+        Self { offer, events, question, parser: parser(offer), asked: Vec::new() }
+    }
+
+    async fn take(&mut self, delta: ModelDelta) {
+        match delta {
+            ModelDelta::Text(text) => {
+                self.question.heard.add(&text);
+                let pieces: Vec<MessagePiece> = match &mut self.parser {
+                    Some(parser) => parser.push(&text).collect(),
+                    None => vec![MessagePiece::Text(text)],
+                };
+                self.pieces(pieces).await;
+            }
+            ModelDelta::Thinking(text) => self.emit(Event::Thinking { text }).await,
+            ModelDelta::Call { name } => self.emit(Event::Writing { target: name }).await,
+            ModelDelta::Waiting { delay, why } => self.emit(Event::backing_off(delay, why)).await,
+            ModelDelta::Restarted { why } => {
+                self.question.heard.clear();
+                self.asked.clear();
+                self.parser = parser(self.offer);
+                self.emit(Event::Again { why }).await;
+            }
+        }
+    }
+
+    async fn finish(mut self, said: ModelAnswer, model: &dyn Model) -> TurnAnswer {
+        // Not every vendor streams everything; the whole answer is the truth.
+        let heard = self.question.heard.text();
+        match said.text.strip_prefix(heard.as_str()) {
+            Some("") => {}
+            Some(rest) => self.take(ModelDelta::Text(rest.to_owned())).await,
+            None => {
+                let why = "the whole answer is not what came piece by piece".to_owned();
+                self.take(ModelDelta::Restarted { why }).await;
+                self.take(ModelDelta::Text(said.text.clone())).await;
+            }
+        }
+        if let Some(parser) = self.parser.take() {
+            self.pieces(parser.finish()).await;
+        }
+        let spoilt = said.calls.iter().any(|call| !is_vendor_safe(&call.name));
+        for call in said.calls {
+            let id = self.question.call_id(self.asked.len());
+            self.asked.push(self.offer.call_from_native(id, call));
+        }
+        let about = model.info();
+        // The vendor's own form holds a name that it would not take back.
+        let kept = said
+            .vendor_message
+            .filter(|_| !spoilt)
+            .map(|content| VendorMessage { provider: about.provider.clone(), content });
+        TurnAnswer {
+            text: said.text,
+            asked: self.asked,
+            native: self.offer.native,
+            kept,
+            stop: said.stop,
+            usage: said.usage,
+            prompt_tokens: self.offer.plan.tokens,
+            model: about.profile.clone(),
+        }
+    }
+
+    async fn pieces(&mut self, pieces: Vec<MessagePiece>) {
+        for piece in pieces {
+            match piece {
+                MessagePiece::Text(text) => self.emit(Event::Text { text }).await,
+                MessagePiece::Started { server, tool, .. } => {
+                    let parts: Vec<String> = [server, tool].into_iter().flatten().collect();
+                    self.emit(Event::Writing { target: parts.join("/") }).await;
+                }
+                MessagePiece::Call(call) => {
+                    let id = self.question.call_id(self.asked.len());
+                    self.asked.push(self.offer.call_from_text(id, call));
+                }
+                MessagePiece::Refused { reason, .. } => {
+                    let id = self.question.call_id(self.asked.len());
+                    self.asked.push(ToolOffer::call_from_parse_error(id, &reason));
+                }
+            }
+        }
+    }
+
+    async fn emit(&self, event: Event) {
+        // A face that has gone needs to hear nothing; the answer is kept all the same.
+        self.events.send(event).await.ok();
+    }
+}
+
+fn parser(offer: &ToolOffer) -> Option<MessageParser> {
+    (!offer.native).then(|| MessageParser::new(offer.dialect()))
+}

@@ -1,0 +1,65 @@
+//! Our own wire: a peer without the engine around it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_wire::handshake::{self, Introduction};
+use switchboard_wire::http::{self, Endpoint};
+use switchboard_wire::{Inbound, Peer, Request, WireLimits, stream};
+use tokio::process::Child;
+use tokio::sync::mpsc;
+
+use super::server_process::StdioServer;
+use crate::error::Result;
+use crate::load::LoadClient;
+
+/// As long as a call may take; the engine's own limit by default.
+const CALL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The client.
+#[derive(Clone)]
+pub(super) struct WireClient {
+    peer: Peer,
+    params: Arc<str>,
+    _server: Option<Arc<Child>>,
+}
+
+impl WireClient {
+    pub(super) async fn over_stdio(server: StdioServer, params: String) -> Result<Self> {
+        let (peer, inbound) = stream::start(server.output, server.input, WireLimits::default());
+        let server = Some(Arc::new(server.process));
+        Self::handshake(peer, inbound, params, server).await
+    }
+
+    pub(super) async fn over_http(url: &str, params: String) -> Result<Self> {
+        let limits = WireLimits::default();
+        let client = http::new_client(&limits)?;
+        let (peer, inbound) = http::start(client, Endpoint::new(url, [])?, limits);
+        Self::handshake(peer, inbound, params, None).await
+    }
+
+    async fn handshake(
+        peer: Peer,
+        mut inbound: mpsc::Receiver<Inbound>,
+        params: String,
+        server: Option<Arc<Child>>,
+    ) -> Result<Self> {
+        // The server asks nothing; the queue is kept open for as long as it could.
+        tokio::spawn(async move { while inbound.recv().await.is_some() {} });
+        let us = Introduction {
+            name: "bench".to_owned(),
+            version: "1".to_owned(),
+            capabilities: "{}".to_owned(),
+            extensions: &[],
+        };
+        handshake::initialize(&peer, &us, CALL_TIMEOUT).await?;
+        Ok(Self { peer, params: params.into(), _server: server })
+    }
+}
+
+impl LoadClient for WireClient {
+    async fn call(&self) -> Result<usize> {
+        let request = Request::new("tools/call", &self.params, CALL_TIMEOUT);
+        Ok(self.peer.request(request).await?.bytes().len())
+    }
+}

@@ -1,0 +1,123 @@
+//! Conversations: begins them, says something in them, and tells what they say.
+
+use std::convert::Infallible;
+use std::future::{Ready, ready};
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::IntoResponse as _;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::{StreamExt as _, stream};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use switchboard_agent::turn::LimitDecision;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::body::{ApiResult, parse_body};
+use super::responses::InSession;
+use crate::console::SharedConsole;
+use crate::conversations::ConversationCommand;
+use crate::live::Aside;
+use crate::reply::{self, ApiError};
+
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
+
+/// A conversation that is to begin.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct NewSession {
+    /// The profile of the model, or `provider:model`; the usual one unless told.
+    #[serde(default)]
+    model: String,
+    /// The first words.
+    #[serde(default)]
+    text: String,
+}
+
+/// Begins a conversation, with first words if there are any.
+pub(crate) async fn begin_session(State(console): State<SharedConsole>, body: Bytes) -> ApiResult {
+    let NewSession { model, text } = parse_body(&body)?;
+    let model = Some(model.trim()).filter(|model| !model.is_empty());
+    let session = console.start_conversation(model).await?;
+    if !text.trim().is_empty() {
+        console.send_command(&session, ConversationCommand::Say(text)).await?;
+    }
+    Ok(reply::json(&InSession { session }))
+}
+
+/// What is said in a conversation.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Said {
+    /// The words.
+    text: String,
+}
+
+/// Says something.
+pub(crate) async fn say(
+    State(console): State<SharedConsole>,
+    Path(session): Path<String>,
+    body: Bytes,
+) -> ApiResult {
+    let Said { text } = parse_body(&body)?;
+    if text.trim().is_empty() {
+        return Err(ApiError::unprocessable("there are no words"));
+    }
+    console.send_command(&session, ConversationCommand::Say(text)).await?;
+    Ok(reply::json(&InSession { session }))
+}
+
+/// What is wanted of a conversation.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Directed {
+    /// What to do.
+    #[schemars(extend("enum" = ["cancel", "retry", "go_on", "stop"]))]
+    what: String,
+}
+
+/// Gives up what runs, asks the model again, or answers whether to go on.
+pub(crate) async fn control_session(
+    State(console): State<SharedConsole>,
+    Path(session): Path<String>,
+    body: Bytes,
+) -> ApiResult {
+    let Directed { what } = parse_body(&body)?;
+    let order = match what.as_str() {
+        "cancel" => ConversationCommand::Cancel,
+        "retry" => ConversationCommand::Retry,
+        "go_on" => ConversationCommand::Decide(LimitDecision::GoOn),
+        "stop" => ConversationCommand::Decide(LimitDecision::Stop),
+        other => {
+            let why = format!("`{other}` is nothing that can be done");
+            return Err(
+                ApiError::unprocessable(why).with_hint("`cancel`, `retry`, `go_on` or `stop`")
+            );
+        }
+    };
+    console.send_command(&session, order).await?;
+    Ok(reply::json(&InSession { session }))
+}
+
+/// Tells what happens in a conversation, as it happens.
+pub(crate) fn stream_session(
+    State(console): State<SharedConsole>,
+    Path(session): Path<String>,
+) -> Ready<ApiResult> {
+    let Some(told) = console.talks.subscribe(&session) else {
+        let why = "too many conversations are heard";
+        return ready(Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, why)));
+    };
+    let coming = stream::unfold(told, |mut told| async move {
+        match told.recv().await {
+            Ok(text) => Some((Event::default().data(&*text), told)),
+            Err(RecvError::Lagged(_)) => Some((Aside::Missed { count: None }.to_event(), told)),
+            Err(RecvError::Closed) => None,
+        }
+    });
+    let stop = console.stop.clone();
+    let first = stream::iter([Aside::Hello.to_event()]);
+    let all = first.chain(coming).take_until(async move { stop.cancelled().await });
+    let all = all.map(Ok::<Event, Infallible>);
+    let keep_alive = KeepAlive::new().interval(KEEP_ALIVE_INTERVAL);
+    ready(Ok(Sse::new(all).keep_alive(keep_alive).into_response()))
+}

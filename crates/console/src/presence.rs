@@ -1,0 +1,70 @@
+//! Whether somebody is at the pages, so that a question put there would be seen.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Whoever asked for something so lately is taken to be there.
+const PRESENCE_WINDOW: Duration = Duration::from_secs(60);
+
+/// Whether somebody is at the pages. Clones are handles on the same.
+#[derive(Clone, Debug, Default)]
+pub struct PagePresence(Arc<PagePresenceState>);
+
+#[derive(Debug, Default)]
+struct PagePresenceState {
+    /// Pages that are open and listen.
+    open: AtomicUsize,
+    last: Mutex<Option<Instant>>,
+}
+
+impl PagePresence {
+    /// Whether a page is open, or was asked for just now.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        let last = || *self.0.last.lock().unwrap_or_else(PoisonError::into_inner);
+        self.0.open.load(Ordering::Relaxed) > 0
+            || last().is_some_and(|at| at.elapsed() < PRESENCE_WINDOW)
+    }
+
+    /// A browser that is signed in asked for something.
+    pub(crate) fn touch(&self) {
+        *self.0.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// A page is open until this is dropped.
+    pub(crate) fn open_page(&self) -> OpenPageGuard {
+        self.0.open.fetch_add(1, Ordering::Relaxed);
+        OpenPageGuard(self.clone())
+    }
+}
+
+/// An open page.
+pub(crate) struct OpenPageGuard(PagePresence);
+
+impl Drop for OpenPageGuard {
+    fn drop(&mut self) {
+        self.0.touch();
+        self.0.0.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn somebody_is_there_while_a_page_is_open_and_a_while_longer() {
+        let onlookers = PagePresence::default();
+        assert!(!onlookers.is_active());
+        let one = onlookers.open_page();
+        let other = onlookers.clone().open_page();
+        drop(one);
+        *onlookers.0.last.lock().unwrap() = None;
+        assert!(onlookers.is_active());
+        drop(other);
+        assert!(onlookers.is_active());
+        *onlookers.0.last.lock().unwrap() = Instant::now().checked_sub(PRESENCE_WINDOW);
+        assert!(!onlookers.is_active());
+    }
+}

@@ -1,0 +1,123 @@
+//! Makes a call for a program and tells it everything that happens, to the end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use futures_util::{Stream, stream};
+use switchboard_core::{Face, random};
+use switchboard_host::{CallOptions, SessionScope};
+use switchboard_store::Record;
+use switchboard_wire::Json;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use super::call_event::{CallEnded, Told};
+use super::call_request::WantedCall;
+use super::reviewer::ProgramReviewer;
+use crate::console::SharedConsole;
+use crate::reply::ApiError;
+
+/// A stream that has nothing to say says so this often.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
+/// So many lines wait for a program that reads slowly.
+const MAX_QUEUED_LINES: usize = 64;
+/// So many reports of progress wait; whoever sends more leaves some out.
+const MAX_QUEUED_REPORTS: usize = 64;
+
+/// Begins a call; gives what happens as lines. Whoever stops reading them gives the call up.
+pub(crate) fn start_call(
+    console: &SharedConsole,
+    wanted: &WantedCall,
+    face: Face,
+) -> Result<impl Stream<Item = String> + Send + 'static, ApiError> {
+    let proposed = wanted.to_proposed_call()?;
+    let caller = wanted.caller(face);
+    let name = random::token().ok_or_else(|| ApiError::internal("there is no randomness"))?;
+    let too_many = || {
+        let why = "too many calls are under way";
+        ApiError::new(StatusCode::SERVICE_UNAVAILABLE, why).with_hint("try again later")
+    };
+    let (held, told) = console.lines.open(&name).ok_or_else(too_many)?;
+    let line = Arc::clone(&held.line);
+    let people = Arc::new(ProgramReviewer {
+        line: Arc::clone(&line),
+        whom: wanted.people,
+        limit: wanted.limit(),
+    });
+    let (progress, reports) = mpsc::channel(MAX_QUEUED_REPORTS);
+    let attention = CallOptions {
+        cancel: line.cancel().clone(),
+        progress: Some(progress),
+        reviewer: Some(Arc::clone(&people) as _),
+        asker: Some(people),
+        // Each command is a session of its own, wherever it runs.
+        session: SessionScope::None,
+        task_mode: wanted.task_mode(),
+        ..CallOptions::default()
+    };
+    let host = console.host.clone();
+    // In a task of its own: whoever goes away cancels it, and it comes to its end in order.
+    let calling = tokio::spawn(async move {
+        let record = host.call_with(&host.lease(), proposed, &caller, &attention).await;
+        drop(held);
+        record
+    });
+    let (sender, lines) = mpsc::channel(MAX_QUEUED_LINES);
+    let following = ProgramCallStream { calling, told, reports, cancel: line.cancel().clone() };
+    tokio::spawn(following.run(name, sender));
+    Ok(stream::unfold(lines, |mut lines| async move {
+        let line = lines.recv().await?;
+        Some((line, lines))
+    }))
+}
+
+/// A call that is under way, and what is told of it.
+struct ProgramCallStream {
+    calling: JoinHandle<Record>,
+    told: mpsc::Receiver<Told>,
+    reports: mpsc::Receiver<Json>,
+    cancel: CancellationToken,
+}
+
+impl ProgramCallStream {
+    async fn run(mut self, call: String, lines: mpsc::Sender<String>) {
+        send(&lines, &Told::Began { call }).await;
+        let mut alive = interval(KEEP_ALIVE_INTERVAL);
+        alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        alive.reset();
+        loop {
+            tokio::select! {
+                biased;
+                () = lines.closed(), if !self.cancel.is_cancelled() => self.cancel.cancel(),
+                Some(told) = self.told.recv() => send(&lines, &told).await,
+                Some(report) = self.reports.recv() => send(&lines, &progress_event(&report)).await,
+                record = &mut self.calling => {
+                    while let Ok(told) = self.told.try_recv() {
+                        send(&lines, &told).await;
+                    }
+                    // A call whose task broke has no end to tell: the stream ends without one.
+                    if let Ok(record) = record {
+                        send(&lines, &Told::Ended(CallEnded::from(record))).await;
+                    }
+                    return;
+                }
+                _ = alive.tick() => send(&lines, &Told::Alive).await,
+            }
+        }
+    }
+}
+
+/// Whoever has gone away is noticed by that, not by what is sent.
+async fn send(lines: &mpsc::Sender<String>, told: &Told) {
+    if let Ok(mut line) = serde_json::to_string(told) {
+        line.push('\n');
+        lines.send(line).await.ok();
+    }
+}
+
+fn progress_event(report: &Json) -> Told {
+    Told::Progress { report: serde_json::from_str(report.as_str()).unwrap_or_default() }
+}

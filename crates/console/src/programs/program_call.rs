@@ -1,0 +1,233 @@
+//! The line to a program whose call is under way: what is told there, and what is answered.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use switchboard_store::{Matter, QueuedQuestion, UserDecision};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::call_event::Told;
+
+/// So many calls of programs are under way at once.
+const MAX_OPEN_CALLS: usize = 1_000;
+/// So much is kept for a program that reads slowly.
+const MAX_QUEUED_EVENTS: usize = 256;
+
+/// The lines of all calls that are under way.
+#[derive(Default)]
+pub(crate) struct ProgramCalls(Arc<Mutex<HashMap<String, Arc<ProgramCall>>>>);
+
+/// The line to one program.
+pub(super) struct ProgramCall {
+    told: mpsc::Sender<Told>,
+    cancel: CancellationToken,
+    questions: Mutex<OpenQuestions>,
+}
+
+#[derive(Default)]
+struct OpenQuestions {
+    last: u64,
+    open: BTreeMap<u64, PendingAnswer>,
+}
+
+struct PendingAnswer {
+    is_review: bool,
+    answer: oneshot::Sender<UserDecision>,
+}
+
+/// A line as long as its call is under way.
+pub(super) struct ProgramCallGuard {
+    pub(super) line: Arc<ProgramCall>,
+    name: String,
+    lines: Arc<Mutex<HashMap<String, Arc<ProgramCall>>>>,
+}
+
+/// Why an answer is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AnswerRejection {
+    /// No such call is under way.
+    NoCall,
+    /// The question does not wait any more.
+    Over,
+    /// It is no answer to what was asked.
+    DoesNotFit,
+}
+
+impl ProgramCalls {
+    /// A line under this name, and where what is told comes out; nothing if there are too many.
+    pub(super) fn open(&self, name: &str) -> Option<(ProgramCallGuard, mpsc::Receiver<Told>)> {
+        let (told, received) = mpsc::channel(MAX_QUEUED_EVENTS);
+        let cancel = CancellationToken::new();
+        let questions = Mutex::default();
+        let line = Arc::new(ProgramCall { told, cancel, questions });
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() >= MAX_OPEN_CALLS {
+            return None;
+        }
+        lines.insert(name.to_owned(), Arc::clone(&line));
+        drop(lines);
+        Some((
+            ProgramCallGuard { line, name: name.to_owned(), lines: Arc::clone(&self.0) },
+            received,
+        ))
+    }
+
+    /// Answers a question of a call.
+    pub(crate) fn answer(
+        &self,
+        call: &str,
+        question: u64,
+        given: UserDecision,
+    ) -> Result<(), AnswerRejection> {
+        self.get(call).ok_or(AnswerRejection::NoCall)?.answer(question, given)
+    }
+
+    /// Gives a call up; gives whether there is one.
+    pub(crate) fn give_up(&self, call: &str) -> bool {
+        let line = self.get(call);
+        if let Some(line) = &line {
+            line.cancel.cancel();
+        }
+        line.is_some()
+    }
+
+    fn get(&self, call: &str) -> Option<Arc<ProgramCall>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(call).cloned()
+    }
+}
+
+impl ProgramCall {
+    /// Gives the call up.
+    pub(super) const fn cancel(&self) -> &CancellationToken {
+        &self.cancel
+    }
+
+    /// Tells the program; who is so slow that there is no room misses it.
+    pub(super) fn send(&self, told: Told) {
+        self.told.try_send(told).ok();
+    }
+
+    /// Puts a question there; it is taken back with the future. Nothing when nobody is there.
+    pub(super) async fn ask(
+        &self,
+        asked: QueuedQuestion,
+        anyway: Option<String>,
+    ) -> Option<UserDecision> {
+        let is_review = matches!(asked.matter, Matter::Review(_));
+        let (answer, answered) = oneshot::channel();
+        let question = {
+            let mut questions = self.questions();
+            questions.last += 1;
+            let number = questions.last;
+            questions.open.insert(number, PendingAnswer { is_review, answer });
+            number
+        };
+        let _withdraw = QuestionGuard { line: self, question };
+        self.told.send(Told::Asked { question, asked, anyway }).await.ok()?;
+        answered.await.ok()
+    }
+
+    fn answer(&self, question: u64, given: UserDecision) -> Result<(), AnswerRejection> {
+        let mut questions = self.questions();
+        let open = questions.open.get(&question).ok_or(AnswerRejection::Over)?;
+        let fits = match open.is_review {
+            true => given.clone().into_answer().is_some(),
+            false => given.clone().into_reply().is_some(),
+        };
+        if !fits {
+            return Err(AnswerRejection::DoesNotFit);
+        }
+        let open = questions.open.remove(&question).ok_or(AnswerRejection::Over)?;
+        open.answer.send(given).map_err(|_| AnswerRejection::Over)
+    }
+
+    fn questions(&self) -> MutexGuard<'_, OpenQuestions> {
+        self.questions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Takes a question back that was not answered there.
+struct QuestionGuard<'a> {
+    line: &'a ProgramCall,
+    question: u64,
+}
+
+impl Drop for QuestionGuard<'_> {
+    fn drop(&mut self) {
+        let question = self.question;
+        let was_open = self.line.questions().open.remove(&question).is_some();
+        if was_open {
+            self.line.send(Told::Over { question });
+        }
+    }
+}
+
+impl Drop for ProgramCallGuard {
+    fn drop(&mut self) {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use switchboard_store::{AskMatter, AskedFor};
+    use tokio::time::timeout;
+
+    use super::*;
+
+    fn asked() -> QueuedQuestion {
+        let wanted = AskedFor::Url { url: "https://example.org/".to_owned() };
+        let server = "notes".to_owned();
+        let message = "Go there".to_owned();
+        let matter = Matter::Ask(AskMatter { server, tool: None, message, wanted });
+        QueuedQuestion { matter, call: None, reference: None, caller: None }
+    }
+
+    #[tokio::test]
+    async fn a_question_is_answered_once_with_what_fits_it() {
+        let lines = ProgramCalls::default();
+        let (held, mut told) = lines.open("word").unwrap();
+        let line = Arc::clone(&held.line);
+        let asking = tokio::spawn(async move { line.ask(asked(), None).await });
+        assert!(matches!(told.recv().await, Some(Told::Asked { question: 1, .. })));
+        for (call, question, given, expected) in [
+            ("other", 1, UserDecision::Decline, Err(AnswerRejection::NoCall)),
+            ("word", 2, UserDecision::Decline, Err(AnswerRejection::Over)),
+            ("word", 1, UserDecision::Run, Err(AnswerRejection::DoesNotFit)),
+            ("word", 1, UserDecision::Decline, Ok(())),
+            ("word", 1, UserDecision::Accept(None), Err(AnswerRejection::Over)),
+        ] {
+            assert_eq!(lines.answer(call, question, given), expected, "{call} {question}");
+        }
+        assert_eq!(asking.await.unwrap(), Some(UserDecision::Decline));
+        drop(held);
+        assert!(told.try_recv().is_err(), "what was answered there is not taken back");
+        assert_eq!(lines.answer("word", 1, UserDecision::Decline), Err(AnswerRejection::NoCall));
+    }
+
+    #[tokio::test]
+    async fn a_question_that_nobody_needs_any_more_is_taken_back() {
+        let lines = ProgramCalls::default();
+        let (held, mut told) = lines.open("word").unwrap();
+        let waited = timeout(Duration::from_millis(1), held.line.ask(asked(), None)).await;
+        assert!(waited.is_err(), "{waited:?}");
+        assert!(matches!(told.recv().await, Some(Told::Asked { question: 1, .. })));
+        assert_eq!(told.recv().await, Some(Told::Over { question: 1 }));
+        assert_eq!(lines.answer("word", 1, UserDecision::Decline), Err(AnswerRejection::Over));
+        assert!(lines.give_up("word"));
+        assert!(held.line.cancel().is_cancelled());
+    }
+
+    #[test]
+    fn there_are_only_so_many_lines() {
+        let lines = ProgramCalls::default();
+        let mut held: Vec<_> =
+            (0..MAX_OPEN_CALLS).map(|number| lines.open(&number.to_string()).unwrap()).collect();
+        assert!(lines.open("one more").is_none());
+        held.pop();
+        assert!(lines.open("one more").is_some());
+    }
+}

@@ -1,0 +1,96 @@
+//! How much one visitor may have under way at once, and who may no longer be here.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+/// Everybody who has something under way.
+#[derive(Default)]
+pub(crate) struct ConcurrencyLimits(Mutex<HashMap<Arc<str>, CallerUsage>>);
+
+#[derive(Default)]
+struct CallerUsage {
+    count: usize,
+    over: CancellationToken,
+}
+
+/// Something that a visitor has under way, until it is dropped.
+pub(crate) struct ConcurrencySlot {
+    identity: Arc<str>,
+    over: CancellationToken,
+    callers: Arc<ConcurrencyLimits>,
+}
+
+impl ConcurrencyLimits {
+    /// Counts one more, if there may be one more.
+    pub(crate) fn enter(
+        self: &Arc<Self>,
+        identity: &Arc<str>,
+        limit: usize,
+    ) -> Option<ConcurrencySlot> {
+        let mut all = self.lock();
+        let using = all.entry(Arc::clone(identity)).or_default();
+        if using.count >= limit {
+            return None;
+        }
+        using.count += 1;
+        let over = using.over.clone();
+        Some(ConcurrencySlot { identity: Arc::clone(identity), over, callers: Arc::clone(self) })
+    }
+
+    /// Ends what those have under way who may no longer be here.
+    pub(crate) fn cancel_revoked(&self, holds: impl Fn(&str) -> bool) {
+        for (_, using) in self.lock().iter().filter(|(identity, _)| !holds(identity)) {
+            using.over.cancel();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, CallerUsage>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ConcurrencySlot {
+    /// Is cancelled when the visitor may no longer be here.
+    pub(crate) const fn revoked(&self) -> &CancellationToken {
+        &self.over
+    }
+}
+
+impl Drop for ConcurrencySlot {
+    fn drop(&mut self) {
+        let mut all = self.callers.lock();
+        if let Some(using) = all.get_mut(&self.identity) {
+            using.count -= 1;
+            if using.count == 0 {
+                all.remove(&self.identity);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_visitor_has_so_much_under_way_and_others_have_their_own() {
+        let callers = Arc::new(ConcurrencyLimits::default());
+        let a = "a".into();
+        let b = "b".into();
+        let first = callers.enter(&a, 1);
+        assert_eq!([callers.enter(&a, 1).is_some(), callers.enter(&b, 1).is_some()], [false, true]);
+        drop(first);
+        assert!(callers.enter(&a, 1).is_some());
+        assert_eq!(callers.lock().len(), 0, "nobody is remembered who has nothing under way");
+    }
+
+    #[test]
+    fn what_somebody_has_under_way_ends_with_their_token() {
+        let callers = Arc::new(ConcurrencyLimits::default());
+        let passes = ["a", "b"].map(|name| callers.enter(&name.into(), 9).unwrap());
+        callers.cancel_revoked(|identity| identity == "b");
+        assert_eq!(passes.map(|pass| pass.revoked().is_cancelled()), [true, false]);
+    }
+}

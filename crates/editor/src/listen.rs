@@ -1,0 +1,235 @@
+//! Where the service listens: a Unix socket of its owner alone, or a port of this machine.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Where to listen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListenAddress {
+    /// A Unix socket; without a path, the usual one.
+    Unix(Option<PathBuf>),
+    /// A port of this machine.
+    Tcp(SocketAddr),
+}
+
+/// The text names no place to listen at.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no place to listen at: write `unix:PATH` or `127.0.0.1:PORT`")]
+pub struct BadListenAddress(String);
+
+/// Why nothing listens.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    /// Somebody does already.
+    #[error("another switchboard listens on `{0}`")]
+    Taken(String),
+    /// Something else is there.
+    #[error("`{0}` is there and is no socket")]
+    NoSocket(String),
+    /// Other machines could reach it.
+    #[error("`{0}` can be reached from other machines")]
+    Reachable(SocketAddr),
+    /// There are no Unix sockets here.
+    #[error("there are no Unix sockets on this system")]
+    NoUnix,
+    /// The system refused.
+    #[error("cannot listen on `{place}`: {cause}")]
+    Refused {
+        /// Where.
+        place: String,
+        /// What the system says.
+        cause: io::Error,
+    },
+}
+
+impl FromStr for ListenAddress {
+    type Err = BadListenAddress;
+
+    fn from_str(text: &str) -> Result<Self, BadListenAddress> {
+        match text.strip_prefix("unix:") {
+            Some("") => Ok(Self::Unix(None)),
+            Some(path) => Ok(Self::Unix(Some(PathBuf::from(path)))),
+            None => text.parse().map(Self::Tcp).map_err(|_| BadListenAddress(text.to_owned())),
+        }
+    }
+}
+
+/// A place that is listened at. A socket's file is removed with it.
+pub struct GrpcListener {
+    pub(crate) socket: ListenSocket,
+    place: String,
+    #[cfg(unix)]
+    _file: Option<SocketFile>,
+}
+
+/// What connections come from.
+pub(crate) enum ListenSocket {
+    #[cfg(unix)]
+    Unix(tokio::net::UnixListener),
+    Tcp(tokio::net::TcpListener),
+}
+
+/// The file of a socket, as long as it is this socket's.
+#[cfg(unix)]
+struct SocketFile {
+    path: PathBuf,
+    number: u64,
+}
+
+impl GrpcListener {
+    /// Listens at a place; `usual` is the socket's path where none is given.
+    ///
+    /// # Errors
+    /// When somebody listens there already, other machines could reach it, or the system refuses.
+    pub async fn bind(place: &ListenAddress, usual: &Path) -> Result<Self, ListenError> {
+        match place {
+            ListenAddress::Tcp(address) => Self::tcp(*address).await,
+            ListenAddress::Unix(path) => Self::unix(path.as_deref().unwrap_or(usual)).await,
+        }
+    }
+
+    async fn tcp(address: SocketAddr) -> Result<Self, ListenError> {
+        if !address.ip().is_loopback() {
+            return Err(ListenError::Reachable(address));
+        }
+        let refused = |cause| ListenError::Refused { place: address.to_string(), cause };
+        let listener = tokio::net::TcpListener::bind(address).await.map_err(refused)?;
+        let place = listener.local_addr().map_err(refused)?.to_string();
+        Ok(Self {
+            socket: ListenSocket::Tcp(listener),
+            place,
+            #[cfg(unix)]
+            _file: None,
+        })
+    }
+
+    #[cfg(not(unix))]
+    async fn unix(_path: &Path) -> Result<Self, ListenError> {
+        std::future::ready(Err(ListenError::NoUnix)).await
+    }
+
+    #[cfg(unix)]
+    async fn unix(path: &Path) -> Result<Self, ListenError> {
+        use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+        let shown = path.display().to_string();
+        let refused = |cause| ListenError::Refused { place: shown.clone(), cause };
+        if let Some(folder) = path.parent() {
+            crate::outputs::create_private_folder(folder).map_err(refused)?;
+        }
+        if let Ok(there) = std::fs::symlink_metadata(path) {
+            if !there.file_type().is_socket() {
+                return Err(ListenError::NoSocket(shown));
+            }
+            if tokio::net::UnixStream::connect(path).await.is_ok() {
+                return Err(ListenError::Taken(shown));
+            }
+        }
+        // Under another name first: nobody can connect before only its owner may, and a socket that
+        // was left behind is replaced at once.
+        let mut hidden = path.as_os_str().to_owned();
+        hidden.push(format!(".{}", std::process::id()));
+        let hidden = PathBuf::from(hidden);
+        std::fs::remove_file(&hidden).or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => Ok(()),
+            _ => Err(refused(error)),
+        })?;
+        let listener = tokio::net::UnixListener::bind(&hidden).map_err(refused)?;
+        let made = std::fs::set_permissions(&hidden, std::fs::Permissions::from_mode(0o600))
+            .and_then(|()| std::fs::rename(&hidden, path))
+            .and_then(|()| std::fs::symlink_metadata(path));
+        let number = match made {
+            Ok(about) => about.ino(),
+            Err(error) => {
+                std::fs::remove_file(&hidden).ok();
+                return Err(refused(error));
+            }
+        };
+        let file = SocketFile { path: path.to_owned(), number };
+        Ok(Self {
+            socket: ListenSocket::Unix(listener),
+            place: format!("unix:{shown}"),
+            _file: Some(file),
+        })
+    }
+}
+
+impl fmt::Display for GrpcListener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.place)
+    }
+}
+
+#[cfg(unix)]
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        use std::os::unix::fs::MetadataExt as _;
+        // Another one may have taken its place meanwhile.
+        let is_ours =
+            std::fs::symlink_metadata(&self.path).is_ok_and(|about| about.ino() == self.number);
+        if is_ours {
+            std::fs::remove_file(&self.path).ok();
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_place_is_a_socket_or_a_port() {
+        let cases = [
+            ("unix:", Some(ListenAddress::Unix(None))),
+            ("unix:a/b", Some(ListenAddress::Unix(Some("a/b".into())))),
+            ("127.0.0.1:0", Some(ListenAddress::Tcp(([127, 0, 0, 1], 0).into()))),
+            ("localhost:1", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(text.parse::<ListenAddress>().ok(), expected, "{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_socket_is_its_owners_alone_and_goes_away_with_its_listener() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/er/a.sock");
+        let listener = GrpcListener::bind(&ListenAddress::Unix(None), &path).await.unwrap();
+        assert_eq!(listener.to_string(), format!("unix:{}", path.display()));
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let second =
+            GrpcListener::bind(&ListenAddress::Unix(Some(path.clone())), Path::new("")).await;
+        assert!(matches!(second.err(), Some(ListenError::Taken(_))));
+        drop(listener);
+        assert!(!path.exists());
+        let left = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
+        assert_eq!(left, 0);
+    }
+
+    #[tokio::test]
+    async fn a_socket_that_was_left_behind_is_replaced_and_a_file_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.sock");
+        drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+        assert!(path.exists());
+        let listener = GrpcListener::bind(&ListenAddress::Unix(None), &path).await.unwrap();
+        tokio::net::UnixStream::connect(&path).await.unwrap();
+        drop(listener);
+        std::fs::write(&path, "mine").unwrap();
+        let refused = GrpcListener::bind(&ListenAddress::Unix(None), &path).await;
+        assert!(matches!(refused.err(), Some(ListenError::NoSocket(_))));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+    }
+
+    #[tokio::test]
+    async fn a_port_that_other_machines_reach_is_refused() {
+        let place = ListenAddress::Tcp(([0, 0, 0, 0], 0).into());
+        let refused = GrpcListener::bind(&place, Path::new("")).await;
+        assert!(matches!(refused.err(), Some(ListenError::Reachable(_))));
+    }
+}

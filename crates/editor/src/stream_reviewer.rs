@@ -1,0 +1,148 @@
+//! Where the questions of one call go: to the streams of whoever made it, and into the queue.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use switchboard_fleet::{Answers, ServerRequest};
+use switchboard_host::{
+    Ask, Asker, FaceAnswers, Host, QuestionUpdate, ReplyFuture, ReviewFuture, Reviewer,
+};
+use switchboard_policy::Question;
+use switchboard_store::{AskReply, Matter, QueueEntry};
+
+use crate::access::AuthorizedCaller;
+use crate::hub::{EventAudience, EventHub};
+use crate::queue_events::{EventRecipient, queue_event};
+
+/// Tells a visitor's streams what waits because of one call. It never answers by itself: the
+/// answers come through the queue, from whichever face is first.
+pub(crate) struct StreamReviewer {
+    hub: Arc<EventHub>,
+    visitor: AuthorizedCaller,
+    /// The only stream that hears what servers ask, if the caller wants that.
+    lease: Option<ElicitationTarget>,
+    told: Mutex<Vec<String>>,
+}
+
+/// What servers ask is for one stream alone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ElicitationTarget {
+    /// This one.
+    Stream(u64),
+    /// One that is not open: there is nobody to ask.
+    Nobody,
+}
+
+impl StreamReviewer {
+    pub(crate) fn new(
+        hub: &Arc<EventHub>,
+        visitor: &AuthorizedCaller,
+        lease: Option<ElicitationTarget>,
+    ) -> Arc<Self> {
+        let hub = Arc::clone(hub);
+        let visitor = visitor.clone();
+        Arc::new(Self { hub, visitor, lease, told: Mutex::default() })
+    }
+
+    /// Who answers what a server asks in the middle of the call.
+    pub(crate) fn answers(self: &Arc<Self>, host: &Host) -> Arc<dyn Answers> {
+        let asker = Arc::clone(self) as Arc<dyn Asker>;
+        let face = FaceAnswers::new(asker, Vec::new()).with_queue(host.reviews().clone());
+        face.set_config(host.config());
+        let mut hasher = DefaultHasher::new();
+        let stream = match self.lease {
+            Some(ElicitationTarget::Stream(number)) => number,
+            Some(ElicitationTarget::Nobody) | None => 0,
+        };
+        ("editor", &self.visitor.identity, stream).hash(&mut hasher);
+        let group = hasher.finish();
+        let others = Arc::clone(host.answers());
+        Arc::new(StreamAnswers { face, others, group })
+    }
+
+    fn publish_update(&self, news: QuestionUpdate<'_>) {
+        match news {
+            QuestionUpdate::Queued(entry) => self.publish_entry(entry),
+            QuestionUpdate::AnsweredElsewhere { id, by, word } => {
+                self.hub.publish_resolved(id, word, by);
+            }
+            QuestionUpdate::Expired(id) => self.hub.publish_resolved(id, "expired", ""),
+        }
+    }
+
+    fn publish_entry(&self, entry: &QueueEntry) {
+        let (audience, to) = match (&entry.asked.matter, self.lease) {
+            (Matter::Ask(_), Some(ElicitationTarget::Stream(number))) => {
+                (EventAudience::Stream(number), EventRecipient::Lease)
+            }
+            _ => {
+                let owner = self.visitor.is_owner();
+                let to = if owner { EventRecipient::Owner } else { EventRecipient::Guest };
+                (EventAudience::Visitor(Arc::clone(&self.visitor.identity)), to)
+            }
+        };
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).push(entry.id.clone());
+        self.hub.publish_waiting(&entry.id, audience, queue_event(entry, to));
+    }
+}
+
+impl Drop for StreamReviewer {
+    fn drop(&mut self) {
+        let told = self.told.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // What was answered has been told already.
+        for id in told.drain(..) {
+            self.hub.publish_resolved(&id, "withdrawn", "");
+        }
+    }
+}
+
+impl Reviewer for StreamReviewer {
+    fn ask<'a>(&'a self, _question: &'a Question) -> ReviewFuture<'a> {
+        Box::pin(std::future::pending())
+    }
+
+    fn on_update(&self, news: QuestionUpdate<'_>) {
+        self.publish_update(news);
+    }
+}
+
+impl Asker for StreamReviewer {
+    fn ask<'a>(&'a self, _ask: &'a Ask) -> ReplyFuture<'a> {
+        match self.lease {
+            None => Box::pin(std::future::pending()),
+            Some(ElicitationTarget::Nobody) => Box::pin(async { AskReply::Decline }),
+            Some(ElicitationTarget::Stream(number)) => Box::pin(async move {
+                self.hub.wait_closed(number).await;
+                AskReply::Decline
+            }),
+        }
+    }
+
+    fn on_update(&self, news: QuestionUpdate<'_>) {
+        self.publish_update(news);
+    }
+}
+
+/// Forms and addresses go to the desk; the rest is the host's business.
+struct StreamAnswers {
+    face: FaceAnswers,
+    others: Arc<dyn Answers>,
+    group: u64,
+}
+
+impl Answers for StreamAnswers {
+    fn capabilities(&self, server: &str) -> String {
+        self.others.capabilities(server)
+    }
+
+    fn caller_group(&self) -> u64 {
+        self.group
+    }
+
+    fn answer<'a>(&'a self, asking: ServerRequest<'a>) -> switchboard_fleet::AnswerFuture<'a> {
+        match asking.method {
+            "elicitation/create" => self.face.answer(asking),
+            _ => self.others.answer(asking),
+        }
+    }
+}

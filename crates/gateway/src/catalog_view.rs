@@ -1,0 +1,406 @@
+//! What one caller is shown of one catalog, under the names that we give out.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+use std::sync::{Arc, OnceLock};
+
+use switchboard_catalog::{Catalog, Lease, Server, Tool, fits as fits_template};
+use switchboard_core::{ProposedCall, Target, TargetKind};
+use switchboard_text::digest;
+
+use crate::cursor::ListCursor;
+use crate::lists::ListKind;
+use crate::name_owners::NameOwners;
+use crate::name_table::{Collision, NameTable, NamedItem, ServerResources};
+use crate::naming::{NameMode, NamingScheme};
+use crate::uri_rewrite::{URI_SCHEME, rewrite_definition, rewrite_result, uri_prefix};
+use crate::view::View;
+
+/// What one caller is shown. Never changed; texts are made when they are first needed.
+pub(crate) struct CatalogView {
+    pub(crate) lease: Lease,
+    view: Arc<View>,
+    tools: NameTable,
+    /// Where a tool of the catalog is among the shown ones.
+    tool_positions: HashMap<usize, usize>,
+    prompts: NameTable,
+    /// The server behind every listed URI.
+    resources: NameTable,
+    templates: NameTable,
+    collisions: Vec<Collision>,
+    /// What the servers want a model to know, once somebody asked.
+    instructions: OnceLock<Option<String>>,
+}
+
+impl CatalogView {
+    /// What `view` shows of a catalog, where these servers own the names that two of them use.
+    pub(crate) fn new(
+        lease: Lease,
+        view: &Arc<View>,
+        (mode, owners): (NameMode, &NameOwners),
+    ) -> Self {
+        let catalog = Arc::clone(lease.catalog());
+        let mut listing = Self {
+            lease,
+            view: Arc::clone(view),
+            tools: NameTable::new(|offers, place| offers.tools.get(place).map(|tool| &tool.item)),
+            tool_positions: HashMap::new(),
+            prompts: NameTable::new(|offers, place| offers.prompts.get(place)),
+            resources: NameTable::new(|offers, place| offers.resources.get(place)),
+            templates: NameTable::new(|offers, place| offers.templates.get(place)),
+            collisions: Vec::new(),
+            instructions: OnceLock::new(),
+        };
+        let in_order = servers_in_order(&catalog, mode);
+        for (naming, server, first) in &in_order {
+            listing.add_tools((*naming, owners), server, (&catalog, *first));
+            listing.add_prompts((*naming, owners), server);
+            let late = *naming != NamingScheme::Server;
+            let addresses = ServerResources { server, view, lease: &listing.lease, late, owners };
+            addresses.add(&mut listing.resources, &server.offers.resources);
+            addresses.add(&mut listing.templates, &server.offers.templates);
+        }
+        // After what is listed: a page that no list has takes no address away.
+        for (_, server, _) in &in_order {
+            listing.add_ui_resources(server);
+        }
+        listing
+    }
+
+    fn add_tools(
+        &mut self,
+        (naming, owners): (NamingScheme<'_>, &NameOwners),
+        server: &Arc<Server>,
+        (catalog, first): (&Catalog, usize),
+    ) {
+        let id = server.id.as_str();
+        for (place, tool) in server.offers.tools.iter().enumerate() {
+            if !self.view.shows(id, tool.name()) {
+                continue;
+            }
+            let name = match naming {
+                NamingScheme::Server => catalog.names().get(first + place).map(Into::into),
+                naming => naming.public_name(id, tool.name()),
+            };
+            if !self.lease.is_listed(TargetKind::Tool, id, tool.name()) {
+                let target = Target::new(TargetKind::Tool, id, tool.name());
+                self.tools.unlisted.insert(name.unwrap_or_else(|| tool.name().into()), target);
+                continue;
+            }
+            let late = naming != NamingScheme::Server;
+            let shown = name.as_deref().unwrap_or(tool.name());
+            if let Some(owner) =
+                self.find_collision(owners, (TargetKind::Tool, shown), server, naming)
+            {
+                self.collisions.push(owner);
+                continue;
+            }
+            match self.tools.add(NamedItem { server: Arc::clone(server), place, late, name }) {
+                Ok(()) => {
+                    self.tool_positions.insert(first + place, self.tools.entries.len() - 1);
+                }
+                Err(collision) => self.collisions.push(collision),
+            }
+        }
+    }
+
+    /// Who else has had a name for longer.
+    fn find_collision(
+        &self,
+        owners: &NameOwners,
+        (kind, name): (TargetKind, &str),
+        server: &Server,
+        naming: NamingScheme<'_>,
+    ) -> Option<Collision> {
+        if naming == NamingScheme::Server {
+            return None;
+        }
+        let owner = owners.other_owner((kind, name), server, &self.view)?;
+        let kept = owner.to_string();
+        let left_out = server.id.to_string();
+        Some(Collision { name: name.to_owned(), kept, left_out })
+    }
+
+    fn add_prompts(
+        &mut self,
+        (naming, owners): (NamingScheme<'_>, &NameOwners),
+        server: &Arc<Server>,
+    ) {
+        let id = server.id.as_str();
+        for (place, item) in server.offers.prompts.iter().enumerate() {
+            if !self.view.shows(id, &item.key) {
+                continue;
+            }
+            let name = naming.public_name(id, &item.key);
+            if self.lease.is_listed(TargetKind::Prompt, id, &item.key) {
+                let shown = name.as_deref().unwrap_or(&item.key);
+                let other =
+                    self.find_collision(owners, (TargetKind::Prompt, shown), server, naming);
+                let late = naming != NamingScheme::Server;
+                let entry = NamedItem { server: Arc::clone(server), place, late, name };
+                self.collisions.extend(other.or_else(|| self.prompts.add(entry).err()));
+            } else {
+                let target = Target::new(TargetKind::Prompt, id, &item.key);
+                self.prompts.unlisted.insert(name.unwrap_or_else(|| item.key.clone()), target);
+            }
+        }
+    }
+
+    /// Pages of tools may be in no list; they are read all the same.
+    fn add_ui_resources(&mut self, server: &Arc<Server>) {
+        let id = server.id.as_str();
+        let shown = server.offers.tools.iter().filter(|tool| self.view.shows(id, tool.name()));
+        let pages: Vec<String> = shown.filter_map(Tool::ui_resource).collect();
+        for page in pages {
+            if server.offers.resources.iter().any(|item| *item.key == *page) {
+                continue;
+            }
+            let target = Target::new(TargetKind::Resource, id, &page);
+            let taken = self.resource(&page);
+            if taken.as_ref().is_some_and(|taken| taken.server != target.server) {
+                self.resources.is_renamed = true;
+                self.resources.unlisted.insert(format!("{}{page}", uri_prefix(id)).into(), target);
+            } else if taken.is_none() {
+                self.resources.unlisted.insert(page.into(), target);
+            }
+        }
+    }
+
+    /// Names that two servers use; the second of them is left out.
+    pub(crate) fn collisions(&self) -> &[Collision] {
+        &self.collisions
+    }
+
+    /// How many names there are, of whatever kind.
+    pub(crate) fn size(&self) -> usize {
+        let all = [&self.tools, &self.prompts, &self.resources, &self.templates];
+        1 + all.iter().map(|named| named.positions.len() + named.unlisted.len()).sum::<usize>()
+    }
+
+    /// How many tools there are.
+    pub(crate) fn tool_count(&self) -> usize {
+        self.tools.entries.len()
+    }
+
+    /// Whether nothing is left out for this caller alone.
+    pub(crate) fn is_unfiltered(&self) -> bool {
+        self.view.is_unrestricted()
+    }
+
+    /// The names of the prompts, in order.
+    pub(crate) fn prompt_names(&self) -> impl Iterator<Item = &str> {
+        self.prompts.entries.iter().map(|entry| self.prompts.public_name(entry))
+    }
+
+    /// The names of the tools, in order.
+    pub(crate) fn tool_names(&self) -> impl Iterator<Item = &str> {
+        self.tools.entries.iter().map(|entry| self.tools.public_name(entry))
+    }
+
+    /// The servers that a tool is shown of, in order.
+    pub(crate) fn tool_servers(&self) -> Vec<&str> {
+        let mut servers: Vec<&str> =
+            self.tools.entries.iter().map(|entry| entry.server.id.as_str()).collect();
+        servers.dedup();
+        servers
+    }
+
+    /// The texts of all items of a kind, in order.
+    pub(crate) fn texts(&self, kind: ListKind) -> Arc<[String]> {
+        Arc::clone(match kind {
+            ListKind::Tools => self.tool_texts(),
+            ListKind::Prompts => self.prompts.texts("name", |_, _| None),
+            ListKind::Resources => self.resources.texts("uri", |_, _| None),
+            ListKind::Templates => self.templates.texts("uriTemplate", |_, _| None),
+        })
+    }
+
+    fn tool_texts(&self) -> &Arc<[String]> {
+        self.tools.texts("name", |entry, own| {
+            let shown = |uri: &str| self.rewritten_uri(entry.server.id.as_str(), uri);
+            if self.rewrites_uris() { rewrite_definition(own, &shown) } else { None }
+        })
+    }
+
+    /// The cursor that leads to a place of a list.
+    pub(crate) fn cursor(&self, kind: ListKind, place: usize) -> Option<ListCursor> {
+        let (position, key) = self.name_table(kind).positions().nth(place)?;
+        Some(ListCursor { list: self.list_name(kind), position, key: key.to_owned() })
+    }
+
+    /// The place in a list that a cursor leads to; nothing if it is one of another list, or of
+    /// somebody who is shown another one.
+    pub(crate) fn place(&self, kind: ListKind, cursor: &ListCursor) -> Option<usize> {
+        let is_ours = cursor.list == self.list_name(kind);
+        is_ours.then(|| cursor.find(self.name_table(kind).positions()))
+    }
+
+    fn list_name(&self, kind: ListKind) -> String {
+        let view = digest::fingerprint([self.view.key().as_bytes()]);
+        format!("{} {}", kind.member_name(), view.get(..16).unwrap_or(&view))
+    }
+
+    const fn name_table(&self, kind: ListKind) -> &NameTable {
+        match kind {
+            ListKind::Tools => &self.tools,
+            ListKind::Prompts => &self.prompts,
+            ListKind::Resources => &self.resources,
+            ListKind::Templates => &self.templates,
+        }
+    }
+
+    /// Whether a tool of that name is shown.
+    pub(crate) fn has_tool(&self, name: &str) -> bool {
+        self.tools.positions.contains_key(name)
+    }
+
+    /// The tool behind a name.
+    pub(crate) fn tool(&self, name: &str) -> Option<Target> {
+        self.tools.get(TargetKind::Tool, name)
+    }
+
+    /// The name that we give to the tool at a place of the catalog, if it is shown.
+    pub(crate) fn tool_name(&self, place: usize) -> Option<&str> {
+        self.tools
+            .entries
+            .get(*self.tool_positions.get(&place)?)
+            .map(|entry| self.tools.public_name(entry))
+    }
+
+    /// The text of a shown tool.
+    pub(crate) fn tool_text(&self, name: &str) -> Option<&str> {
+        let place = self.tools.positions.get(name)?;
+        self.tool_texts().get(*place).map(String::as_str)
+    }
+
+    /// The prompt behind a name.
+    pub(crate) fn prompt(&self, name: &str) -> Option<Target> {
+        self.prompts.get(TargetKind::Prompt, name)
+    }
+
+    /// The resource behind an address: listed, or made from a template.
+    pub(crate) fn resource(&self, uri: &str) -> Option<Target> {
+        self.by_public_uri(uri).or_else(|| self.by_prefixed_uri(uri))
+    }
+
+    fn by_public_uri(&self, uri: &str) -> Option<Target> {
+        if let Some(target) = self.resources.get(TargetKind::Resource, uri) {
+            return Some(target);
+        }
+        for entry in &self.templates.entries {
+            let server = entry.server.id.as_str();
+            let own = match &entry.name {
+                Some(_) => uri.strip_prefix(&uri_prefix(server)),
+                None => Some(uri),
+            };
+            let template = self.templates.own_item(entry).map_or("", |item| &item.key);
+            if let Some(found) = own.and_then(|own| self.by_template((server, template), own)) {
+                return Some(found);
+            }
+        }
+        let unshown = &mut self.templates.unlisted.values();
+        unshown.find_map(|target| self.by_template((&target.server, &target.name), uri))
+    }
+
+    /// The resource behind an address of ours where its own is given out: a client may have it from
+    /// when another server had the same.
+    fn by_prefixed_uri(&self, uri: &str) -> Option<Target> {
+        if !uri.starts_with(URI_SCHEME) {
+            return None;
+        }
+        let servers = self.lease.fleet().servers.keys();
+        let mut owned =
+            servers.filter_map(|id| Some((id, uri.strip_prefix(&uri_prefix(id.as_str()))?)));
+        owned.find_map(|(id, own)| {
+            self.by_public_uri(own).filter(|target| target.server == id.as_str())
+        })
+    }
+
+    /// What a server has at an address that its template stands for. Whatever else it has there
+    /// may be hidden from this caller.
+    fn by_template(&self, (server, template): (&str, &str), uri: &str) -> Option<Target> {
+        if !fits_template(template, uri) {
+            return None;
+        }
+        let proposed = ProposedCall::resource(server, uri);
+        let target = proposed.target.clone();
+        self.lease.resolve(proposed).is_ok().then_some(target)
+    }
+
+    /// The family of resources behind its template.
+    pub(crate) fn template(&self, text: &str) -> Option<Target> {
+        self.templates.get(TargetKind::Resource, text)
+    }
+
+    /// The address under which this caller knows a resource of a server, if it sees it at all.
+    pub(crate) fn public_uri(&self, server: &str, uri: &str) -> Option<String> {
+        let shown = self.rewritten_uri(server, uri).unwrap_or_else(|| uri.to_owned());
+        self.resource(&shown).is_some_and(|target| target.server == server).then_some(shown)
+    }
+
+    /// Whether a client that knows a resource of a server under `shown` may know it as `other` too.
+    pub(crate) fn is_same_resource(server: &str, shown: &str, other: &str) -> bool {
+        other == shown || other.strip_prefix(&uri_prefix(server)) == Some(shown)
+    }
+
+    /// The same, only where it is another than its own.
+    fn rewritten_uri(&self, server: &str, uri: &str) -> Option<String> {
+        let ours = format!("{}{uri}", uri_prefix(server));
+        let leads_elsewhere = self.resource(uri).is_some_and(|target| target.server != server);
+        let is_own = |target: &Target| target.server == server;
+        (leads_elsewhere && self.resource(&ours).as_ref().is_some_and(is_own)).then_some(ours)
+    }
+
+    /// Whether any address is another than its server's own.
+    const fn rewrites_uris(&self) -> bool {
+        self.resources.is_renamed || self.templates.is_renamed
+    }
+
+    /// The listing for a call whose result may name addresses that clients know under others.
+    pub(crate) fn for_result_rewriting(self: &Arc<Self>) -> Option<Arc<Self>> {
+        self.rewrites_uris().then(|| Arc::clone(self))
+    }
+
+    /// A result of a server with the addresses that clients know; nothing if they are its own.
+    pub(crate) fn rewrite_result(&self, server: &str, result: &str) -> Option<String> {
+        rewrite_result(result, &|uri| self.rewritten_uri(server, uri))
+    }
+
+    /// What the servers want a model to know, each under its name.
+    pub(crate) fn instructions(&self) -> Option<&str> {
+        self.instructions.get_or_init(|| self.collect_instructions()).as_deref()
+    }
+
+    fn collect_instructions(&self) -> Option<String> {
+        let mut text = String::new();
+        let all = [&self.tools, &self.prompts, &self.resources, &self.templates];
+        let entries = all.iter().flat_map(|named| &named.entries);
+        let seen: HashSet<&str> = entries.map(|entry| entry.server.id.as_str()).collect();
+        // Whoever sees nothing of a server has no use for its words.
+        let servers = self.lease.catalog().servers().iter();
+        for server in servers.filter(|server| seen.contains(server.id.as_str())) {
+            let said = server.agreement.as_ref().and_then(|with| with.instructions.as_deref());
+            if let Some(said) = said.filter(|said| !said.trim().is_empty()) {
+                // Writing to a `String` cannot fail.
+                _ = write!(text, "# {}\n\n{}\n\n", server.id, said.trim());
+            }
+        }
+        (!text.is_empty()).then(|| text.trim_end().to_owned())
+    }
+}
+
+/// The servers with the place of their first tool. Who is named after itself comes first: what a
+/// file says about another server must not take a name away from it.
+fn servers_in_order(
+    catalog: &Catalog,
+    mode: NameMode,
+) -> Vec<(NamingScheme<'_>, &Arc<Server>, usize)> {
+    let mut first = 0;
+    let mut servers = Vec::new();
+    for server in catalog.servers() {
+        servers.push((NamingScheme::for_server(server, mode), server, first));
+        first += server.offers.tools.len();
+    }
+    servers.sort_by_key(|(naming, ..)| *naming != NamingScheme::Server);
+    servers
+}

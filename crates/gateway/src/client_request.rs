@@ -1,0 +1,238 @@
+//! One request of a client, with what its parameters say.
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use switchboard_core::{Target, TargetKind};
+use switchboard_host::call::pipeline::no_arguments;
+use switchboard_json::{decode_string, for_each_member};
+use switchboard_text::excerpt_text;
+use switchboard_wire::{Era, Json, Revision, RpcError};
+use tokio_util::sync::CancellationToken;
+
+use crate::access::Access;
+use crate::catalog_view::CatalogView;
+use crate::client::{ClientCapabilities, McpClient, ReplyChannel, is_log_level};
+use crate::meta::RawMeta;
+
+/// One request.
+pub(crate) struct ClientRequest {
+    pub(crate) client: Arc<McpClient>,
+    pub(crate) out: ReplyChannel,
+    pub(crate) id: Json,
+    pub(crate) method: String,
+    pub(crate) params: Option<Json>,
+    /// What they say, once they were read.
+    pub(crate) parsed_params: OnceLock<Result<ClientRequestParams, RpcError>>,
+    /// Gives the request up.
+    pub(crate) cancel: CancellationToken,
+}
+
+/// The parameters that we look at, shared with the message that they came in.
+#[derive(Clone, Default)]
+pub(crate) struct ClientRequestParams {
+    pub(crate) name: Option<String>,
+    pub(crate) uri: Option<String>,
+    pub(crate) arguments: Option<Json>,
+    pub(crate) cursor: Option<String>,
+    pub(crate) level: Option<String>,
+    pub(crate) task: Option<Json>,
+    pub(crate) input_responses: Option<Json>,
+    pub(crate) request_state: Option<String>,
+    pub(crate) notifications: Option<Json>,
+    pub(crate) meta: Option<ClientRequestMeta>,
+}
+
+/// What a request says about itself.
+#[derive(Clone, Default)]
+pub(crate) struct ClientRequestMeta {
+    pub(crate) progress_token: Option<Json>,
+    pub(crate) protocol_version: Option<String>,
+    pub(crate) client_capabilities: Option<Json>,
+    pub(crate) client_info: Option<Json>,
+    pub(crate) log_level: Option<String>,
+    /// What is for the server: members as JSON text without braces.
+    pub(crate) others: Option<String>,
+}
+
+impl ClientRequest {
+    /// The parameters, read once however often they are asked for: they may be long.
+    pub(crate) fn params(&self) -> Result<&ClientRequestParams, RpcError> {
+        self.parsed_params
+            .get_or_init(|| parse_params(self.params.as_ref()))
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+
+    /// How its client is reached, and what tells that there is no need to any more.
+    pub(crate) fn reply_route(&self) -> (ReplyChannel, CancellationToken) {
+        (self.out.clone(), self.cancel.clone())
+    }
+}
+
+/// Reads parameters. One of another type is an error, not an absence.
+pub(crate) fn parse_params(params: Option<&Json>) -> Result<ClientRequestParams, RpcError> {
+    let Some(params) = params else { return Ok(ClientRequestParams::default()) };
+    let mut read = ClientRequestParams::default();
+    let mut problem = None;
+    let part = |value: &str| Ok(params.slice(value));
+    let text =
+        |value| decode_string(value).map(Cow::into_owned).ok_or("is not a string".to_owned());
+    let walked = for_each_member(params.as_str(), |name, value| {
+        let set = match &*name {
+            "name" => set_once(&mut read.name, value, text),
+            "uri" => set_once(&mut read.uri, value, text),
+            "arguments" => set_once(&mut read.arguments, value, part),
+            "cursor" => set_once(&mut read.cursor, value, text),
+            "level" => set_once(&mut read.level, value, text),
+            "task" => set_once(&mut read.task, value, part),
+            "inputResponses" => set_once(&mut read.input_responses, value, part),
+            "requestState" => set_once(&mut read.request_state, value, text),
+            "notifications" => set_once(&mut read.notifications, value, part),
+            "_meta" => {
+                set_once(&mut read.meta, value, |value| ClientRequestMeta::parse(params, value))
+            }
+            _ => Ok(()),
+        };
+        if let Err(why) = set {
+            problem.get_or_insert_with(|| format!("`{name}` {why}"));
+        }
+    });
+    let why = match (walked, problem) {
+        (Ok(()), None) => return Ok(read),
+        (Ok(()), Some(why)) => format!("the parameters cannot be read: {why}"),
+        (Err(_), _) => "the parameters are not an object".to_owned(),
+    };
+    Err(RpcError::new(RpcError::INVALID_PARAMS, why))
+}
+
+/// Takes a member in, unless it is `null`; it may come once.
+fn set_once<'a, T>(
+    member: &mut Option<T>,
+    value: &'a str,
+    read: impl FnOnce(&'a str) -> Result<T, String>,
+) -> Result<(), String> {
+    if value == "null" {
+        return Ok(());
+    }
+    match member.replace(read(value)?) {
+        None => Ok(()),
+        Some(_) => Err("comes twice".to_owned()),
+    }
+}
+
+impl ClientRequestMeta {
+    fn parse(params: &Json, text: &str) -> Result<Self, String> {
+        let written: RawMeta<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let part = |raw: Option<&RawValue>| raw.map(|raw| params.slice(raw.get()));
+        Ok(Self {
+            progress_token: part(written.progress_token),
+            protocol_version: written.protocol_version,
+            client_capabilities: part(written.client_capabilities),
+            client_info: part(written.client_info),
+            log_level: written.log_level,
+            others: Some(written.others).filter(|others| !others.is_empty()),
+        })
+    }
+}
+
+/// The client that a modern request describes.
+pub(crate) fn modern_client(
+    meta: &ClientRequestMeta,
+    access: &Access,
+) -> Result<McpClient, RpcError> {
+    let version = meta
+        .protocol_version
+        .as_deref()
+        .ok_or_else(|| missing_param("_meta.io.modelcontextprotocol/protocolVersion"))?;
+    if version != Revision::NEWEST.as_str() {
+        let data = serde_json::json!({
+            "supported": [Revision::NEWEST.as_str()],
+            "requested": version,
+        });
+        let why = format!("the revision `{}` is not spoken here", excerpt_text(version, 40));
+        return Err(RpcError {
+            data: Some(Json::from(&data)),
+            ..RpcError::new(RpcError::UNSUPPORTED_REVISION, why)
+        });
+    }
+    let capabilities = meta
+        .client_capabilities
+        .as_ref()
+        .ok_or_else(|| missing_param("_meta.io.modelcontextprotocol/clientCapabilities"))?;
+    if !capabilities.as_str().starts_with('{') {
+        let why = "`_meta.io.modelcontextprotocol/clientCapabilities` is no object";
+        return Err(RpcError::new(RpcError::INVALID_PARAMS, why));
+    }
+    if meta.client_info.as_ref().is_some_and(|info| !info.as_str().starts_with('{')) {
+        let why = "`_meta.io.modelcontextprotocol/clientInfo` is no object";
+        return Err(RpcError::new(RpcError::INVALID_PARAMS, why));
+    }
+    if let Some(level) = meta.log_level.as_deref().filter(|level| !is_log_level(level)) {
+        let level = excerpt_text(level, 40);
+        let why = format!("`_meta.io.modelcontextprotocol/logLevel`: there is no level `{level}`");
+        return Err(RpcError::new(RpcError::INVALID_PARAMS, why));
+    }
+    let abilities = ClientCapabilities::parse(Some(capabilities.as_str()));
+    Ok(McpClient::new(
+        access,
+        client_name(meta.client_info.as_ref().map(Json::as_str)),
+        Revision::NEWEST,
+        abilities,
+    ))
+}
+
+/// The name in a `clientInfo`.
+pub(crate) fn client_name(info: Option<&str>) -> Option<String> {
+    #[derive(Deserialize)]
+    struct ClientInfo {
+        name: Option<String>,
+    }
+    info.and_then(|info| serde_json::from_str::<ClientInfo>(info).ok()?.name)
+}
+
+/// What is missing from a request.
+pub(crate) fn missing_param(what: &str) -> RpcError {
+    RpcError::new(RpcError::INVALID_PARAMS, format!("the request has no `{what}`"))
+}
+
+/// What a request names, among what its client is shown.
+pub(crate) fn find_target(
+    listing: &CatalogView,
+    kind: TargetKind,
+    params: &ClientRequestParams,
+    era: Era,
+) -> Result<Target, RpcError> {
+    let unknown = |what: &str, name: &str| {
+        RpcError::new(RpcError::INVALID_PARAMS, format!("there is no {what} `{name}`"))
+    };
+    match kind {
+        TargetKind::Tool => {
+            let name = params.name.as_deref().ok_or_else(|| missing_param("name"))?;
+            listing.tool(name).ok_or_else(|| unknown("tool", name))
+        }
+        TargetKind::Prompt => {
+            let name = params.name.as_deref().ok_or_else(|| missing_param("name"))?;
+            listing.prompt(name).ok_or_else(|| unknown("prompt", name))
+        }
+        TargetKind::Resource => {
+            let uri = params.uri.as_deref().ok_or_else(|| missing_param("uri"))?;
+            listing.resource(uri).ok_or_else(|| RpcError {
+                // The legacy era has a code of its own for it.
+                code: if era == Era::Legacy { -32_002 } else { RpcError::INVALID_PARAMS },
+                data: Some(Json::from(&serde_json::json!({"uri": uri}))),
+                ..unknown("resource", uri)
+            })
+        }
+    }
+}
+
+/// The arguments of a call.
+pub(crate) fn arguments(params: &ClientRequestParams) -> Json {
+    match &params.arguments {
+        Some(arguments) if *arguments != Json::NULL => arguments.clone(),
+        _ => no_arguments(),
+    }
+}

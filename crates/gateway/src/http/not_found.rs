@@ -1,0 +1,64 @@
+//! What is answered where nothing is served: what is served where, for whoever asked.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri};
+use axum::response::{IntoResponse as _, Response};
+
+use super::body::error_response;
+use super::router::AppState;
+
+/// What else is served at the same address; it checks for itself who is let in.
+#[derive(Clone, Default)]
+pub struct Pages {
+    /// Its routes.
+    pub router: Router,
+    /// What a browser is shown where there is nothing.
+    pub not_found_page: Option<NotFoundPage>,
+}
+
+/// The page for a browser that came to where nothing is; none if it wants no page.
+pub type NotFoundPage = Arc<dyn Fn(&Method, &Uri, &HeaderMap) -> Option<Response> + Send + Sync>;
+
+/// The code of JSON-RPC for what is not there.
+const METHOD_NOT_FOUND: i64 = -32_601;
+
+/// Whoever may not know us does not learn what is not here either. A page for people tells nothing
+/// but where the pages are, so it asks for no proof.
+pub(super) async fn not_found(
+    State(front): State<Arc<AppState>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    if let Err(refused) = front.access.check(&uri, &headers) {
+        return *refused;
+    }
+    if let Some(page) = front.not_found_page.as_ref().and_then(|page| page(&method, &uri, &headers))
+    {
+        return page;
+    }
+    if let Err(refused) = front.access.admit(&uri, &headers).await {
+        return refused;
+    }
+    let console = if front.not_found_page.is_some() { ", the console at `/`" } else { "" };
+    let why = format!(
+        "there is nothing at this address: MCP is served at `/mcp` (`/sse` for clients of the \
+         first revision){console}"
+    );
+    if method == Method::POST || accepts_json(&headers) {
+        return error_response(StatusCode::NOT_FOUND, METHOD_NOT_FOUND, why);
+    }
+    (StatusCode::NOT_FOUND, format!("{why}\n")).into_response()
+}
+
+fn accepts_json(headers: &HeaderMap) -> bool {
+    let says = |name: &HeaderName| {
+        let value = headers.get(name).and_then(|value| value.to_str().ok());
+        value.is_some_and(|value| value.to_ascii_lowercase().contains("application/json"))
+    };
+    says(&ACCEPT) || says(&CONTENT_TYPE)
+}

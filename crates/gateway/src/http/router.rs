@@ -1,0 +1,202 @@
+//! Where HTTP requests arrive, and which era each of them belongs to.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Request, State};
+use axum::http::header::{
+    CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{MethodRouter, any};
+use switchboard_wire::envelope::{self, Message};
+use switchboard_wire::{Json, Revision};
+
+use super::access_control::single_header;
+use super::body::{error_response, json_response, read_body};
+use super::not_found::{NotFoundPage, Pages, not_found};
+use super::{AccessControl, cors, legacy, modern, sse};
+use crate::access::Access;
+use crate::client_request;
+use crate::gateway::Gateway;
+
+// Names made once: to look for one as text is to check its letters again each time.
+pub(super) static PROTOCOL_VERSION_HEADER: HeaderName =
+    HeaderName::from_static("mcp-protocol-version");
+pub(super) static SESSION_ID_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// What requests are answered with.
+pub(super) struct AppState {
+    pub(super) gateway: Gateway,
+    pub(super) access: AccessControl,
+    /// What a browser is shown where there is nothing.
+    pub(super) not_found_page: Option<NotFoundPage>,
+}
+
+/// Where is told how to get in.
+const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
+
+/// The endpoint `/mcp`, and `/sse` for clients of the first revision; beside it these pages.
+pub fn router(gateway: Gateway, door: AccessControl, pages: Pages) -> Router {
+    let other_origins = (!door.origins.is_empty()).then(|| door.clone());
+    let front = Arc::new(AppState { gateway, access: door, not_found_page: pages.not_found_page });
+    let own = Router::new()
+        .route(
+            "/mcp",
+            method_not_allowed("POST,GET,HEAD,DELETE")
+                .post(handle_post)
+                .get(legacy::open_stream)
+                .delete(legacy::delete_session),
+        )
+        .route("/sse", method_not_allowed("GET,HEAD").get(sse::open_stream))
+        .route("/messages", method_not_allowed("POST").post(sse::handle_post))
+        .route(METADATA_PATH, method_not_allowed("GET,HEAD").get(serve_metadata))
+        .route(
+            &format!("{METADATA_PATH}/{{*path}}"),
+            method_not_allowed("GET,HEAD").get(serve_metadata),
+        )
+        .fallback(not_found)
+        .with_state(front);
+    let own = match other_origins {
+        Some(door) => own.layer(from_fn_with_state(door, cors::cors_middleware)),
+        None => own,
+    };
+    own.merge(pages.router)
+}
+
+/// Says to whoever asks in another way which ones there are.
+fn method_not_allowed(allowed: &'static str) -> MethodRouter<Arc<AppState>> {
+    any(async move |State(front): State<Arc<AppState>>, uri: Uri, headers: HeaderMap| {
+        front.access.method_not_allowed(allowed, &uri, &headers)
+    })
+}
+
+/// Says how to get in, to whoever is not in yet.
+async fn serve_metadata(
+    State(front): State<Arc<AppState>>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    if let Err(refused) = front.access.check(&uri, &headers) {
+        return *refused;
+    }
+    match front.access.authenticator.as_ref().and_then(|keys| keys.metadata()) {
+        Some(text) => json_response(StatusCode::OK, text.to_owned()),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+async fn handle_post(State(front): State<Arc<AppState>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let access = match front.access.admit(&parts.uri, &parts.headers).await {
+        Ok(access) => access,
+        Err(refused) => return refused,
+    };
+    if let Some(refused) = reject_non_json(&parts.headers) {
+        return refused;
+    }
+    if parts.headers.contains_key(TRANSFER_ENCODING) && parts.headers.contains_key(CONTENT_LENGTH) {
+        // Whoever is in between may have believed the other one, and taken the rest for a request.
+        let mut refused =
+            error_response(StatusCode::BAD_REQUEST, -32_600, "the body has two different lengths");
+        refused.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        return refused;
+    }
+    let body = match read_body(body, front.gateway.options()).await {
+        Ok(body) => body,
+        Err(refused) => return refused,
+    };
+    handle_body(&front, &parts.headers, access, &body).await
+}
+
+async fn handle_body(
+    front: &Arc<AppState>,
+    headers: &HeaderMap,
+    access: Access,
+    body: &Bytes,
+) -> Response {
+    if envelope::is_batch(body) {
+        return legacy::handle_batch(front, headers, &access, body);
+    }
+    let message = match envelope::parse_strict(body) {
+        Ok(message) => message,
+        Err(envelope::NotAMessage::NotJson) => {
+            return error_response(StatusCode::BAD_REQUEST, -32_700, "the body is not JSON");
+        }
+        Err(envelope::NotAMessage::NotRpc | envelope::NotAMessage::Batch) => {
+            return error_response(
+                StatusCode::BAD_REQUEST,
+                -32_600,
+                "the body is no JSON-RPC message",
+            );
+        }
+        Err(envelope::NotAMessage::BadId) => {
+            return error_response(
+                StatusCode::BAD_REQUEST,
+                -32_600,
+                "an `id` is a string or a number",
+            );
+        }
+    };
+    if is_modern(headers, &message) {
+        modern::handle_message(front, headers, &access, message).await
+    } else {
+        legacy::handle_message(front, headers, &access, message).await
+    }
+}
+
+/// A request that says which revision it speaks is of the modern era; so is one whose header does.
+fn is_modern(headers: &HeaderMap, message: &Message) -> bool {
+    let (method, params) = match message {
+        Message::Request { method, params, .. } | Message::Notification { method, params } => {
+            (method.as_str(), params.as_ref())
+        }
+        Message::Response { .. } => ("", None),
+    };
+    let named = headers.get(&PROTOCOL_VERSION_HEADER).and_then(|value| value.to_str().ok());
+    let legacy_header =
+        named.and_then(Revision::parse).is_some_and(|revision| revision <= Revision::NEWEST_LEGACY);
+    let says_so = |params: &Json| {
+        client_request::parse_params(Some(params)).is_ok_and(|read| {
+            read.meta.is_some_and(|meta| {
+                meta.protocol_version.is_some() || meta.client_capabilities.is_some()
+            })
+        })
+    };
+    match method {
+        "server/discover" => true,
+        // A request that says which revision it speaks has no use for a handshake.
+        "initialize" => params.is_some_and(says_so),
+        // Answers belong to sessions: nobody is asked outside of one in the modern era.
+        "" if headers.contains_key(&SESSION_ID_HEADER) => false,
+        // Within a session the header is to say what was agreed on; one that is not known is
+        // refused there.
+        _ if headers.contains_key(&SESSION_ID_HEADER)
+            && named != Some(Revision::NEWEST.as_str()) =>
+        {
+            params.is_some_and(says_so)
+        }
+        // The header is looked at first: long parameters are not walked through for nothing.
+        _ => named.is_some() && !legacy_header || params.is_some_and(says_so),
+    }
+}
+
+/// A page of somebody else can post text without being asked, but no JSON. What is packed is not
+/// unpacked: a few bytes could become very many.
+pub(super) fn reject_non_json(headers: &HeaderMap) -> Option<Response> {
+    let kind = single_header(headers, &CONTENT_TYPE).ok().flatten().unwrap_or("");
+    let kind = kind.split(';').next().unwrap_or("").trim();
+    let refused =
+        |why: &str| Some(error_response(StatusCode::UNSUPPORTED_MEDIA_TYPE, -32_600, why));
+    if !kind.eq_ignore_ascii_case("application/json") {
+        return refused("the `Content-Type` must be `application/json`");
+    }
+    let all_are = |name: HeaderName, plain: &[u8]| {
+        headers.get_all(name).iter().all(|value| value.as_bytes().eq_ignore_ascii_case(plain))
+    };
+    let is_plain = all_are(CONTENT_ENCODING, b"identity") && all_are(TRANSFER_ENCODING, b"chunked");
+    if is_plain { None } else { refused("the body must not be packed") }
+}

@@ -1,0 +1,55 @@
+//! Calls whose clients want to hear what servers say, and whose they are.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use crate::access::LOCAL;
+use crate::client::McpClient;
+use crate::session::lock;
+
+/// The number of a call, once it has one.
+pub(crate) type CallNumber = Arc<OnceLock<u64>>;
+
+/// The calls, with who made them.
+type CallOwners = Arc<Mutex<Vec<(CallNumber, Arc<str>)>>>;
+
+/// The calls whose messages are wanted at this moment.
+#[derive(Default)]
+pub(crate) struct LogSubscribers {
+    calls: CallOwners,
+}
+
+/// A call whose messages are wanted, as long as this is there.
+pub(crate) struct LogSubscription {
+    number: CallNumber,
+    calls: CallOwners,
+}
+
+impl Drop for LogSubscription {
+    fn drop(&mut self) {
+        lock(&self.calls).retain(|(number, _)| !Arc::ptr_eq(number, &self.number));
+    }
+}
+
+impl LogSubscribers {
+    /// Notes that a call of a client wants to hear messages.
+    pub(crate) fn add(&self, client: &McpClient) -> (CallNumber, LogSubscription) {
+        let number = CallNumber::default();
+        lock(&self.calls).push((Arc::clone(&number), Arc::clone(&client.identity)));
+        (Arc::clone(&number), LogSubscription { number, calls: Arc::clone(&self.calls) })
+    }
+
+    /// Whether what was said during these calls is nobody's business but a client's: callers who
+    /// prove who they are do not hear what servers say about the calls of others.
+    pub(crate) fn is_visible_to(&self, client: &McpClient, during: &[u64]) -> bool {
+        if *client.identity == *LOCAL || during.is_empty() {
+            return true;
+        }
+        let calls = lock(&self.calls);
+        let is_own = |call: &u64| {
+            calls.iter().any(|(number, identity)| {
+                number.get() == Some(call) && *identity == client.identity
+            })
+        };
+        during.iter().all(is_own)
+    }
+}

@@ -1,0 +1,98 @@
+//! Whose a name is that two servers use: who had it first keeps it, so that nobody who comes later
+//! is called in its place.
+
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt as _};
+use switchboard_catalog::{Lease, Server};
+use switchboard_core::{ServerId, TargetKind};
+
+use crate::naming::{NameMode, NamingScheme};
+use crate::view::View;
+
+/// The servers behind the names that are not made from a server's own.
+#[derive(Clone, Default)]
+pub(crate) struct NameOwners {
+    tools: OwnersByName,
+    prompts: OwnersByName,
+    resources: OwnersByName,
+}
+
+/// The server and its own name for it, by the name that is given out.
+type OwnersByName = HashMap<Box<str>, (ServerId, Box<str>)>;
+
+impl NameOwners {
+    /// Those of another catalog. What its owner does not have any more goes to the first that does.
+    pub(crate) fn for_catalog(&self, lease: &Lease, mode: NameMode) -> Self {
+        let mut next = Self {
+            tools: OwnersByName::new(),
+            prompts: OwnersByName::new(),
+            resources: OwnersByName::new(),
+        };
+        for server in lease.catalog().servers() {
+            let offers = &server.offers;
+            let naming = NamingScheme::for_server(server, mode);
+            if naming != NamingScheme::Server {
+                let tools = offers.tools.iter().map(|tool| &tool.item.key);
+                let of = ServerItems { lease, server, kind: TargetKind::Tool, naming };
+                of.claim(tools, &self.tools, &mut next.tools);
+                let prompts = offers.prompts.iter().map(|item| &item.key);
+                let of = ServerItems { kind: TargetKind::Prompt, ..of };
+                of.claim(prompts, &self.prompts, &mut next.prompts);
+            }
+            let resources = offers.resources.iter().map(|item| &item.key);
+            // An address keeps its own text, however tools are named.
+            let of = ServerItems {
+                lease,
+                server,
+                kind: TargetKind::Resource,
+                naming: NamingScheme::Plain,
+            };
+            of.claim(resources, &self.resources, &mut next.resources);
+        }
+        next
+    }
+
+    /// The other server that has a name, as far as somebody with a view sees that.
+    pub(crate) fn other_owner(
+        &self,
+        (kind, name): (TargetKind, &str),
+        server: &Server,
+        view: &View,
+    ) -> Option<&ServerId> {
+        let names = match kind {
+            TargetKind::Tool => &self.tools,
+            TargetKind::Prompt => &self.prompts,
+            TargetKind::Resource => &self.resources,
+        };
+        let (owner, own) = names.get(name)?;
+        (*owner != server.id && view.shows(owner.as_str(), own)).then_some(owner)
+    }
+}
+
+/// What one server has of a kind.
+#[derive(Clone, Copy)]
+struct ServerItems<'a> {
+    lease: &'a Lease,
+    server: &'a Arc<Server>,
+    kind: TargetKind,
+    naming: NamingScheme<'a>,
+}
+
+impl ServerItems<'_> {
+    fn claim<'i>(
+        self,
+        own: impl Iterator<Item = &'i Box<str>>,
+        before: &OwnersByName,
+        next: &mut OwnersByName,
+    ) {
+        let id = &self.server.id;
+        for own in own.filter(|own| self.lease.is_listed(self.kind, id.as_str(), own)) {
+            let name = self.naming.public_name(id.as_str(), own).unwrap_or_else(|| own.clone());
+            let had_it = before.get(&name).is_some_and(|(owner, _)| owner == id);
+            if had_it || !next.contains_key(&name) {
+                next.insert(name, (id.clone(), own.clone()));
+            }
+        }
+    }
+}

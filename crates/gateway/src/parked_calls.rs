@@ -1,0 +1,216 @@
+//! Calls that wait for a modern client to come back with what a server asked for.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use switchboard_core::{Outcome, Target, TaskUpdate, random};
+use switchboard_store::Record;
+use switchboard_wire::Json;
+use tokio::sync::{broadcast, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use crate::catalog_view::CatalogView;
+use crate::client::ActiveCall;
+use crate::log_subscribers::LogSubscription;
+use crate::notices::ClientNotice;
+use crate::relay::RelayedAsk;
+use crate::session::lock;
+use crate::tasks::TaskRequest;
+
+/// How long a client may take to come back.
+const PARK_TIMEOUT: Duration = Duration::from_secs(10 * 60);
+/// As many calls wait at once, of all clients together.
+const MAX_PARKED_CALLS: usize = 1_000;
+
+/// A call under way, with what comes out of it.
+pub(crate) struct RunningCall {
+    pub(crate) call: Pin<Box<dyn Future<Output = Record> + Send>>,
+    pub(crate) target: Target,
+    pub(crate) asks: Option<mpsc::Receiver<RelayedAsk>>,
+    pub(crate) progress: Option<mpsc::Receiver<Json>>,
+    /// What servers say meanwhile.
+    pub(crate) logs: Option<broadcast::Receiver<ClientNotice>>,
+    /// Tells that they are wanted.
+    #[expect(dead_code, reason = "they are wanted as long as it is there")]
+    pub(crate) log_subscription: Option<LogSubscription>,
+    /// Counts the call at its server.
+    #[expect(dead_code, reason = "it counts as long as it is there")]
+    pub(crate) active_call: ActiveCall,
+    /// How often its server has asked.
+    pub(crate) rounds: usize,
+    /// Answers that came with the call itself.
+    pub(crate) early_answers: Vec<(String, Json)>,
+    /// What its client wants where its server goes on with it.
+    pub(crate) task_request: TaskRequest,
+    /// Gives it up.
+    pub(crate) cancel: CancellationToken,
+    /// What becomes of the task that it is.
+    pub(crate) task_updates: Option<mpsc::Receiver<TaskUpdate>>,
+    /// The addresses of its server that clients know under others.
+    pub(crate) uri_view: Option<Arc<CatalogView>>,
+}
+
+impl RunningCall {
+    /// An outcome with the addresses that clients know, where those are others than its server's.
+    pub(crate) fn rewrite_uris(&self, outcome: Outcome) -> Outcome {
+        let (Some(listing), Some(result)) = (&self.uri_view, &outcome.result) else {
+            return outcome;
+        };
+        let text = std::str::from_utf8(result).ok();
+        match text.and_then(|text| listing.rewrite_result(&self.target.server, text)) {
+            Some(shown) => Outcome { result: Some(shown.into()), ..outcome },
+            None => outcome,
+        }
+    }
+}
+
+/// A call that waits.
+pub(crate) struct ParkedCall {
+    pub(crate) running: RunningCall,
+    /// What its server asks, by the keys that the client was given.
+    pub(crate) asks: Vec<(String, RelayedAsk)>,
+    identity: Arc<str>,
+    /// What was called with what: nobody may come back with something else.
+    digest: String,
+    until: Instant,
+}
+
+/// All calls that wait.
+pub(crate) struct ParkedCalls {
+    by_token: Mutex<HashMap<String, ParkedCall>>,
+    max_per_caller: usize,
+    limit: Duration,
+}
+
+impl ParkedCalls {
+    pub(crate) fn new(max_per_caller: usize) -> Self {
+        Self { by_token: Mutex::default(), max_per_caller, limit: PARK_TIMEOUT }
+    }
+
+    /// Lets a call wait; the word is for its client alone. None when there is no room.
+    pub(crate) fn park(
+        &self,
+        running: RunningCall,
+        asks: Vec<(String, RelayedAsk)>,
+        identity: &Arc<str>,
+        about: String,
+    ) -> Option<String> {
+        let mut waiting = lock(&self.by_token);
+        let now = Instant::now();
+        // Dropping a call gives it up.
+        waiting.retain(|_, call| call.until > now);
+        let own = waiting.values().filter(|call| call.identity == *identity).count();
+        if waiting.len() >= MAX_PARKED_CALLS || own >= self.max_per_caller {
+            return None;
+        }
+        let word = random::token()?;
+        let identity = Arc::clone(identity);
+        let until = now + self.limit;
+        waiting.insert(word.clone(), ParkedCall { running, asks, identity, digest: about, until });
+        Some(word)
+    }
+
+    /// Gives a call back to whoever it belongs to, once.
+    pub(crate) fn take(&self, word: &str, identity: &str, about: &str) -> Option<ParkedCall> {
+        let mut waiting = lock(&self.by_token);
+        let call = waiting.get(word)?;
+        let fits = *call.identity == *identity && call.digest == about;
+        if !fits || call.until <= Instant::now() {
+            return None;
+        }
+        waiting.remove(word)
+    }
+
+    /// Gives up the calls of some callers.
+    pub(crate) fn cancel_where(&self, of: impl Fn(&str) -> bool) {
+        lock(&self.by_token).retain(|_, call| !of(&call.identity));
+    }
+
+    /// Gives up what nobody came back for.
+    pub(crate) fn sweep(&self) {
+        let now = Instant::now();
+        lock(&self.by_token).retain(|_, call| call.until > now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use switchboard_core::{Target, TargetKind};
+    use switchboard_wire::Revision;
+    use tokio_util::sync::CancellationToken;
+
+    use super::{ParkedCalls, RunningCall};
+    use crate::access::Access;
+    use crate::client::{ClientCapabilities, McpClient};
+    use crate::tasks::TaskRequest;
+
+    fn running() -> RunningCall {
+        let client =
+            McpClient::new(&Access::local(), None, Revision::NEWEST, ClientCapabilities::default());
+        RunningCall {
+            call: Box::pin(std::future::pending()),
+            target: Target::new(TargetKind::Tool, "one", "ask"),
+            asks: None,
+            progress: None,
+            logs: None,
+            log_subscription: None,
+            active_call: Arc::new(client).track_call("one"),
+            rounds: 1,
+            early_answers: Vec::new(),
+            task_request: TaskRequest::Result,
+            cancel: CancellationToken::new(),
+            task_updates: None,
+            uri_view: None,
+        }
+    }
+
+    fn park(parked: &ParkedCalls, who: &str) -> Option<String> {
+        parked.park(running(), Vec::new(), &who.into(), "about".to_owned())
+    }
+
+    #[test]
+    fn a_call_is_taken_up_by_its_own_caller_about_the_same_and_once() {
+        let parked = ParkedCalls::new(8);
+        let word = park(&parked, "a").unwrap();
+        let tampered = format!("{word}A");
+        let shorter = word.get(1..).unwrap();
+        for (word, who, about) in [
+            (word.as_str(), "b", "about"),
+            (&word, "", "about"),
+            (&word, "a", "something else"),
+            (&tampered, "a", "about"),
+            (shorter, "a", "about"),
+            ("", "a", "about"),
+        ] {
+            assert!(parked.take(word, who, about).is_none(), "{word} {who} {about}");
+        }
+        // What others tried has not taken it away.
+        assert!(parked.take(&word, "a", "about").is_some());
+        assert!(parked.take(&word, "a", "about").is_none());
+    }
+
+    #[test]
+    fn a_word_is_worth_nothing_after_its_time_and_its_call_is_given_up() {
+        let parked = ParkedCalls { limit: Duration::ZERO, ..ParkedCalls::new(8) };
+        let word = park(&parked, "a").unwrap();
+        assert!(parked.take(&word, "a", "about").is_none());
+        parked.sweep();
+        assert!(parked.by_token.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_caller_lets_only_so_many_wait_and_others_have_their_own() {
+        let parked = ParkedCalls::new(2);
+        let words: Vec<String> = ["a", "a", "b"].map(|who| park(&parked, who).unwrap()).into();
+        assert!(park(&parked, "a").is_none());
+        parked.cancel_where(|who| who == "a");
+        assert!(parked.take(&words[0], "a", "about").is_none());
+        assert!(parked.take(&words[2], "b", "about").is_some());
+        assert!(park(&parked, "a").is_some());
+    }
+}

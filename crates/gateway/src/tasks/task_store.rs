@@ -1,0 +1,236 @@
+//! The tasks that were handed out: whose they are, how far they are, and how they ended.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
+
+use switchboard_core::{TaskState, random};
+use switchboard_wire::{Json, RpcError};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::client::McpClient;
+use crate::relay::RelayedAsk;
+use crate::session::lock;
+
+/// As many tasks are kept at once, of all callers together.
+const MAX_TASKS: usize = 1_000;
+/// How long a task is kept from its beginning, if nobody says.
+const DEFAULT_TTL: Duration = Duration::from_secs(10 * 60);
+/// The longest that is promised.
+const MAX_TTL: Duration = Duration::from_secs(60 * 60);
+/// An end can be fetched for at least so long.
+const MIN_RESULT_TTL: Duration = Duration::from_secs(60);
+/// How often a client is to ask if the server does not say.
+const DEFAULT_POLL_INTERVAL: Duration = Duration::from_secs(1);
+
+/// One task.
+pub(crate) struct ClientTask {
+    pub(super) id: String,
+    identity: Arc<str>,
+    client: u64,
+    pub(super) created: SystemTime,
+    started_at: Instant,
+    pub(super) ttl: Duration,
+    /// Gives the call up.
+    pub(super) cancel: CancellationToken,
+    state: Mutex<ClientTaskState>,
+    changed: watch::Sender<()>,
+}
+
+/// How far a task is.
+pub(super) struct ClientTaskState {
+    pub(super) message: Option<String>,
+    pub(super) poll: Duration,
+    /// What its server asks, by the keys that the client is given.
+    pub(super) asks: Vec<(String, RelayedAsk)>,
+    pub(super) ask_count: usize,
+    /// How much of it is being put to the client.
+    asks_in_delivery: usize,
+    pub(super) updated: SystemTime,
+    pub(super) end: Option<ClientTaskEnd>,
+    ended_at: Option<Instant>,
+}
+
+impl ClientTaskState {
+    /// Whether its server waits for an answer.
+    pub(super) fn needs_input(&self) -> bool {
+        self.asks_in_delivery > 0 || !self.asks.is_empty()
+    }
+}
+
+/// How a task ended.
+#[derive(Clone)]
+pub(super) enum ClientTaskEnd {
+    /// With a result, which may report a failure.
+    Result { text: String, failed: bool },
+    /// With an error.
+    Error(RpcError),
+    /// It was given up.
+    Cancelled,
+}
+
+/// All tasks.
+pub(crate) struct ClientTasks {
+    by_id: Mutex<HashMap<String, Arc<ClientTask>>>,
+    max_per_caller: usize,
+}
+
+impl ClientTasks {
+    pub(crate) fn new(max_per_caller: usize) -> Self {
+        Self { by_id: Mutex::default(), max_per_caller }
+    }
+
+    /// Makes a task for a client, if there is room.
+    pub(super) fn create(
+        &self,
+        client: &McpClient,
+        ttl_ms: Option<u64>,
+        cancel: CancellationToken,
+    ) -> Option<Arc<ClientTask>> {
+        let mut tasks = lock(&self.by_id);
+        tasks.retain(|_, task| task.is_retained());
+        let own = tasks.values().filter(|task| task.identity == client.identity).count();
+        if tasks.len() >= MAX_TASKS || own >= self.max_per_caller {
+            return None;
+        }
+        let ttl = ttl_ms.map_or(DEFAULT_TTL, Duration::from_millis).clamp(MIN_RESULT_TTL, MAX_TTL);
+        let now = SystemTime::now();
+        let state = ClientTaskState {
+            message: None,
+            poll: DEFAULT_POLL_INTERVAL,
+            asks: Vec::new(),
+            ask_count: 0,
+            asks_in_delivery: 0,
+            updated: now,
+            end: None,
+            ended_at: None,
+        };
+        let task = Arc::new(ClientTask {
+            id: random::token()?,
+            identity: Arc::clone(&client.identity),
+            client: client.number,
+            created: now,
+            started_at: Instant::now(),
+            ttl,
+            cancel,
+            state: Mutex::new(state),
+            changed: watch::Sender::new(()),
+        });
+        tasks.insert(task.id.clone(), Arc::clone(&task));
+        Some(task)
+    }
+
+    /// The task of that name, if it belongs to that caller.
+    pub(super) fn get(&self, id: &str, client: &McpClient) -> Option<Arc<ClientTask>> {
+        let task = lock(&self.by_id).get(id).cloned()?;
+        (task.identity == client.identity).then_some(task)
+    }
+
+    /// Those of one client, the oldest first: others of the same machine have their own.
+    pub(super) fn list(&self, client: &McpClient) -> Vec<Arc<ClientTask>> {
+        let is_own = |task: &&Arc<ClientTask>| {
+            task.identity == client.identity && task.client == client.number
+        };
+        let mut own: Vec<Arc<ClientTask>> =
+            lock(&self.by_id).values().filter(is_own).cloned().collect();
+        own.sort_by_key(|task| task.started_at);
+        own
+    }
+
+    /// Gives up the tasks of some callers.
+    pub(crate) fn cancel_where(&self, of: impl Fn(&str) -> bool) {
+        lock(&self.by_id).retain(|_, task| {
+            let ends = of(&task.identity);
+            if ends {
+                task.cancel.cancel();
+            }
+            !ends
+        });
+    }
+
+    /// Forgets what ended and was kept for long enough.
+    pub(crate) fn sweep(&self) {
+        lock(&self.by_id).retain(|_, task| task.is_retained());
+    }
+}
+
+impl ClientTask {
+    /// Looks at how far it is.
+    pub(super) fn read<T>(&self, look: impl FnOnce(&ClientTaskState) -> T) -> T {
+        look(&lock(&self.state))
+    }
+
+    /// Changes how far it is, and tells those who wait for that.
+    pub(super) fn update<T>(&self, change: impl FnOnce(&mut ClientTaskState) -> T) -> T {
+        let mut state = lock(&self.state);
+        state.updated = SystemTime::now();
+        let changed = change(&mut state);
+        if state.end.is_some() && state.ended_at.is_none() {
+            state.ended_at = Some(Instant::now());
+            state.asks.clear();
+        }
+        drop(state);
+        self.changed.send_replace(());
+        changed
+    }
+
+    /// Takes something that its server asks, to be put to the client.
+    pub(super) fn take_ask(&self) -> Option<(String, RelayedAsk)> {
+        let mut state = lock(&self.state);
+        let ask = state.asks.pop()?;
+        state.asks_in_delivery += 1;
+        Some(ask)
+    }
+
+    /// What was taken has been put to the client.
+    pub(super) fn ask_delivered(&self) {
+        self.update(|state| state.asks_in_delivery -= 1);
+    }
+
+    /// What was taken could not be put to the client: it waits for the next one who comes.
+    pub(super) fn return_ask(&self, ask: (String, RelayedAsk)) {
+        self.update(|state| {
+            state.asks_in_delivery -= 1;
+            if state.end.is_none() {
+                state.asks.push(ask);
+            }
+        });
+    }
+
+    /// Waits for changes from here on.
+    pub(super) fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
+    /// What the server says of its own task.
+    pub(super) fn record_server_state(&self, said: &TaskState) {
+        self.update(|state| {
+            state.message.clone_from(&said.message);
+            state.poll = said.poll.unwrap_or(state.poll);
+        });
+    }
+
+    /// Gives the answers that its server waits for; others are left alone.
+    pub(super) fn answer(&self, mut given: impl FnMut(&str) -> Option<Json>) {
+        self.update(|state| {
+            let asks = std::mem::take(&mut state.asks);
+            for (key, ask) in asks {
+                match given(&key) {
+                    // The server may have lost its patience.
+                    Some(answer) => {
+                        ask.answer.send(Ok(answer)).ok();
+                    }
+                    None => state.asks.push((key, ask)),
+                }
+            }
+        });
+    }
+
+    fn is_retained(&self) -> bool {
+        self.read(|state| {
+            let fresh = state.ended_at.is_none_or(|ended| ended.elapsed() < MIN_RESULT_TTL);
+            fresh || self.started_at.elapsed() < self.ttl
+        })
+    }
+}

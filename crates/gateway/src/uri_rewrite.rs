@@ -1,0 +1,164 @@
+//! Addresses of resources where two servers have the same one: ours say whose it is.
+
+use serde_json::value::RawValue;
+
+use crate::members::{RawMembers, push_json_string};
+
+/// What all addresses of ours begin with.
+pub(crate) const URI_SCHEME: &str = "switchboard:";
+
+/// What an address of ours begins with.
+pub(crate) fn uri_prefix(server: &str) -> String {
+    format!("{URI_SCHEME}{server}:")
+}
+
+/// The member that names a tool's page, and the same as it was written at first.
+const UI_RESOURCE_KEY: &str = "resourceUri";
+const LEGACY_UI_RESOURCE_KEY: &str = "ui/resourceUri";
+
+/// Where addresses stand in a definition of a tool.
+const DEFINITION_URIS: UriFields =
+    UriFields { keys: &[UI_RESOURCE_KEY, LEGACY_UI_RESOURCE_KEY], containers: &["_meta", "ui"] };
+/// Where they stand in a result: of a tool, a resource or a prompt.
+const RESULT_URIS: UriFields =
+    UriFields { keys: &["uri"], containers: &["content", "contents", "messages", "resource"] };
+
+/// The definition of a tool with the addresses that clients know; nothing if they are its own.
+pub(crate) fn rewrite_definition(
+    text: &str,
+    shown: &dyn Fn(&str) -> Option<String>,
+) -> Option<String> {
+    if !text.contains(UI_RESOURCE_KEY) {
+        return None;
+    }
+    DEFINITION_URIS.rewrite(text, shown)
+}
+
+/// The same for a result.
+pub(crate) fn rewrite_result(text: &str, shown: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    RESULT_URIS.rewrite(text, shown)
+}
+
+/// Where addresses stand; everything else is left alone.
+struct UriFields {
+    /// The members that are addresses.
+    keys: &'static [&'static str],
+    /// The members in which more of them may be.
+    containers: &'static [&'static str],
+}
+
+impl UriFields {
+    /// The text with other addresses; nothing if none is another.
+    fn rewrite(&self, text: &str, shown: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+        if let Ok(RawMembers(members)) = serde_json::from_str(text) {
+            return self.rewrite_members(&members, shown);
+        }
+        let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+        let replaced: Vec<Option<String>> =
+            items.iter().map(|item| self.rewrite(item.get(), shown)).collect();
+        if replaced.iter().all(Option::is_none) {
+            return None;
+        }
+        let texts = items.iter().zip(&replaced);
+        let texts: Vec<&str> =
+            texts.map(|(item, replaced)| replaced.as_deref().unwrap_or(item.get())).collect();
+        Some(format!("[{}]", texts.join(",")))
+    }
+
+    fn rewrite_members(
+        &self,
+        members: &[(std::borrow::Cow<'_, str>, &RawValue)],
+        shown: &dyn Fn(&str) -> Option<String>,
+    ) -> Option<String> {
+        let mut out = String::from("{");
+        let mut is_other = false;
+        for (name, value) in members {
+            let other = if self.keys.contains(&&**name) {
+                let own: Option<String> = serde_json::from_str(value.get()).ok();
+                own.and_then(|own| shown(&own)).map(|other| {
+                    let mut text = String::new();
+                    push_json_string(&mut text, &other);
+                    text
+                })
+            } else if self.containers.contains(&&**name) {
+                self.rewrite(value.get(), shown)
+            } else {
+                None
+            };
+            if out.len() > 1 {
+                out.push(',');
+            }
+            push_json_string(&mut out, name);
+            out.push(':');
+            out.push_str(other.as_deref().unwrap_or(value.get()));
+            is_other |= other.is_some();
+        }
+        out.push('}');
+        is_other.then_some(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{rewrite_definition, rewrite_result};
+
+    fn ours(uri: &str) -> Option<String> {
+        uri.starts_with("ui://").then(|| format!("ours:{uri}"))
+    }
+
+    #[test]
+    fn addresses_in_results_are_replaced_and_nothing_else_is() {
+        for (text, expected) in [
+            (
+                r#"{"content":[{"type":"resource_link","uri":"ui://a","n":1e400},{"type":"text","text":"ui://a"}],"x":{"uri":"ui://a"}}"#,
+                Some(
+                    r#"{"content":[{"type":"resource_link","uri":"ours:ui://a","n":1e400},{"type":"text","text":"ui://a"}],"x":{"uri":"ui://a"}}"#,
+                ),
+            ),
+            (
+                r#"{"content":[{"type":"resource","resource":{"uri":"ui://a","text":"t"}}]}"#,
+                Some(
+                    r#"{"content":[{"type":"resource","resource":{"uri":"ours:ui://a","text":"t"}}]}"#,
+                ),
+            ),
+            (
+                r#"{"contents":[{"uri":"ui://a","text":"t"},{"uri":"b://","text":"ü"}]}"#,
+                Some(
+                    r#"{"contents":[{"uri":"ours:ui://a","text":"t"},{"uri":"b://","text":"ü"}]}"#,
+                ),
+            ),
+            (
+                r#"{"messages":[{"role":"user","content":{"type":"resource_link","uri":"ui://a"}}]}"#,
+                Some(
+                    r#"{"messages":[{"role":"user","content":{"type":"resource_link","uri":"ours:ui://a"}}]}"#,
+                ),
+            ),
+            (r#"{"content":[{"uri":"b://"}],"structuredContent":{"uri":"ui://a"}}"#, None),
+            (r#"{"content":7}"#, None),
+            ("7", None),
+        ] {
+            assert_eq!(rewrite_result(text, &ours).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_page_of_a_tool_is_replaced_in_both_ways_to_write_it() {
+        for (text, expected) in [
+            (
+                r#"{"name":"a","_meta":{"z":1,"ui":{"resourceUri":"ui://a","v":["app"]}}}"#,
+                Some(
+                    r#"{"name":"a","_meta":{"z":1,"ui":{"resourceUri":"ours:ui://a","v":["app"]}}}"#,
+                ),
+            ),
+            (
+                r#"{"name":"a","_meta":{"ui/resourceUri":"ui://b"}}"#,
+                Some(r#"{"name":"a","_meta":{"ui/resourceUri":"ours:ui://b"}}"#),
+            ),
+            (r#"{"name":"a","resourceUri":7,"_meta":{"ui":7}}"#, None),
+            (r#"{"name":"a","inputSchema":{"resourceUri":"ui://a"}}"#, None),
+            (r#"{"name":"a"}"#, None),
+        ] {
+            assert_eq!(rewrite_definition(text, &ours).as_deref(), expected, "{text}");
+        }
+    }
+}

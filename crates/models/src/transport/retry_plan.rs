@@ -1,0 +1,156 @@
+//! Decides what follows a failure: wait, ask again or give up.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::time::Duration;
+
+use switchboard_prompting::ModelError;
+
+use super::failure::{AttemptFailure, Remedy};
+use super::retry_policy::RetryPolicy;
+use crate::protocol::RequestForm;
+
+const MAX_BUSY_RETRIES: u32 = 3;
+const MAX_CUT_RETRIES: u32 = 2;
+const MAX_UNREADABLE_RETRIES: u32 = 1;
+const MAX_UNREACHABLE_RETRIES: u32 = 1;
+
+/// What was tried so far.
+pub(super) struct RetryPlan<'a> {
+    patience: &'a RetryPolicy,
+    form: RequestForm,
+    busy: u32,
+    cut: u32,
+    unreadable: u32,
+    unreachable: u32,
+}
+
+/// What is done next.
+#[derive(Debug, PartialEq)]
+pub(super) enum NextAttempt {
+    /// The question is asked again, at once or after a while.
+    Ask { wait: Option<Duration> },
+    /// There is nothing left to try.
+    GiveUp(ModelError),
+}
+
+impl<'a> RetryPlan<'a> {
+    pub(super) fn new(patience: &'a RetryPolicy, form: RequestForm) -> Self {
+        Self { patience, form, busy: 0, cut: 0, unreadable: 0, unreachable: 0 }
+    }
+
+    /// How the next request is to be written.
+    pub(super) fn form(&self) -> RequestForm {
+        self.form
+    }
+
+    /// What follows this failure.
+    pub(super) fn after(&mut self, failure: AttemptFailure) -> NextAttempt {
+        let at_once = NextAttempt::Ask { wait: None };
+        match failure.remedy {
+            Remedy::Wait(asked) if self.busy < MAX_BUSY_RETRIES && self.can_wait(asked) => {
+                let wait = asked.unwrap_or_else(|| self.back_off());
+                self.busy += 1;
+                NextAttempt::Ask { wait: Some(wait.min(self.patience.longest_wait)) }
+            }
+            Remedy::Reconnect if self.unreachable < MAX_UNREACHABLE_RETRIES => {
+                self.unreachable += 1;
+                NextAttempt::Ask { wait: Some(self.patience.back_off) }
+            }
+            Remedy::AskAgain if self.cut < MAX_CUT_RETRIES => {
+                self.cut += 1;
+                at_once
+            }
+            Remedy::ReadAgain if self.unreadable < MAX_UNREADABLE_RETRIES => {
+                self.unreadable += 1;
+                at_once
+            }
+            Remedy::AskLess if self.form == RequestForm::Full => {
+                self.form = RequestForm::Plain;
+                at_once
+            }
+            Remedy::Wait(_)
+            | Remedy::Reconnect
+            | Remedy::AskAgain
+            | Remedy::ReadAgain
+            | Remedy::AskLess
+            | Remedy::Nothing => NextAttempt::GiveUp(failure.error),
+        }
+    }
+
+    /// Whether the time that the vendor wants is within what all waits together can reach.
+    fn can_wait(&self, asked: Option<Duration>) -> bool {
+        let reach = self.patience.longest_wait * (MAX_BUSY_RETRIES - self.busy);
+        asked.is_none_or(|asked| asked <= reach)
+    }
+
+    /// Twice as long every time, and up to a quarter more, so that not everybody comes back at once.
+    fn back_off(&self) -> Duration {
+        let wait = self.patience.back_off * 2_u32.pow(self.busy);
+        let quarter = wait.as_millis() as u64 / 4;
+        let chance = RandomState::new().hash_one(self.busy);
+        wait + Duration::from_millis(chance.checked_rem(quarter + 1).unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_prompting::ModelErrorKind;
+
+    use super::*;
+
+    fn failure(remedy: Remedy) -> AttemptFailure {
+        AttemptFailure { error: ModelError::new(ModelErrorKind::Busy, "no"), remedy }
+    }
+
+    /// The waits until the plan gives up; none means at once.
+    fn waits(remedies: &[Remedy]) -> Vec<Option<Duration>> {
+        let patience = RetryPolicy::default();
+        let mut plan = RetryPlan::new(&patience, RequestForm::Full);
+        let mut waits = Vec::new();
+        for remedy in remedies.iter().cycle().take(20) {
+            match plan.after(failure(*remedy)) {
+                NextAttempt::Ask { wait } => waits.push(wait),
+                NextAttempt::GiveUp(_) => break,
+            }
+        }
+        waits
+    }
+
+    #[test]
+    fn a_busy_vendor_is_asked_four_times_with_growing_waits() {
+        let waits = waits(&[Remedy::Wait(None)]);
+        assert_eq!(waits.len(), 3);
+        for (wait, least) in waits.iter().zip([1_000, 2_000, 4_000]) {
+            let wait = wait.unwrap().as_millis();
+            assert!((least..=least + least / 4).contains(&wait), "{wait}");
+        }
+    }
+
+    #[test]
+    fn a_vendor_may_choose_the_wait_within_reason() {
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        for (asked, expected) in [
+            (7, vec![seconds(7); 3]),
+            (90, vec![seconds(60); 2]),
+            (180, vec![seconds(60)]),
+            (181, vec![]),
+        ] {
+            assert_eq!(waits(&[Remedy::Wait(seconds(asked))]), expected, "{asked}");
+        }
+    }
+
+    #[test]
+    fn other_failures_have_few_tries_each_and_do_not_use_up_each_others() {
+        let second = Some(Duration::from_secs(1));
+        for (remedies, expected) in [
+            (&[Remedy::Nothing][..], vec![]),
+            (&[Remedy::AskAgain], vec![None, None]),
+            (&[Remedy::ReadAgain], vec![None]),
+            (&[Remedy::Reconnect], vec![second]),
+            (&[Remedy::AskLess], vec![None]),
+            (&[Remedy::Reconnect, Remedy::AskAgain], vec![second, None]),
+        ] {
+            assert_eq!(waits(remedies), expected, "{remedies:?}");
+        }
+    }
+}

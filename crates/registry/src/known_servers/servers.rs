@@ -1,0 +1,231 @@
+//! The list of known servers: ours, or one from a file or an address.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::client::{FetchLimits, FetchOutcome, Redirects, RegistryFetcher, RegistryReach};
+use crate::known_servers::domains::{addresses_in, is_below, is_ownable, url_host};
+
+/// The list that comes with this program.
+const BUILT_IN_LIST: &str = include_str!("servers.json");
+
+/// The most servers that a list has.
+const MAX_SERVERS: usize = 2_000;
+
+/// A server that is known for some domains.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownServer {
+    /// Its name for people.
+    pub name: String,
+    /// What it is good for.
+    #[serde(default)]
+    pub description: String,
+    /// The address of a picture.
+    #[serde(default)]
+    pub icon: String,
+    /// Its address.
+    pub endpoint: String,
+    /// Whether it should stand first.
+    #[serde(default, alias = "is_featured", alias = "isFeatured")]
+    pub featured: bool,
+    /// The domains whose addresses it knows about.
+    #[serde(default)]
+    pub domains: Vec<String>,
+}
+
+/// A list of known servers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KnownServers {
+    servers: Vec<KnownServer>,
+}
+
+/// Why a list of known servers cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum KnownError {
+    /// It is no list.
+    #[error("the list of known servers cannot be read: {0}")]
+    Unreadable(String),
+    /// It cannot be fetched.
+    #[error("the list of known servers cannot be fetched: {0}")]
+    NotFetched(String),
+}
+
+impl KnownServer {
+    /// A name for its entry.
+    #[must_use]
+    pub fn short_name(&self) -> String {
+        let fits = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+        self.name.chars().map(fits).take(64).collect::<String>().trim_matches('-').to_owned()
+    }
+
+    /// Whether a server at this address is this one.
+    #[must_use]
+    pub fn is_at(&self, address: &str) -> bool {
+        let host = url_host(address);
+        host.is_some() && host == url_host(&self.endpoint)
+    }
+}
+
+impl KnownServers {
+    /// The list that comes with this program.
+    ///
+    /// # Errors
+    /// Never, unless the program was built with a broken list.
+    pub fn built_in() -> Result<Self, KnownError> {
+        Self::read(BUILT_IN_LIST, RegistryReach::Public)
+    }
+
+    /// Reads a list: of servers, or of registrations with `domains` and `info`. Entries without a
+    /// name, a domain that is somebody's, or an address that may be visited are left out.
+    ///
+    /// # Errors
+    /// When it is no list.
+    pub fn read(text: &str, reach: RegistryReach) -> Result<Self, KnownError> {
+        let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
+            .map_err(|error| KnownError::Unreadable(error.to_string()))?;
+        let list = value.as_array().or_else(|| value.get("servers")?.as_array());
+        let list =
+            list.ok_or_else(|| KnownError::Unreadable("it is no list of servers".to_owned()))?;
+        let servers =
+            list.iter().take(MAX_SERVERS).filter_map(|entry| parse_entry(entry, reach)).collect();
+        Ok(Self { servers })
+    }
+
+    /// Fetches a list.
+    ///
+    /// # Errors
+    /// When it cannot be fetched or is no list.
+    pub async fn fetch(url: &str) -> Result<Self, KnownError> {
+        let failed = |cause: String| KnownError::NotFetched(cause);
+        RegistryReach::Own.check(url).map_err(failed)?;
+        let fetcher =
+            RegistryFetcher::new(FetchLimits::default(), Redirects::SameOrigin).map_err(failed)?;
+        let url = url.parse().map_err(|_| failed("it is no web address".to_owned()))?;
+        match fetcher.get(url, None).await {
+            FetchOutcome::Answer { bytes, .. } => {
+                let text = String::from_utf8(bytes);
+                Self::read(
+                    &text.map_err(|error| KnownError::Unreadable(error.to_string()))?,
+                    RegistryReach::Own,
+                )
+            }
+            FetchOutcome::Unchanged => Err(failed("it says that nothing changed".to_owned())),
+            FetchOutcome::Status(status) => Err(failed(format!("the answer is {status}"))),
+            FetchOutcome::Elsewhere => Err(failed("it leads to another place".to_owned())),
+            FetchOutcome::TooLong => Err(failed("it is too long".to_owned())),
+            FetchOutcome::Failed(cause) => Err(failed(cause)),
+        }
+    }
+
+    /// All of them, the featured ones first.
+    #[must_use]
+    pub fn all(&self) -> Vec<&KnownServer> {
+        let mut all: Vec<&KnownServer> = self.servers.iter().collect();
+        all.sort_by_key(|server| (!server.featured, server.name.to_lowercase()));
+        all
+    }
+
+    /// The server that knows about a web address; the one with the longest domain, if several do.
+    #[must_use]
+    pub fn for_url(&self, url: &str) -> Option<&KnownServer> {
+        let host = url_host(url)?;
+        let fits = self.servers.iter().flat_map(|server| {
+            let domains = server.domains.iter().filter(|domain| is_below(&host, domain));
+            domains.map(move |domain| (domain.len(), server))
+        });
+        fits.max_by_key(|(length, _)| *length).map(|(_, server)| server)
+    }
+
+    /// The servers that know about the web addresses in a text, with the address.
+    #[must_use]
+    pub fn for_text<'a>(&'a self, text: &'a str) -> Vec<(&'a str, &'a KnownServer)> {
+        addresses_in(text).take(50).filter_map(|url| Some((url, self.for_url(url)?))).collect()
+    }
+
+    /// The server of this name, in any case.
+    #[must_use]
+    pub fn by_name(&self, name: &str) -> Option<&KnownServer> {
+        self.servers
+            .iter()
+            .find(|server| server.name.eq_ignore_ascii_case(name) || server.short_name() == name)
+    }
+}
+
+fn parse_entry(entry: &Value, reach: RegistryReach) -> Option<KnownServer> {
+    let mut server: KnownServer = match entry.get("info") {
+        Some(info) => serde_json::from_value(info.clone()).ok()?,
+        None => serde_json::from_value(entry.clone()).ok()?,
+    };
+    if let Some(domains) = entry.get("domains").and_then(Value::as_array) {
+        let domains = domains.iter().filter_map(Value::as_str);
+        server.domains =
+            domains.map(|domain| domain.trim_end_matches('.').to_ascii_lowercase()).collect();
+    }
+    server.domains.retain(|domain| is_ownable(domain));
+    let good = !server.short_name().is_empty()
+        && !server.domains.is_empty()
+        && reach.check(&server.endpoint).is_ok();
+    good.then_some(server)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_of_our_list_can_be_used() {
+        let ours = KnownServers::built_in().unwrap();
+        let written: Value = serde_json::from_str(BUILT_IN_LIST).unwrap();
+        assert_eq!(ours.servers.len(), written["servers"].as_array().unwrap().len());
+        for server in ours.all() {
+            assert!(!server.description.is_empty() && !server.icon.is_empty(), "{}", server.name);
+            assert_eq!(ours.by_name(&server.short_name()), Some(server));
+        }
+    }
+
+    #[test]
+    fn an_address_finds_the_server_of_its_domain_and_no_lookalike() {
+        let ours = KnownServers::built_in().unwrap();
+        let name = |url: &str| ours.for_url(url).map(|server| server.name.as_str());
+        for (url, expected) in [
+            ("https://github.com/a/b/issues/1", Some("GitHub")),
+            ("https://me.atlassian.net/browse/X-1", Some("Atlassian")),
+            ("https://www.notion.so/x", Some("Notion")),
+            ("https://evil-github.com/", None),
+            ("https://github.com.evil.example/", None),
+            ("https://github.com@evil.example/", None),
+            ("https://cloudflare.com/", None),
+            ("https://developers.cloudflare.com/x", Some("Cloudflare")),
+        ] {
+            assert_eq!(name(url), expected, "{url}");
+        }
+        let text = "compare https://github.com/a with https://linear.app/b.";
+        let found: Vec<_> =
+            ours.for_text(text).iter().map(|(url, it)| (*url, it.name.as_str())).collect();
+        assert_eq!(found, [("https://github.com/a", "GitHub"), ("https://linear.app/b", "Linear")]);
+    }
+
+    #[test]
+    fn a_list_of_registrations_is_read_and_bad_entries_are_left_out() {
+        let list = r#"{"servers": [
+            {"domains": ["Tools.Corp.example."], "info": {"name": "Corp", "endpoint": "https://10.0.0.1/mcp", "is_featured": true}},
+            {"domains": ["com"], "info": {"name": "All", "endpoint": "https://a.example/mcp"}},
+            {"domains": ["a.example"], "info": {"name": "Meta", "endpoint": "http://169.254.169.254/"}},
+            {"domains": ["b.example"], "info": {"name": "", "endpoint": "https://b.example/"}},
+            7
+        ]}"#;
+        let corp = KnownServer {
+            name: "Corp".to_owned(),
+            description: String::new(),
+            icon: String::new(),
+            endpoint: "https://10.0.0.1/mcp".to_owned(),
+            featured: true,
+            domains: vec!["tools.corp.example".to_owned()],
+        };
+        let read = KnownServers::read(list, RegistryReach::Own).unwrap();
+        assert_eq!(read.servers, [corp]);
+        assert_eq!(KnownServers::read(list, RegistryReach::Public).unwrap().servers, []);
+        assert!(KnownServers::read("{}", RegistryReach::Own).is_err());
+    }
+}

@@ -1,7 +1,0 @@
-//! The other side of the registry's API: what an organisation offers, as a registry would say it.
-
-mod answer;
-mod describe;
-
-pub use answer::answer;
-pub use describe::{Offered, OfferedHow};

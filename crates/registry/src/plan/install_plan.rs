@@ -1,0 +1,318 @@
+//! What adding a server would run or visit, before a person has answered anything.
+
+use std::collections::BTreeMap;
+
+use crate::client::RegistryReach;
+use crate::plan::error::PlanError;
+use crate::plan::question::Asked;
+use crate::plan::template::Template;
+use crate::server_json::{RegistryRemote, ValueInput};
+
+/// What would be run or visited, and what has to be asked before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstallPlan {
+    /// The command or the address.
+    pub body: PlanBody,
+    /// The questions, in the order in which their answers are used.
+    pub asked: Vec<Asked>,
+    /// What a person should know.
+    pub notes: Vec<String>,
+    /// How far the address may lead.
+    pub(crate) reach: RegistryReach,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlanBody {
+    /// A program.
+    Command {
+        /// The program.
+        command: Template,
+        /// Its words.
+        args: Vec<PlanItem>,
+        /// Its variables.
+        env: Vec<(String, PlanItem)>,
+    },
+    /// An address.
+    Remote {
+        /// `http` or `sse`.
+        kind: &'static str,
+        /// The address.
+        url: Template,
+        /// The headers of every request.
+        headers: Vec<(String, PlanItem)>,
+    },
+    /// A bundle to be fetched, whose own manifest says what is run.
+    Bundle {
+        /// Where it is.
+        url: String,
+        /// What its SHA-256 must be, in lower-case hexadecimal.
+        sha256: String,
+    },
+}
+
+/// Words that belong together, and are left out together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanItem {
+    /// The words.
+    pub words: Vec<Template>,
+    /// Whether there is no server without it.
+    pub(crate) required: bool,
+    /// It is there only if this answer is `true`.
+    pub(crate) when: Option<String>,
+    /// It is there only if these have answers.
+    pub(crate) needs: Vec<String>,
+}
+
+impl InstallPlan {
+    /// A server at an address that needs nothing else.
+    ///
+    /// # Errors
+    /// When the address may not be visited.
+    pub fn for_address(url: &str, reach: RegistryReach) -> Result<Self, PlanError> {
+        let url = url.to_owned();
+        let kind = if url.trim_end_matches('/').ends_with("/sse") { "sse" } else { "http" };
+        crate::plan::remote::remote_plan(
+            &RegistryRemote { kind: kind.to_owned(), url, ..RegistryRemote::default() },
+            reach,
+        )
+    }
+
+    /// What would be run or visited, with `<name>` where an answer belongs and `[]` around what may
+    /// be left out.
+    #[must_use]
+    pub fn display_text(&self) -> String {
+        let words = |words: &[Template]| {
+            words.iter().map(Template::display_text).collect::<Vec<_>>().join(" ")
+        };
+        match &self.body {
+            PlanBody::Command { command, args, .. } => {
+                let item = |item: &PlanItem| {
+                    let text = words(&item.words);
+                    if item.is_certain() { text } else { format!("[{text}]") }
+                };
+                let args: Vec<String> = args.iter().map(item).collect();
+                format!("{} {}", command.display_text(), args.join(" "))
+            }
+            PlanBody::Remote { kind, url, .. } => {
+                let way = if *kind == "sse" { "HTTP+SSE" } else { "streamable HTTP" };
+                format!("{} over {way}", url.display_text())
+            }
+            PlanBody::Bundle { url, sha256 } => format!("the bundle {url} with SHA-256 {sha256}"),
+        }
+    }
+}
+
+impl PlanItem {
+    /// Words that are always there.
+    pub(crate) fn from_fixed_words(words: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let words = words.into_iter().map(Template::text).collect();
+        Self { required: true, ..Self::new(words) }
+    }
+
+    /// Whether it is there whatever is answered.
+    fn is_certain(&self) -> bool {
+        let asks = self.words.iter().flat_map(Template::names).next().is_some();
+        self.required || (!asks && self.when.is_none() && self.needs.is_empty())
+    }
+
+    /// Words that are there if everything in them has an answer.
+    pub(crate) fn new(words: Vec<Template>) -> Self {
+        Self { words, required: false, when: None, needs: Vec::new() }
+    }
+}
+
+/// Collects questions while a plan is made, each under a name of its own.
+#[derive(Debug, Default)]
+pub(crate) struct PlanQuestions {
+    asked: Vec<Asked>,
+}
+
+impl PlanQuestions {
+    /// Asks, and gives the name by which it is answered. The same question is asked once.
+    pub(crate) fn ask(&mut self, mut asked: Asked, owner: &str) -> String {
+        let plain = asked.name.clone();
+        for number in 1..100 {
+            asked.name = match number {
+                1 => plain.clone(),
+                2 => format!("{owner}.{plain}"),
+                _ => format!("{owner}.{plain}.{number}"),
+            };
+            match self.asked.iter().find(|known| known.name == asked.name) {
+                Some(known) if *known == asked => return asked.name,
+                Some(_) => {}
+                None => break,
+            }
+        }
+        let name = asked.name.clone();
+        self.asked.push(asked);
+        name
+    }
+
+    /// The template of a value: as it stands, with its variables, or as an answer.
+    pub(crate) fn value(&mut self, name: &str, input: &ValueInput) -> Template {
+        match &input.value {
+            Some(value) => self.template(name, value, &input.variables, input.is_secret),
+            None => {
+                let name = self.ask(Asked::from_input(name, input), name);
+                Template::from_answer(name)
+            }
+        }
+    }
+
+    /// A text with variables, each of which is asked for once.
+    pub(crate) fn template(
+        &mut self,
+        owner: &str,
+        text: &str,
+        variables: &BTreeMap<String, ValueInput>,
+        secret: bool,
+    ) -> Template {
+        let mut names = BTreeMap::new();
+        for (name, input) in variables {
+            if !text.contains(&format!("{{{name}}}")) {
+                continue;
+            }
+            // A variable of a variable would need a parser of its own; its default is enough.
+            let mut asked = Asked::from_input(name, input);
+            asked.secret |= secret;
+            asked.default = asked.default.or_else(|| input.value.clone());
+            names.insert(name.clone(), self.ask(asked, owner));
+        }
+        Template::read(text, |name| names.get(name).cloned())
+    }
+
+    pub(crate) fn into_asked(self) -> Vec<Asked> {
+        self.asked
+    }
+}
+
+/// Refuses text that no honest server needs.
+pub(crate) fn check_text(what: &str, text: &str) -> Result<(), PlanError> {
+    let hostile =
+        |why: &str| Err(PlanError::Hostile { what: what.to_owned(), why: why.to_owned() });
+    if text.chars().any(is_unseen) {
+        return hostile("has a character in it that nobody sees");
+    }
+    if text.len() > 8_192 {
+        return hostile("is too long");
+    }
+    if text.split(['/', '\\', '=', ':', ',']).any(|part| part == "..") {
+        return hostile("leads out of a folder");
+    }
+    if let Some(at) = text.find("://") {
+        let before = text.get(..at).unwrap_or_default();
+        let start = before.rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
+        let address = text.get(start..).unwrap_or_default();
+        let address = address.split(['"', '\'', ' ', ',']).next().unwrap_or_default();
+        if RegistryReach::is_metadata(address) {
+            return hostile("leads to the machine's own metadata");
+        }
+    }
+    Ok(())
+}
+
+/// Control characters, and those that take no space or turn the direction of writing.
+fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Refuses what no variable of the environment is called.
+pub(crate) fn check_variable(name: &str) -> Result<(), PlanError> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    let good = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.len() <= 128
+        && name.chars().all(fits);
+    if good { Ok(()) } else { Err(bad_name("the variable", name)) }
+}
+
+/// Refuses what no header is called, and headers that belong to the connection.
+pub(crate) fn check_header(name: &str) -> Result<(), PlanError> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    let reserved = [
+        "host",
+        "content-length",
+        "content-type",
+        "transfer-encoding",
+        "connection",
+        "upgrade",
+        "te",
+        "trailer",
+        "keep-alive",
+        "proxy-authorization",
+        "expect",
+    ];
+    let is_reserved = reserved.iter().any(|word| name.eq_ignore_ascii_case(word));
+    let good = !name.is_empty() && name.len() <= 128 && name.chars().all(fits) && !is_reserved;
+    if good { Ok(()) } else { Err(bad_name("the header", name)) }
+}
+
+fn bad_name(what: &str, name: &str) -> PlanError {
+    let name: String = name.chars().filter(|c| !is_unseen(*c)).take(80).collect();
+    PlanError::Hostile {
+        what: format!("{what} `{name}`"),
+        why: "has a name that is not taken".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_that_no_honest_server_needs_is_refused() {
+        for text in [
+            "--port",
+            "a;b $(c) `d`",
+            "type=bind,src=/x,dst=/y",
+            "https://a.example/x",
+            ".../x",
+            "a..b",
+        ] {
+            assert_eq!(check_text("x", text), Ok(()), "{text}");
+        }
+        for text in [
+            "a\nb",
+            "\u{1b}[2J",
+            "a\0",
+            "x\u{202e}y",
+            "x\u{200b}y",
+            "../up",
+            "a/../b",
+            "--dir=..",
+            "http://169.254.169.254/latest",
+            "--url=http://169.254.169.254/",
+            "http://metadata.google.internal/",
+        ] {
+            assert!(check_text("x", text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_variables_and_headers_are_plain() {
+        for name in ["API_KEY", "X-API-Key", "_a.b"] {
+            assert_eq!(check_variable(name), Ok(()), "{name}");
+        }
+        for name in ["", "A=B", "1A", "A B", "A\n", "ä"] {
+            assert!(check_variable(name).is_err(), "{name:?}");
+        }
+        assert_eq!(check_header("X-Key"), Ok(()));
+        for name in ["", "Host", "transfer-encoding", "A: b", "A\r\nB"] {
+            assert!(check_header(name).is_err(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn the_same_question_is_asked_once_and_another_gets_another_name() {
+        let mut questions = PlanQuestions::default();
+        let plain = ValueInput::default();
+        let other = ValueInput { is_secret: true, ..ValueInput::default() };
+        assert_eq!(questions.ask(Asked::from_input("token", &plain), "A"), "token");
+        assert_eq!(questions.ask(Asked::from_input("token", &plain), "B"), "token");
+        assert_eq!(questions.ask(Asked::from_input("token", &other), "C"), "C.token");
+        assert_eq!(questions.into_asked().len(), 2);
+    }
+}

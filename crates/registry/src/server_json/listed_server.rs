@@ -1,0 +1,168 @@
+//! One answer of a registry: servers with what the registry itself says about them.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::server_json::detail::ServerDetail;
+
+/// The member of `_meta` in which the registry itself speaks.
+const OFFICIAL_META: &str = "io.modelcontextprotocol.registry/official";
+
+/// A server as a registry lists it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ListedServer {
+    /// What its publisher says.
+    pub server: ServerDetail,
+    /// What the registry says.
+    #[serde(rename = "_meta")]
+    pub meta: Map<String, Value>,
+}
+
+/// What became of a published version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ListingStatus {
+    /// It may be used.
+    Active,
+    /// A word that we do not know.
+    Other,
+    /// It may be used, but should not.
+    Deprecated,
+    /// It must not be used.
+    Deleted,
+}
+
+/// A page of a list.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ListingPage {
+    /// The servers that could be read.
+    pub servers: Vec<ListedServer>,
+    /// How many could not.
+    pub unreadable: usize,
+    /// Where the list goes on.
+    pub next: Option<String>,
+}
+
+impl ListingStatus {
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Other => "unknown",
+            Self::Deprecated => "deprecated",
+            Self::Deleted => "deleted",
+        }
+    }
+
+    fn from_word(word: &str) -> Self {
+        match word.to_ascii_lowercase().as_str() {
+            "active" => Self::Active,
+            "deprecated" => Self::Deprecated,
+            "deleted" => Self::Deleted,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl ListedServer {
+    /// Reads one: a server beside its `_meta`, or with it inside as older registries have it.
+    #[must_use]
+    pub fn read(value: &Value) -> Option<Self> {
+        let members = value.as_object()?;
+        let meta = members.get("_meta").and_then(Value::as_object).cloned().unwrap_or_default();
+        let server = members.get("server").unwrap_or(value);
+        let server: ServerDetail = serde_json::from_value(server.clone()).ok()?;
+        (!server.name.is_empty()).then_some(Self { server, meta })
+    }
+
+    /// What became of it: the worst of what the registry and the publisher say.
+    #[must_use]
+    pub fn status(&self) -> ListingStatus {
+        let said = [self.official("status"), self.server.other.get("status")];
+        let said =
+            said.into_iter().flatten().filter_map(Value::as_str).map(ListingStatus::from_word);
+        said.max().unwrap_or(ListingStatus::Active)
+    }
+
+    /// Why it has that status.
+    #[must_use]
+    pub fn status_message(&self) -> Option<&str> {
+        self.official("statusMessage").or_else(|| self.official("status_message"))?.as_str()
+    }
+
+    /// Whether it is the newest version.
+    #[must_use]
+    pub fn is_latest(&self) -> bool {
+        let said = self.official("isLatest").or_else(|| self.official("is_latest"));
+        said.and_then(Value::as_bool).unwrap_or_default()
+    }
+
+    /// When it was published, as the registry writes it.
+    #[must_use]
+    pub fn published_at(&self) -> Option<&str> {
+        self.official("publishedAt").or_else(|| self.official("published_at"))?.as_str()
+    }
+
+    fn official(&self, member: &str) -> Option<&Value> {
+        self.meta.get(OFFICIAL_META)?.get(member)
+    }
+}
+
+impl ListingPage {
+    /// Reads a page.
+    ///
+    /// # Errors
+    /// Why it is none.
+    pub fn read(bytes: &[u8]) -> Result<Self, String> {
+        let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        let servers = value.get("servers").and_then(Value::as_array);
+        let servers = servers.ok_or_else(|| "it has no list of servers".to_owned())?;
+        let read: Vec<ListedServer> = servers.iter().filter_map(ListedServer::read).collect();
+        let metadata = value.get("metadata");
+        let next = metadata.and_then(|it| it.get("nextCursor").or_else(|| it.get("next_cursor")));
+        Ok(Self {
+            unreadable: servers.len() - read.len(),
+            servers: read,
+            next: next.and_then(Value::as_str).filter(|next| !next.is_empty()).map(str::to_owned),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_worst_status_counts() {
+        for (official, publisher, expected) in [
+            (json!("active"), json!(null), ListingStatus::Active),
+            (json!(null), json!(null), ListingStatus::Active),
+            (json!("deleted"), json!("active"), ListingStatus::Deleted),
+            (json!("active"), json!("deprecated"), ListingStatus::Deprecated),
+            (json!("quarantined"), json!(null), ListingStatus::Other),
+        ] {
+            let listed = ListedServer::read(&json!({
+                "server": {"name": "a/b", "status": publisher},
+                "_meta": {OFFICIAL_META: {"status": official}},
+            }));
+            assert_eq!(listed.unwrap().status(), expected, "{official} {publisher}");
+        }
+    }
+
+    #[test]
+    fn a_page_counts_what_it_cannot_read_and_knows_where_it_goes_on() {
+        let text = json!({
+            "servers": [{"server": {"name": "a/b"}}, {"name": "c/d"}, 5, {"server": {}}],
+            "metadata": {"nextCursor": "c/d:1"},
+        });
+        let page = ListingPage::read(text.to_string().as_bytes()).unwrap();
+        let names: Vec<&str> = page.servers.iter().map(|one| one.server.name.as_str()).collect();
+        assert_eq!((names, page.unreadable), (vec!["a/b", "c/d"], 2));
+        assert_eq!(page.next.as_deref(), Some("c/d:1"));
+        assert!(ListingPage::read(b"[]").is_err());
+        assert!(ListingPage::read(b"{").is_err());
+    }
+}

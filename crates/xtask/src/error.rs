@@ -1,0 +1,34 @@
+//! Why a command stopped, and what to do about it.
+
+use std::fmt;
+
+/// The reason a command stopped, with the next step where there is one.
+#[derive(Debug)]
+pub(crate) struct XtaskError {
+    message: String,
+    hint: Option<String>,
+}
+
+/// What every command of this program returns.
+pub(crate) type Result<T> = std::result::Result<T, XtaskError>;
+
+impl XtaskError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None }
+    }
+
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for XtaskError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "error: {}", self.message)?;
+        if let Some(hint) = &self.hint {
+            write!(out, "\n hint: {hint}")?;
+        }
+        Ok(())
+    }
+}
