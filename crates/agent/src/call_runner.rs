@@ -322,7 +322,7 @@ impl CallRunner {
 
     fn is_trusted(&self, server: &str) -> bool {
         let config = self.parts.host.config().load();
-        config.servers.get(server).is_some_and(switchboard_policy::is_trusted)
+        config.servers.get(server).is_some_and(switchboard_host::policy::is_trusted)
     }
 
     async fn emit(&self, event: Event) {

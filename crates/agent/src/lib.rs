@@ -1,8 +1,8 @@
 //! The conversation: a model uses the tools, and a person stays in charge.
 //!
 //! [`turn`] is the machine: pure, and tested without a model. [`Conversation`] drives it: it shows
-//! the model what there is ([`switchboard_host::prompt`]), listens to the answer
-//! ([`switchboard_host::parse`]), has every call run along the host's line, and keeps each step
+//! the model what there is ([`switchboard_prompting::prompt`]), listens to the answer
+//! ([`switchboard_prompting::parse`]), has every call run along the host's line, and keeps each step
 //! before anything follows from it. A process that dies loses nothing, and no call runs twice.
 
 mod answer_sources;

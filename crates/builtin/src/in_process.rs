@@ -18,7 +18,7 @@ use crate::server::{BuiltinReply, single_member};
 ///
 /// ```
 /// use serde_json::json;
-/// use switchboard_host::InProcess;
+/// use switchboard_builtin::InProcess;
 ///
 /// let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});
 /// let server = InProcess::new("greeter", "1.0").with_tool("greet", "Greets somebody.", schema, |given| async move {

@@ -4,7 +4,7 @@ use switchboard_core::{
     Caller, Face, InvalidOutput, Origin, OutcomeKind, ProposedCall, Reply, Target,
 };
 use switchboard_host::Host;
-use switchboard_host::call::pipeline::no_arguments;
+use switchboard_host::no_arguments;
 use switchboard_prompting::{Image, Vision, for_model};
 use switchboard_scan::provenance;
 use switchboard_terminal::{CliError, exit_code, text_arguments};

@@ -2,7 +2,7 @@
 
 use switchboard_core::Durability;
 use switchboard_host::Host;
-use switchboard_host::host::ledger_file;
+use switchboard_host::ledger_file;
 use switchboard_store::{Ledger, LedgerError, LedgerReader, OpenReport};
 use switchboard_terminal::{CliError, Printer};
 use tokio_util::sync::CancellationToken;

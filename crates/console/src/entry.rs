@@ -16,7 +16,8 @@ const SECRET_MEMBERS: [&str; 2] = ["env", "headers"];
 /// What somebody typed into a form or pasted. A form sends what is not filled in as an empty text.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
-pub(crate) struct TypedLines {
+#[schemars(rename = "Typed")]
+pub(crate) struct TypedEntry {
     /// A file of any known product, a link that installs a server, or one entry.
     pub(crate) text: String,
     /// Whose file the text is of, such as `codex`; guessed unless told.
@@ -31,7 +32,7 @@ pub(crate) struct TypedLines {
     pub(crate) headers: String,
 }
 
-impl TypedLines {
+impl TypedEntry {
     /// The entries that it means, written as our own files have them.
     pub(crate) fn entries(&self) -> Result<Vec<PastedEntry>, ApiError> {
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -196,12 +197,12 @@ mod tests {
     #[test]
     fn a_line_is_a_command_or_an_address() {
         let typed = |target: &str, environment: &str, headers: &str| {
-            let typed = TypedLines {
+            let typed = TypedEntry {
                 name: "x".to_owned(),
                 target: target.to_owned(),
                 environment: environment.to_owned(),
                 headers: headers.to_owned(),
-                ..TypedLines::default()
+                ..TypedEntry::default()
             };
             let entries = typed.entries();
             entries.map(|all| all[0].entry.clone()).map_err(|problem| problem.to_string())

@@ -10,11 +10,9 @@ pub mod lock;
 pub mod normal_path;
 pub mod process_lock;
 pub mod replace;
-pub mod same_file;
 mod watch;
 
 pub use download::{DownloadError, DownloadRoots, IfExists};
 pub use lock::acquire;
 pub use process_lock::{FolderLock, ProcessLock};
-pub use same_file::{SameFile, hint_if_moved, is_removed};
 pub use watch::{FileWatcher, watch};

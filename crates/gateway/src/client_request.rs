@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use switchboard_core::{Target, TargetKind};
-use switchboard_host::call::pipeline::no_arguments;
+use switchboard_host::no_arguments;
 use switchboard_json::{decode_string, for_each_member};
 use switchboard_text::excerpt_text;
 use switchboard_wire::{Era, Json, Revision, RpcError};

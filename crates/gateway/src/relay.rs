@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::json;
 use switchboard_core::Answer;
 use switchboard_fleet::{AnswerFuture, Answers, ServerRequest};
-use switchboard_host::{Reviewer, review};
-use switchboard_policy::Question;
+use switchboard_host::Question;
+use switchboard_host::{ReviewFuture, Reviewer};
 use switchboard_wire::{Json, RpcError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -169,7 +169,7 @@ impl Answers for ClientRelay {
 }
 
 impl Reviewer for ClientRelay {
-    fn ask<'a>(&'a self, question: &'a Question) -> review::ReviewFuture<'a> {
+    fn ask<'a>(&'a self, question: &'a Question) -> ReviewFuture<'a> {
         Box::pin(async move {
             match self.ask_review(question).await {
                 Some(answer) => Ok(answer),

@@ -256,8 +256,7 @@ fn a_module_has_a_function_for_each_tool() {
     //! Made by `switchboard generate rust`; what is changed here is lost when it is made again.
 
     use serde::{Deserialize, Serialize};
-    use switchboard_host::format::Reply;
-    use switchboard_host::{CallError, Caller, Host};
+    use switchboard_host::{CallError, Caller, Host, Reply};
 
     /// The server's name in the configuration.
     pub const SERVER: &str = "math";

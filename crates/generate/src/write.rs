@@ -62,9 +62,8 @@ fn imports(body: &str) -> String {
         text.push_str("use serde_json::Value;\n");
     }
     if has("Result<Reply") {
-        text.push_str("use switchboard_host::format::Reply;\n");
-    }
-    if has("pub async fn ") {
+        text.push_str("use switchboard_host::{CallError, Caller, Host, Reply};\n");
+    } else if has("pub async fn ") {
         text.push_str("use switchboard_host::{CallError, Caller, Host};\n");
     }
     text

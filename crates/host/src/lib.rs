@@ -34,13 +34,13 @@
 //! | call | [`Host::call`] with a [`ProposedCall`]; [`Host::call_with`] to watch, answer or give up |
 //! | call with types of Rust | [`Host::call_for`], [`Host::call_for_content`]; `switchboard generate rust` writes the functions |
 //! | say who calls | [`Caller::person`], [`Caller::program`], [`Caller::model`]: the rules go by it |
-//! | decide about calls | [`Reviewer`](review::Reviewer): a function from a question to an answer is one |
-//! | answer what servers ask | [`Asker`](review::Asker): a function from a question to a reply is one; [`Host::answer_for`] for one call |
+//! | decide about calls | [`Reviewer`]: a function from a question to an answer is one |
+//! | answer what servers ask | [`Asker`]: a function from a question to a reply is one; [`Host::answer_for`] for one call |
 //! | answer from elsewhere what waits | [`Host::waiting`], [`Host::answer`] |
 //! | watch | [`Host::events`], [`Host::fleet`], [`Host::config`] |
 //! | look back | [`Host::ledger`] |
 //! | bring tools of one's own | [`InProcess`]: a server whose tools are functions |
-//! | bring a model of one's own | [`Model`], for conversations; [`Sampler`](review::Sampler), for servers that ask |
+//! | bring a model of one's own | `switchboard_prompting::Model`, for conversations; `switchboard_core::Sampler`, for servers that ask |
 //!
 //! The examples of this crate and of `switchboard-agent` show each in a few lines. What of all this
 //! stays as it is, and what may change, is written in `docs/reference/library.md`.
@@ -73,45 +73,42 @@
 //!
 //! # How it is made
 //!
-//! The folders are the steps of a call, in reading order:
-//! *config → login → connect → catalog → prompt → parse → policy → review → hooks → execute → format → record*.
-//! A step names only earlier ones. [`call`] is the line through them, [`host`] the handle on them.
+//! `call/` is the pipeline that every call takes; `review/`, `hooks/` and `first_use/` ask people and
+//! programs on its way; `host.rs` wires the crates below into one handle. ARCHITECTURE.md has the map.
 
-pub mod call;
+mod call;
 mod config_watch;
 mod embedding;
 mod first_use;
 #[cfg(doctest)]
 mod guide;
 mod hooks;
-pub mod host;
+mod host;
 mod options;
-pub mod past;
-pub mod review;
+mod past;
+pub mod policy;
+mod review;
 mod subscriptions;
 mod typed;
 
 pub use call::execute::TaskMode;
-pub use call::pipeline::{CallOptions, SessionScope};
+pub use call::pipeline::{CallOptions, SessionScope, no_arguments};
 pub use call::task_calls::TaskError;
 pub use first_use::new_definition::NewDefinition;
 pub use first_use::new_server::{FirstAnswer, NewServer};
-pub use hooks::HookOutcome;
-pub use hooks::HookRunner;
-pub use hooks::{Hook, HookEvent, HookRules};
-pub use hooks::{HookFile, HookFileState, HookSet, HookSource};
-pub use hooks::{HookInput, ServerLocation};
-pub use host::Host;
+pub use hooks::{
+    Hook, HookEvent, HookFile, HookFileState, HookInput, HookOutcome, HookRules, HookRunner,
+    HookSet, HookSource, ServerLocation,
+};
+pub use host::{Host, ledger_file};
 pub use options::{FirstUseAsks, Options, Recording, StartError};
-pub use review::FaceAnswers;
-pub use review::QuestionUpdate;
-pub use review::SamplingAsk;
-pub use review::UrlAsk;
-pub use review::{Ask, AskKind, Asker, NobodyToAsk, ReplyFuture};
-pub use review::{Choice, Field, FieldKind, Form, NumberKind};
-pub use review::{DEFAULT_REVIEW_LIMIT, ReviewQueue};
-pub use review::{NobodyThere, ReviewFuture, Reviewer, Unanswered};
-pub use review::{ask_matter, restore_ask, review_matter};
+pub use past::past_call;
+pub use review::{
+    Ask, AskKind, Asker, BadAsk, Choice, DEFAULT_REVIEW_LIMIT, FaceAnswers, Field, FieldKind,
+    FieldProblem, Form, NobodyThere, NobodyToAsk, NumberKind, QuestionUpdate, QueueWatch,
+    Registration, ReplyFuture, ReviewFuture, ReviewQueue, Reviewer, SamplingAsk, TextFormat,
+    Unanswered, UrlAsk, WhichCall, ask_matter, restore_ask, review_matter,
+};
 pub use typed::CallError;
 
 // What a program that embeds the host needs of the crates below it.
@@ -125,3 +122,9 @@ pub use switchboard_fleet::Answers;
 pub use switchboard_json::Json;
 pub use switchboard_policy::Question;
 pub use switchboard_store::Record;
+
+/// The path of [`Reply`] in modules that `switchboard generate rust` wrote before 0.2.
+#[doc(hidden)]
+pub mod format {
+    pub use switchboard_core::Reply;
+}

@@ -1,4 +1,4 @@
-//! Model vendors behind one interface: [`open`] makes a [`switchboard_host::Model`] of a profile.
+//! Model vendors behind one interface: [`open`] makes a [`switchboard_prompting::Model`] of a profile.
 //!
 //! Reading order: `open` puts a model together from a profile, `defaults` and `access` say what a
 //! provider needs, `history` makes a conversation fit to be sent, and a folder for each vendor

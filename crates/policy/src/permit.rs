@@ -11,14 +11,31 @@ use crate::rule_context::{ASKED_EACH_TIME, ReviewReason};
 /// A call that may run. Only policy makes one, so nothing runs without it.
 ///
 /// ```compile_fail
-/// fn forge(call: switchboard_catalog::ResolvedCall) -> switchboard_host::policy::PermittedCall {
-///     switchboard_host::policy::PermittedCall { call, by: "me".to_owned(), reviewed: true }
+/// use switchboard_catalog::ResolvedCall;
+/// use switchboard_policy::PermittedCall;
+///
+/// fn forge(call: ResolvedCall) -> PermittedCall {
+///     PermittedCall { call, by: "me".to_owned(), reviewed: true }
 /// }
 /// ```
 ///
 /// ```compile_fail
-/// fn forge(call: switchboard_catalog::ResolvedCall) -> switchboard_host::policy::PermittedCall {
-///     switchboard_host::policy::PermittedCall::new(call, "me".to_owned())
+/// use switchboard_catalog::ResolvedCall;
+/// use switchboard_policy::PermittedCall;
+///
+/// fn forge(call: ResolvedCall) -> PermittedCall {
+///     PermittedCall::new(call, "me".to_owned())
+/// }
+/// ```
+///
+/// The same imports compile where nothing is forged, so the tests above fail for the right reason:
+///
+/// ```
+/// use switchboard_catalog::ResolvedCall;
+/// use switchboard_policy::PermittedCall;
+///
+/// fn resolved(permitted: &PermittedCall) -> &ResolvedCall {
+///     permitted.call()
 /// }
 /// ```
 #[derive(Debug)]

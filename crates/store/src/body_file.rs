@@ -7,8 +7,8 @@ use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::same_file;
 use switchboard_files::replace::create_private_folder;
-use switchboard_files::same_file;
 
 use crate::file::private;
 

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::same_file::hint_if_moved;
 use rusqlite::ErrorCode;
-use switchboard_files::hint_if_moved;
 
 /// Why a file could not be opened; the ledger and the conversations each say it in their words.
 #[derive(Debug)]

@@ -10,9 +10,9 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::same_file::{SameFile, is_removed};
 use bytes::{Buf, Bytes};
 use switchboard_files::replace::create_private_folder;
-use switchboard_files::{SameFile, is_removed};
 
 use crate::call_id::CallId;
 use crate::file::private;

@@ -35,6 +35,7 @@ mod redacted_body;
 mod replay;
 mod results;
 mod rows;
+mod same_file;
 mod schema;
 mod seal;
 mod sessions;

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
+use crate::same_file::SameFile;
 use switchboard_core::Published;
-use switchboard_files::SameFile;
 
 use crate::error::LedgerError;
 use crate::ledger::Ledger;

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::same_file::SameFile;
 use rusqlite::{Connection, ffi};
 use switchboard_core::Timelines;
-use switchboard_files::{ProcessLock, SameFile};
+use switchboard_files::ProcessLock;
 
 use crate::checkpoint;
 use crate::error::LedgerError;

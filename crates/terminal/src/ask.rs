@@ -3,8 +3,8 @@
 use std::io::Write as _;
 
 use switchboard_core::{Answer, Risk, TargetKind};
+use switchboard_host::Question;
 use switchboard_host::{QuestionUpdate, ReviewFuture, Reviewer};
-use switchboard_policy::Question;
 use switchboard_store::AskReply;
 use switchboard_text::escape_line;
 use tokio::sync::oneshot;

@@ -1,10 +1,10 @@
 //! Brings questions to the one task that owns the terminal.
 
 use switchboard_core::{Answer, TargetKind};
+use switchboard_host::Question;
 use switchboard_host::{
     Ask, Asker, QuestionUpdate, ReplyFuture, ReviewFuture, Reviewer, Unanswered,
 };
-use switchboard_policy::Question;
 use switchboard_store::AskReply;
 use switchboard_text::escape_line;
 use tokio::sync::{mpsc, oneshot};

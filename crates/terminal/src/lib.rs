@@ -17,7 +17,7 @@ mod arguments;
 mod ask;
 mod asker;
 mod callback;
-pub mod counted;
+mod counted;
 mod desk;
 mod editor;
 mod elsewhere;

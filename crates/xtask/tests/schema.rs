@@ -1,4 +1,4 @@
-//! What is generated of the schema, in `crates/editor/src/generated`, is that of `proto/`;
+//! What is generated of the schema, in `crates/grpc/src/generated`, is that of `proto/`;
 //! `UPDATE_GENERATED=1` writes it anew.
 #![expect(clippy::unwrap_used, reason = "a test may panic, its functions too")]
 
@@ -60,7 +60,7 @@ fn generated_files() -> BTreeMap<String, Vec<u8>> {
 
 #[test]
 fn the_generated_code_is_that_of_the_schema() {
-    let folder = root().join("crates/editor/src/generated");
+    let folder = root().join("crates/grpc/src/generated");
     let update = std::env::var_os("UPDATE_GENERATED").is_some();
     for (name, wanted) in generated_files() {
         let path = folder.join(&name);

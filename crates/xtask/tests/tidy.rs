@@ -41,13 +41,12 @@ const IMPURE: [&str; 11] = [
 ];
 
 /// Crates that people and programs reach the host through; only `cli` puts them together.
-const FACES: [&str; 4] = ["chat", "console", "editor", "gateway"];
+const FACES: [&str; 4] = ["chat", "console", "gateway", "grpc"];
 
 /// Crates that may depend on `policy`: everything else takes verdicts from the host.
 ///
-/// The faces and `agent` read questions, explanations and replays; none of them decides.
-const READS_POLICY: [&str; 8] =
-    ["agent", "bench", "cli", "console", "editor", "gateway", "host", "terminal"];
+/// Faces see questions, explanations and replays through `switchboard_host::policy`.
+const READS_POLICY: [&str; 2] = ["bench", "host"];
 
 /// Crates that may name a permit: one makes it, the other runs calls by it.
 const NAMES_PERMITS: [&str; 2] = ["host", "policy"];
@@ -57,7 +56,7 @@ const NAMES_PERMITS: [&str; 2] = ["host", "policy"];
 const REACHES_PEERS: [&str; 3] = ["catalog", "fleet", "host"];
 
 /// Generated code, which nobody reads from end to end.
-const GENERATED: &str = "crates/editor/src/generated/";
+const GENERATED: &str = "crates/grpc/src/generated/";
 
 /// Maximum number of lines of a file before its tests.
 const MAX_LINES: usize = 600;
@@ -79,7 +78,7 @@ const OUTSIDE: [(&str, &[&str]); 15] = [
     // `files::same_file` asks SQLite whether its database file was moved.
     ("rusqlite", &["files", "store"]),
     ("rustyline", &["terminal"]),
-    ("tonic", &["editor"]),
+    ("tonic", &["grpc"]),
     ("zip", &["registry"]),
 ];
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::json;
 use switchboard_agent::Event;
 use switchboard_agent::turn::TurnEnd;
+use switchboard_host::Question;
 use switchboard_host::{ReviewFuture, Reviewer};
-use switchboard_policy::Question;
 use tokio::sync::mpsc;
 
 use crate::puppet::{Puppet, Questions};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use switchboard_core::{Durability, Outcome, TargetKind};
-use switchboard_host::host::ledger_file;
+use switchboard_host::ledger_file;
 use switchboard_store::{Intent, Ledger, NewCall, VerdictWord};
 use tokio::task::JoinSet;
 

@@ -22,8 +22,9 @@ fn a_hook_gets_exactly_the_json_of_the_protocol() {
     let call = switchboard.newest()["id"].as_str().unwrap().to_owned();
     let work = switchboard.folder().join("work").canonicalize().unwrap();
     let work = work.to_str().unwrap();
+    let version = env!("CARGO_PKG_VERSION");
     let expected = format!(
-        r#"{{"conversation_id":"call-{call}","generation_id":"{call}","model":"","hook_event_name":"beforeMCPExecution","cursor_version":"0.1.0","workspace_roots":["{work}"],"user_email":null,"transcript_path":null,"tool_name":"echo","tool_input":"{{\"text\":\"a b\"}}","command":"{} echo","mcp_server_name":"echo"}}"#,
+        r#"{{"conversation_id":"call-{call}","generation_id":"{call}","model":"","hook_event_name":"beforeMCPExecution","cursor_version":"{version}","workspace_roots":["{work}"],"user_email":null,"transcript_path":null,"tool_name":"echo","tool_input":"{{\"text\":\"a b\"}}","command":"{} echo","mcp_server_name":"echo"}}"#,
         switchboard_testkit::binary().display()
     );
     assert_eq!(input, expected);
@@ -32,7 +33,7 @@ fn a_hook_gets_exactly_the_json_of_the_protocol() {
     for variable in ["CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"] {
         assert!(env.contains(&format!("{variable}={work}\n")), "{env}");
     }
-    assert!(env.contains("CURSOR_VERSION=0.1.0\n"), "{env}");
+    assert!(env.contains(&format!("CURSOR_VERSION={version}\n")), "{env}");
     let own = switchboard.folder().join("own").canonicalize().unwrap();
     assert_eq!(switchboard.lines("own/folder"), [own.to_str().unwrap()]);
 }

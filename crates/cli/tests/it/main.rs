@@ -87,6 +87,7 @@ mod manual;
 mod memory;
 mod models_command;
 mod notifications;
+mod old_home;
 mod output;
 mod pins;
 mod pins_people;

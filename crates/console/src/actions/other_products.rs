@@ -22,7 +22,7 @@ pub(crate) async fn preview(
     headers: HeaderMap,
     body: Bytes,
 ) -> ApiResult {
-    let typed: entry::TypedLines = parse_body(&body)?;
+    let typed: entry::TypedEntry = parse_body(&body)?;
     Ok(answer(&headers, &views::propose_typed(&console, typed).await?))
 }
 

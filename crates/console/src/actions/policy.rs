@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use switchboard_core::{Caller, Face, Origin, ProposedCall, Target, TargetKind};
-use switchboard_host::past::past_call;
-use switchboard_policy::{Explanation, PastCall, SessionFacts, check_examples};
+use switchboard_host::past_call;
+use switchboard_host::policy::{Explanation, PastCall, SessionFacts, check_examples};
 use switchboard_rules::{Policies, PolicyLevel, policy_from_text};
 use switchboard_store::{Filter, FullCall};
 
@@ -140,7 +140,7 @@ pub(crate) async fn what_if(
     let changed = config.policies.with_file(file);
     let annotations = console.host.annotations();
     let past: Vec<PastCall> = calls.iter().map(|call| past_call(call, &annotations)).collect();
-    let compared = switchboard_policy::what_if(&config, &changed, &past);
+    let compared = switchboard_host::policy::what_if(&config, &changed, &past);
     let differences: Vec<DifferenceShown> = calls
         .iter()
         .zip(compared)

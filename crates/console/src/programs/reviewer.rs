@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_host::Question;
 use switchboard_host::{
     Ask, Asker, NobodyThere, QuestionUpdate, ReplyFuture, ReviewFuture, Reviewer, ask_matter,
     review_matter,
 };
-use switchboard_policy::Question;
 use switchboard_store::{AskReply, QueuedQuestion, UserDecision};
 
 use super::call_event::Told;

@@ -6,7 +6,7 @@ use super::route::{ACTION_ROUTE, ConsoleRoute, ResponseKind};
 use super::schemas::schema_for;
 use crate::actions;
 use crate::actions::{AddedFromRegistry, RegistryWords, ServerAdded, Taken, WhichInRegistry};
-use crate::entry::TypedLines;
+use crate::entry::TypedEntry;
 use crate::views::Proposal;
 use crate::views::registry::{Chosen, FilledIn, RegistryFound, RegistryShown};
 
@@ -14,7 +14,7 @@ pub(super) const IMPORTS: &[ConsoleRoute] = &[
     ConsoleRoute {
         path: "/api/v1/configurations/read",
         about: "Says what would be added by a text or a form, and what is dangerous about it",
-        takes: Some(schema_for::<TypedLines>),
+        takes: Some(schema_for::<TypedEntry>),
         gives: ResponseKind::Json(schema_for::<Proposal>),
         serve: || post(actions::preview),
         ..ACTION_ROUTE

@@ -9,7 +9,7 @@ use switchboard_text::digest;
 use switchboard_vetting::EntryFinding;
 
 use crate::console::Console;
-use crate::entry::{TypedLines, without_secrets};
+use crate::entry::{TypedEntry, without_secrets};
 use crate::other_products::{
     DiscoveredServer, DiscoveredServers, DiscoveryError, ImportEffect, UnreadFile,
 };
@@ -82,7 +82,7 @@ pub(crate) struct EntryShown {
 /// What would be added by what somebody typed or pasted, each server by itself.
 pub(crate) async fn propose_typed(
     console: &Console,
-    typed: TypedLines,
+    typed: TypedEntry,
 ) -> Result<Proposal, ApiError> {
     let product = Some(typed.product.trim().to_owned()).filter(|word| !word.is_empty());
     let elsewhere = Arc::clone(&console.elsewhere);
@@ -170,7 +170,7 @@ fn proposal(console: &Console, found: DiscoveredServers, values: &ValueVisibilit
 }
 
 /// What is written as our own files have it.
-fn own_entries(console: &Console, typed: &TypedLines) -> Result<Vec<ProposedServer>, ApiError> {
+fn own_entries(console: &Console, typed: &TypedEntry) -> Result<Vec<ProposedServer>, ApiError> {
     let file = console.own_file()?;
     let known = console.host.config().load();
     let entries = typed.entries()?.into_iter();

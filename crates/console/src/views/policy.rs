@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use switchboard_core::Target;
-use switchboard_policy::{Explanation, Verdict, VerdictChange};
+use switchboard_host::policy::{Explanation, Verdict, VerdictChange};
 use switchboard_rules::{PolicyFile, PolicyLevel};
 use switchboard_store::FullCall;
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use switchboard_catalog::{Server, Tool};
 use switchboard_core::{Caller, Face, Origin, Risk, Target, TargetKind};
-use switchboard_policy::{PolicyFacts, SessionFacts, assess_risk};
+use switchboard_host::policy::{PolicyFacts, SessionFacts, assess_risk};
 
 use super::pins::{HeldShown, PinShown, held_tool, pin_view};
 use super::property_order::names_in_order;

@@ -7,7 +7,7 @@ pub(crate) mod decide;
 pub(crate) mod execute;
 pub(crate) mod guard;
 pub(crate) mod hooks;
-pub mod pipeline;
+pub(crate) mod pipeline;
 pub(crate) mod quarantine;
 pub(crate) mod session_answers;
 pub(crate) mod task_calls;

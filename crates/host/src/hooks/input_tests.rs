@@ -18,7 +18,11 @@ fn local(kind: TargetKind, name: &str) -> HookInput {
     occasion(kind, name, ServerLocation::Command("npx files".to_owned()))
 }
 
-const COMMON: &str = r#"{"conversation_id":"c1","generation_id":"418","model":"m","hook_event_name":"EVENT","cursor_version":"0.1.0","workspace_roots":["/p"],"user_email":null,"transcript_path":null,"#;
+const COMMON: &str = concat!(
+    r#"{"conversation_id":"c1","generation_id":"418","model":"m","hook_event_name":"EVENT","cursor_version":""#,
+    env!("CARGO_PKG_VERSION"),
+    r#"","workspace_roots":["/p"],"user_email":null,"transcript_path":null,"#,
+);
 
 fn common(event: &str) -> String {
     COMMON.replace("EVENT", event)

@@ -33,9 +33,8 @@ pub(crate) use first_answer::{ask_consent, ask_question};
 pub use form::{Choice, Field, FieldKind, Form, NumberKind, TextFormat};
 pub use form_values::FieldProblem;
 pub use matter::{ask_matter, restore_ask, review_matter};
-pub use review_queue::{
-    CallDetails, CallLookup, CallLookupFuture, DEFAULT_REVIEW_LIMIT, QueueWatch, ReviewQueue,
-};
+pub(crate) use review_queue::{CallDetails, CallLookup};
+pub use review_queue::{DEFAULT_REVIEW_LIMIT, QueueWatch, ReviewQueue};
 pub use reviewer::{NobodyThere, ReviewFuture, Reviewer, Unanswered};
 pub use sampling::SamplingAsk;
 pub use url_ask::UrlAsk;

@@ -40,7 +40,7 @@ pub(super) struct QueueShared {
 
 /// What is known about a call that is under way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CallDetails {
+pub(crate) struct CallDetails {
     /// The tool, resource or prompt.
     pub target: Option<String>,
     /// The caller's own name for the call.
@@ -50,10 +50,10 @@ pub struct CallDetails {
 }
 
 /// A look-up on its way.
-pub type CallLookupFuture<'a> = Pin<Box<dyn Future<Output = CallDetails> + Send + 'a>>;
+pub(crate) type CallLookupFuture<'a> = Pin<Box<dyn Future<Output = CallDetails> + Send + 'a>>;
 
 /// Finds out more about a call by its number.
-pub trait CallLookup: Send + Sync {
+pub(crate) trait CallLookup: Send + Sync {
     /// What is known about that call.
     fn look_up(&self, call: u64) -> CallLookupFuture<'_>;
 }
@@ -146,7 +146,7 @@ impl ReviewQueue {
     }
 
     /// Tells `events` what begins and ends to wait, and asks `calls` about calls.
-    pub fn attach(&self, events: Events, calls: Arc<dyn CallLookup>) {
+    pub(crate) fn attach(&self, events: Events, calls: Arc<dyn CallLookup>) {
         // The first host that has it is the one whose calls wait in it.
         self.0.host.set((events, calls)).ok();
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use switchboard_core::{Answer, EventKind, Item};
-use switchboard_host::host::ledger_file;
+use switchboard_host::ledger_file;
 use switchboard_host::{
     Ask, AskKind, CallError, Caller, Host, InProcess, Options, OutcomeKind, Recording,
 };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use switchboard_catalog::ServerStatus;
 use switchboard_config::{Environment, Places, Settings};
-use switchboard_host::call::pipeline::no_arguments;
+use switchboard_host::no_arguments;
 use switchboard_host::{Caller, Host, Options, OutcomeKind, ProposedCall};
 use switchboard_oauth::{LoginOptions, Logins};
 use switchboard_testkit::{Home, OauthFixture};

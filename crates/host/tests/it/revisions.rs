@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard_host::call::pipeline::no_arguments;
+use switchboard_host::no_arguments;
 use switchboard_host::{Caller, Host, OutcomeKind, ProposedCall};
 use switchboard_wire::Json;
 

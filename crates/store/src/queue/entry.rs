@@ -53,6 +53,7 @@ pub enum EntryState {
 
 /// What waits, and whose it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Asked")]
 pub struct QueuedQuestion {
     /// What it is about.
     pub matter: Matter,

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::same_file::SameFile;
 use rusqlite::{Connection, TransactionBehavior};
+use switchboard_files::ProcessLock;
 use switchboard_files::process_lock::is_alive;
-use switchboard_files::{ProcessLock, SameFile};
 
 use crate::entry::OpenReport;
 use crate::file;

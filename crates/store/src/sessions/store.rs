@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::same_file::SameFile;
 use bytes::Bytes;
 use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
 use switchboard_core::Durability;
-use switchboard_files::SameFile;
 
 use crate::entry::OpenReport;
 use crate::file;

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use switchboard_config::{Config, read_policy};
 use switchboard_document::ConfigError;
-use switchboard_policy::{OfferedNames, check_examples, unused_rules};
+use switchboard_host::policy::{OfferedNames, check_examples, unused_rules};
 use switchboard_rules::{Policies, PolicyFile, PolicyLevel, PolicyLine};
 use switchboard_terminal::{CliError, exit_code, table};
 use switchboard_trust::offered_names;

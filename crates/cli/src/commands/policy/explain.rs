@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use switchboard_catalog::ResolvedCall;
 use switchboard_config::Config;
 use switchboard_core::{Caller, Face, Origin, ProposedCall, ServerId, Target, TargetKind};
-use switchboard_policy::{Explanation, SessionFacts, Verdict};
+use switchboard_host::policy::{Explanation, SessionFacts, Verdict};
 use switchboard_terminal::{CliError, arguments_from_json, exit_code};
 use switchboard_text::escape_line;
 

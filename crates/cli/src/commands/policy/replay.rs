@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use switchboard_host::host::ledger_file;
-use switchboard_host::past::past_call;
-use switchboard_policy::{PastCall, VerdictChange};
+use switchboard_host::ledger_file;
+use switchboard_host::past_call;
+use switchboard_host::policy::{PastCall, VerdictChange};
 use switchboard_rules::PolicyLevel;
 use switchboard_store::{Filter, FullCall, LedgerReader};
 use switchboard_terminal::{CliError, exit_code, table};
@@ -79,7 +79,7 @@ pub(crate) async fn what_if(context: &CommandContext, wanted: &WhatIfArgs) -> Re
     let count = calls.len();
     let annotations = PinnedAnnotations::load(&context.places.state, &config);
     let past: Vec<PastCall> = calls.iter().map(|call| past_call(call, &annotations)).collect();
-    let compared = switchboard_policy::what_if(&config, &changed, &past);
+    let compared = switchboard_host::policy::what_if(&config, &changed, &past);
     let differences: Vec<Difference> = calls
         .into_iter()
         .zip(compared)

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use switchboard_config::read_policy_cases;
-use switchboard_policy::{ExampleCall, Policy, RuleContext};
+use switchboard_host::policy::{ExampleCall, Policy, RuleContext};
 use switchboard_rules::{PolicyCase, PolicyLevel};
 use switchboard_terminal::{CliError, exit_code};
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use switchboard_console::{Conversations, PagePresence};
+use switchboard_host::Question;
 use switchboard_host::{
     Ask, Asker, FirstUseAsks, QuestionUpdate, ReplyFuture, ReviewFuture, Reviewer,
 };
-use switchboard_policy::Question;
 use switchboard_terminal::{DecliningAsker, People, Printer};
 use switchboard_trust::Presence;
 

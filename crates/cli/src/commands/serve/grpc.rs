@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use clap::Args;
 use switchboard_config::Config;
-use switchboard_editor::{
+use switchboard_gateway::http::Authenticator as _;
+use switchboard_gateway::keys::{TokenAuthenticator, TokenFile};
+use switchboard_grpc::{
     GrpcAccess, GrpcListener, GrpcOptions, GrpcService, ListenAddress, ListenError,
     SuggestedServer, TokenCheck, TokenHolder, index,
 };
-use switchboard_gateway::http::Authenticator as _;
-use switchboard_gateway::keys::{TokenAuthenticator, TokenFile};
 use switchboard_host::Host;
 use switchboard_terminal::{CliError, exit_code};
 use tokio::task::JoinHandle;
@@ -144,7 +144,7 @@ impl OpenedGrpc {
                 drain: limits.drain,
             };
             let editor = GrpcService::new(host.clone(), options);
-            tokio::spawn(switchboard_editor::serve(editor, listener, stop))
+            tokio::spawn(switchboard_grpc::serve(editor, listener, stop))
         });
         RunningGrpc { serving, index }
     }
@@ -167,7 +167,7 @@ impl RunningGrpc {
 /// The named tokens of `switchboard tokens`.
 struct NamedTokens(TokenAuthenticator);
 
-impl switchboard_editor::TokenRegistry for NamedTokens {
+impl switchboard_grpc::TokenRegistry for NamedTokens {
     fn verify<'a>(&'a self, bearer: &'a str) -> TokenCheck<'a> {
         Box::pin(async move {
             let access = self.0.authenticate(Some(bearer)).await.ok()?;

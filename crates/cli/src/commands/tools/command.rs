@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use switchboard_catalog::{Catalog, CatalogEntry, Lease, definition, signature};
 use switchboard_core::{ServerId, TargetKind};
-use switchboard_editor::index;
+use switchboard_grpc::index;
 use switchboard_host::Host;
 use switchboard_prompting::{
     Definitions, FittedPrompt, PromptOptions, Vendor, fit, fit_native, with_shown_servers,

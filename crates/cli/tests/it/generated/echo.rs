@@ -3,8 +3,7 @@
 //! Made by `switchboard generate rust`; what is changed here is lost when it is made again.
 
 use serde::{Deserialize, Serialize};
-use switchboard_core::{Caller, Reply};
-use switchboard_host::{CallError, Host};
+use switchboard_host::{CallError, Caller, Host, Reply};
 
 /// The server's name in the configuration.
 pub const SERVER: &str = "echo";

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use switchboard_core::{Caller, Reply};
-use switchboard_host::{CallError, Host};
+use switchboard_host::{CallError, Caller, Host, Reply};
 
 /// The server's name in the configuration.
 pub const SERVER: &str = "shop";

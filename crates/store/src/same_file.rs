@@ -7,19 +7,19 @@ use rusqlite::ffi;
 
 /// A path, and the file that it led to.
 #[derive(Debug)]
-pub struct SameFile {
+pub(crate) struct SameFile {
     path: PathBuf,
     opened: Option<Identity>,
 }
 
 impl SameFile {
     /// The file that is at `path` now.
-    pub fn at(path: &Path) -> Self {
+    pub(crate) fn at(path: &Path) -> Self {
         Self { path: path.to_owned(), opened: identity(path) }
     }
 
     /// Fails once the path leads to another file, or to none.
-    pub fn check(&self) -> rusqlite::Result<()> {
+    pub(crate) fn check(&self) -> rusqlite::Result<()> {
         if identity(&self.path) == self.opened {
             return Ok(());
         }
@@ -30,7 +30,7 @@ impl SameFile {
 }
 
 /// What to do about such an error, if it is one.
-pub fn hint_if_moved(error: &rusqlite::Error) -> Option<&'static str> {
+pub(crate) fn hint_if_moved(error: &rusqlite::Error) -> Option<&'static str> {
     let code = error.sqlite_error().map(|error| error.extended_code);
     (code == Some(ffi::SQLITE_READONLY_DBMOVED))
         .then_some("put it back, or start again: a new one is made then")
@@ -47,7 +47,7 @@ fn identity(path: &Path) -> Option<Identity> {
 
 /// Whether no path leads to the file any more.
 #[cfg(unix)]
-pub fn is_removed(file: &File) -> bool {
+pub(crate) fn is_removed(file: &File) -> bool {
     use std::os::unix::fs::MetadataExt;
     file.metadata().is_ok_and(|file| file.nlink() == 0)
 }
@@ -62,6 +62,6 @@ fn identity(_path: &Path) -> Option<Identity> {
 }
 
 #[cfg(not(unix))]
-pub fn is_removed(_file: &File) -> bool {
+pub(crate) fn is_removed(_file: &File) -> bool {
     false
 }

@@ -19,9 +19,9 @@ use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{
     DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorSet, MessageOptions,
 };
-use switchboard_editor::DESCRIPTORS;
-use switchboard_editor::generated::agent::v1 as agent;
-use switchboard_editor::generated::v1;
+use switchboard_grpc::DESCRIPTORS;
+use switchboard_grpc::generated::agent::v1 as agent;
+use switchboard_grpc::generated::v1;
 
 /// Everything that the schema defines, by its full name.
 #[derive(Default)]

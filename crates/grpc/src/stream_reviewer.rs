@@ -4,10 +4,10 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use switchboard_fleet::{Answers, ServerRequest};
+use switchboard_host::Question;
 use switchboard_host::{
     Ask, Asker, FaceAnswers, Host, QuestionUpdate, ReplyFuture, ReviewFuture, Reviewer,
 };
-use switchboard_policy::Question;
 use switchboard_store::{AskReply, Matter, QueueEntry};
 
 use crate::access::AuthorizedCaller;
