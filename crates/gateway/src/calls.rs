@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use switchboard_catalog::Lease;
-use switchboard_core::{ProposedCall, TargetKind, TaskUpdate};
+use switchboard_core::{Outcome, OutcomeKind, ProposedCall, TargetKind, TaskUpdate};
 use switchboard_host::CallOptions;
 use switchboard_wire::{Era, Json, RpcError};
 use tokio::sync::{broadcast, mpsc};
@@ -19,7 +19,7 @@ use crate::members::{RawMembers, push_json_string};
 use crate::notices::ClientNotice;
 use crate::parked_calls::RunningCall;
 use crate::relay::{ClientRelay, RelayedAsk, ask_client};
-use crate::reply::ClientReply;
+use crate::reply::{ClientReply, reply_for_outcome};
 use crate::tasks::TaskRequest;
 
 /// Times that a server may ask in one call.
@@ -138,10 +138,10 @@ impl Gateway {
             TaskRequest::TaskIfAny | TaskRequest::Task { .. } => Some(mpsc::channel(16)).unzip(),
         };
         let hears = least.is_some() || asked.client.wants_logs();
-        let (number, wanting) =
+        let (opened, wanting) =
             hears.then(|| self.notices().log_subscribers().add(&asked.client)).unzip();
         let attention = CallOptions {
-            number,
+            opened,
             cancel: cancel.clone(),
             task_mode: wanted.task_mode(),
             task_updates: tasks,
@@ -203,7 +203,7 @@ impl Gateway {
             match happening {
                 CallEvent::Ended(record) => {
                     self.flush_notifications(asked, &mut running, token).await;
-                    return self.finish(asked, &running, record.outcome);
+                    return self.finish_call(asked, &running, record.outcome);
                 }
                 CallEvent::BecameTask(news) => match self.hand_out_task(asked, running, &news) {
                     Ok(created) => return Ok(created),
@@ -239,6 +239,26 @@ impl Gateway {
                         }
                     }
                 }
+            }
+        }
+    }
+
+    /// Answers the client with the outcome of its call.
+    fn finish_call(
+        &self,
+        asked: &ClientRequest,
+        running: &RunningCall,
+        outcome: Outcome,
+    ) -> Result<ClientReply, RpcError> {
+        let outcome = running.rewrite_uris(outcome);
+        let did_run = !matches!(outcome.kind, OutcomeKind::NotSent | OutcomeKind::Refused);
+        match running.task_request {
+            // A call that did not run has nothing to make a task of.
+            TaskRequest::Task { ttl_ms } if did_run => {
+                self.create_ended_task(asked, running, outcome, ttl_ms)
+            }
+            TaskRequest::Task { .. } | TaskRequest::TaskIfAny | TaskRequest::Result => {
+                reply_for_outcome(outcome, &running.target, asked.client.recipient())
             }
         }
     }

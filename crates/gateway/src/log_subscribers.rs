@@ -1,13 +1,15 @@
 //! Calls whose clients want to hear what servers say, and whose they are.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::watch;
 
 use crate::access::LOCAL;
 use crate::client::McpClient;
 use crate::session::lock;
 
 /// The number of a call, once it has one.
-pub(crate) type CallNumber = Arc<OnceLock<u64>>;
+type CallNumber = watch::Receiver<Option<u64>>;
 
 /// The calls, with who made them.
 type CallOwners = Arc<Mutex<Vec<(CallNumber, Arc<str>)>>>;
@@ -26,16 +28,18 @@ pub(crate) struct LogSubscription {
 
 impl Drop for LogSubscription {
     fn drop(&mut self) {
-        lock(&self.calls).retain(|(number, _)| !Arc::ptr_eq(number, &self.number));
+        lock(&self.calls).retain(|(number, _)| !number.same_channel(&self.number));
     }
 }
 
 impl LogSubscribers {
     /// Notes that a call of a client wants to hear messages.
-    pub(crate) fn add(&self, client: &McpClient) -> (CallNumber, LogSubscription) {
-        let number = CallNumber::default();
-        lock(&self.calls).push((Arc::clone(&number), Arc::clone(&client.identity)));
-        (Arc::clone(&number), LogSubscription { number, calls: Arc::clone(&self.calls) })
+    ///
+    /// The sender gets the number of the call when it has one.
+    pub(crate) fn add(&self, client: &McpClient) -> (watch::Sender<Option<u64>>, LogSubscription) {
+        let (opened, number) = watch::channel(None);
+        lock(&self.calls).push((number.clone(), Arc::clone(&client.identity)));
+        (opened, LogSubscription { number, calls: Arc::clone(&self.calls) })
     }
 
     /// Whether what was said during these calls is nobody's business but a client's: callers who
@@ -47,7 +51,7 @@ impl LogSubscribers {
         let calls = lock(&self.calls);
         let is_own = |call: &u64| {
             calls.iter().any(|(number, identity)| {
-                number.get() == Some(call) && *identity == client.identity
+                *number.borrow() == Some(*call) && *identity == client.identity
             })
         };
         during.iter().all(is_own)

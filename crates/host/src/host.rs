@@ -174,8 +174,8 @@ impl Host {
 
     /// Asks the supervisor for something.
     pub async fn command(&self, command: SupervisorCommand) {
-        // The supervisor ends only with the host; then there is nothing to command.
-        self.inner.commands.send(command).await.ok();
+        // The supervisor ends only with the host; there is nothing to command then.
+        _ = self.inner.commands.send(command).await;
     }
 
     /// The folder for what is kept.
@@ -366,10 +366,9 @@ fn keep_late_answers(ledger: &Ledger, mut late: mpsc::Receiver<(u64, Json)>, tas
     let stopping = tasks.stop_token().clone();
     tasks.spawn(async move {
         while let Some(Some((tag, answer))) = stopping.run_until_cancelled(late.recv()).await {
-            ledger
-                .store_late_answer(CallId::new(tag.cast_signed()), answer.bytes().clone())
-                .await
-                .ok();
+            let id = CallId::new(tag.cast_signed());
+            // The outcome is recorded already; a ledger that cannot be written reports its status.
+            _ = ledger.store_late_answer(id, answer.bytes().clone()).await;
         }
     });
 }

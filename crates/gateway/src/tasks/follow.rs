@@ -37,21 +37,15 @@ impl Gateway {
         Ok(created.into())
     }
 
-    /// A task that has ended before it began: its client asked for one.
-    pub(crate) fn finish(
+    /// Answers with a task that has already ended: the client asked for a task, and the server
+    /// answered at once.
+    pub(crate) fn create_ended_task(
         &self,
         asked: &ClientRequest,
         running: &RunningCall,
         outcome: Outcome,
+        ttl_ms: Option<u64>,
     ) -> Result<ClientReply, RpcError> {
-        let outcome = running.rewrite_uris(outcome);
-        let TaskRequest::Task { ttl_ms } = running.task_request else {
-            return reply_for_outcome(outcome, &running.target, asked.client.recipient());
-        };
-        // What did not run is no task.
-        if matches!(outcome.kind, OutcomeKind::NotSent | OutcomeKind::Refused) {
-            return reply_for_outcome(outcome, &running.target, asked.client.recipient());
-        }
         let made = self.tasks().create(&asked.client, ttl_ms, running.cancel.clone());
         let task = made.ok_or_else(|| {
             RpcError::new(RpcError::INTERNAL_ERROR, "this caller has too many tasks")

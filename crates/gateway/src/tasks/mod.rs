@@ -1,8 +1,9 @@
-//! Calls that servers go on with by themselves, handed to clients that know such tasks.
+//! Calls that continue as tasks of a server, offered to clients that support tasks.
 //!
-//! The call itself stays here and follows the server's task; the client gets a task of ours, whose
-//! name says nothing of the server's, and asks about that one. `wanted` says which clients know
-//! tasks, `kept` holds them, `follow` follows them, `requests` answers, `shape` writes both forms.
+//! The call stays in this process and follows the server's task; the client gets a task of the
+//! gateway, whose id reveals nothing about the server's. `task_request` decides whether a client
+//! supports tasks, `task_store` keeps them, `follow` follows them, `requests` answers requests about
+//! them, `task_json` writes both forms.
 
 mod follow;
 mod requests;

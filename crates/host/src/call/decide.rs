@@ -104,23 +104,24 @@ impl CallPipeline<'_> {
         let rules = RuleContext { flagged: found.as_deref(), ..rules };
         let question = match switchboard_policy::decide(resolved, asking, rules) {
             Decision::Permitted(permitted) => {
-                self.open.note_verdict(VerdictWord::Allow, permitted.by());
+                self.state.open.note_verdict(VerdictWord::Allow, permitted.by());
                 return Ok(permitted);
             }
             Decision::Denied(denied) => {
-                self.open.note_verdict(VerdictWord::Deny, denied.by.as_str());
+                self.state.open.note_verdict(VerdictWord::Deny, denied.by.as_str());
                 return Err(Outcome::denied(denied.word, denied.to_string()));
             }
             Decision::Asked(question) => question,
         };
         let answers = &self.host.guard().session_answers;
-        let whose = (self.caller, &self.options.session);
-        if !question.is_asked_each_time() && answers.allows(whose, question.call()) {
+        let scope = &self.options.session;
+        let is_allowed = || answers.allows(self.caller, scope, question.call());
+        if !question.is_asked_each_time() && is_allowed() {
             let permitted = question.permit_from_earlier_answer();
-            self.open.note_verdict(VerdictWord::Allow, permitted.by());
+            self.state.open.note_verdict(VerdictWord::Allow, permitted.by());
             return Ok(permitted);
         }
-        self.open.note_verdict(VerdictWord::Ask, question.why());
+        self.state.open.note_verdict(VerdictWord::Ask, question.why());
         // Boxed: the future is large, and most calls do not need it.
         Box::pin(self.review(question, &session)).await
     }
@@ -131,7 +132,7 @@ impl CallPipeline<'_> {
         permitted: PermittedCall,
         why: String,
     ) -> Result<PermittedCall, Outcome> {
-        self.open.note_verdict(VerdictWord::Ask, why.as_str());
+        self.state.open.note_verdict(VerdictWord::Ask, why.as_str());
         self.note_decision();
         let session = self.session_facts().await?;
         let asking = CallContext { caller: self.caller, session: &session };
@@ -158,14 +159,14 @@ impl CallPipeline<'_> {
                 let is_yes = matches!(answer, Answer::Run | Answer::Session | Answer::Always);
                 let refusal = is_yes.then(|| self.refusal(question.call(), session)).flatten();
                 if let Some(denied) = refusal {
-                    self.open.note_verdict(VerdictWord::Deny, denied.by.as_str());
+                    self.state.open.note_verdict(VerdictWord::Deny, denied.by.as_str());
                     return Err(Outcome::denied(denied.word, denied.to_string()));
                 }
                 match answer {
                     Answer::Always => self.remember_always(question.call()),
                     Answer::Session => {
-                        let whose = (self.caller, &self.options.session);
-                        self.host.guard().session_answers.allow(whose, question.call());
+                        let answers = &self.host.guard().session_answers;
+                        answers.allow(self.caller, &self.options.session, question.call());
                     }
                     Answer::Run | Answer::RunWith(_) | Answer::Skip | Answer::Reject(_) => {}
                 }
@@ -187,10 +188,10 @@ impl CallPipeline<'_> {
             reference: reference.clone(),
             caller: Some(format!("{face}, {origin}:{name}")),
         };
-        let number = self.open.id().get().cast_unsigned();
+        let number = self.state.open.id().get().cast_unsigned();
         let own = self.options.reviewer.as_ref();
         let reviewer = own.unwrap_or(self.host.reviewer()).as_ref();
-        ask_question(self.host.reviews(), reviewer, question, (number, seen)).await
+        ask_question(self.host.reviews(), reviewer, question, number, seen).await
     }
 
     /// Looks up the same target with arguments that a person wrote.

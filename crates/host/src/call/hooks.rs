@@ -11,8 +11,9 @@ use switchboard_core::{
 use switchboard_policy::PermittedCall;
 use switchboard_store::{FullCall, OpenCall, VerdictWord};
 use switchboard_wire::Json;
+use tokio_util::sync::CancellationToken;
 
-use crate::call::pipeline::{CallOptions, CallPipeline, with_hint};
+use crate::call::pipeline::{CallPipeline, with_hint};
 use crate::hooks::{
     Hook, HookAnswer, HookInput, HookOutcome, HookPermission, HookResult, HookRules, HookSet,
     ServerLocation,
@@ -52,16 +53,29 @@ struct HookDoubt {
 }
 
 impl CallPipeline<'_> {
-    /// Asks all hooks about a permitted call. What they rewrite is looked up, decided and asked
-    /// about again.
+    /// Asks the hooks in force, if there are any, about a permitted call.
     pub(crate) async fn before_hooks(
         &self,
-        hooks: &Arc<HookSet>,
+        hooks: Option<&Arc<HookSet>>,
+        permitted: PermittedCall,
+    ) -> Result<PermittedCall, Outcome> {
+        match hooks {
+            None => Ok(permitted),
+            // Boxed: the future is large, and most calls do not need it.
+            Some(hooks) => Box::pin(self.run_before_hooks(hooks, permitted)).await,
+        }
+    }
+
+    /// Asks all hooks about a permitted call. Rewritten arguments are resolved, decided and asked
+    /// about again.
+    async fn run_before_hooks(
+        &self,
+        hooks: &HookSet,
         mut permitted: PermittedCall,
     ) -> Result<PermittedCall, Outcome> {
         if let Some(error) = hooks.first_error() {
             let message = format!("hooks cannot be asked: {error}");
-            self.open.note_verdict(VerdictWord::Deny, message.as_str());
+            self.state.open.note_verdict(VerdictWord::Deny, message.as_str());
             return Err(with_hint(Outcome::denied("hook_error", message), error.hint()));
         }
         let mut rewriter: Option<Arc<Hook>> = None;
@@ -92,7 +106,7 @@ impl CallPipeline<'_> {
             (rewriter, agreed) = (None, true);
         }
         let message = "hooks put other arguments in place again and again";
-        self.open.note_verdict(VerdictWord::Deny, message);
+        self.state.open.note_verdict(VerdictWord::Deny, message);
         self.note_decision();
         Err(Outcome::denied("hook_error", message))
     }
@@ -105,7 +119,7 @@ impl CallPipeline<'_> {
         rewriter: Option<&Arc<Hook>>,
     ) -> Result<HookRound, Outcome> {
         let call = permitted.call();
-        let occasion = self.host.occasion(call, self.caller, self.open);
+        let occasion = self.host.occasion(call, self.caller, &self.state.open);
         let mut doubt = None;
         let mut chain_is_over = false;
         for hook in hooks.before() {
@@ -150,7 +164,7 @@ impl CallPipeline<'_> {
             HookOutcome::Failed(failure) => ("error", Some(failure.message.as_str()), None),
         };
         let noted = HookNote { hook, answer, problem, message, took };
-        self.host.record_hook(self.open, noted);
+        self.host.record_hook(&self.state.open, noted);
         match judged {
             HookOutcome::Answered(answer) => Ok(Some(answer)),
             HookOutcome::Failed(failure) if HookResult::blocks_call(&failure, hook) => {
@@ -175,7 +189,7 @@ impl CallPipeline<'_> {
             .resolve(proposed)
             .map_err(|error| self.hook_failure(hook, &format!("{error}; {put_in_place}")))?;
         let decided = self.decide(resolved).await;
-        self.open.append_verdict_note(&put_in_place);
+        self.state.open.append_verdict_note(&put_in_place);
         self.note_decision();
         decided.map_err(|mut outcome| {
             let said = outcome.message.take().unwrap_or_else(|| outcome.kind.as_str().to_owned());
@@ -185,8 +199,8 @@ impl CallPipeline<'_> {
 
     /// Notes what is decided by now: where there are hooks, that is not always the end of it.
     pub(crate) fn note_decision(&self) {
-        if let Some((verdict, by)) = self.open.verdict() {
-            let number = self.open.id().get().cast_unsigned();
+        if let Some((verdict, by)) = self.state.open.verdict() {
+            let number = self.state.open.id().get().cast_unsigned();
             self.host.ledger().timelines().add_decision(number, verdict.as_str(), &by);
         }
     }
@@ -197,7 +211,7 @@ impl CallPipeline<'_> {
             message.push_str(": ");
             message.push_str(&words);
         }
-        self.open.note_verdict(VerdictWord::Deny, hook_label(hook));
+        self.state.open.note_verdict(VerdictWord::Deny, hook_label(hook));
         self.note_decision();
         Outcome::denied("hook", message)
     }
@@ -205,7 +219,7 @@ impl CallPipeline<'_> {
     fn hook_failure(&self, hook: &Hook, problem: &str) -> Outcome {
         let message =
             format!("{} could not be asked, so the call does not run: {problem}", hook_label(hook));
-        self.open.note_verdict(VerdictWord::Deny, format!("{}: {problem}", hook_label(hook)));
+        self.state.open.note_verdict(VerdictWord::Deny, format!("{}: {problem}", hook_label(hook)));
         self.note_decision();
         Outcome::denied("hook_error", message)
             .with_hint("put the hook right; `switchboard hooks test` shows what each one says")
@@ -217,12 +231,12 @@ impl Host {
     /// happens there changes the result.
     pub(crate) async fn run_after_hooks(
         &self,
-        done: &AfterHooks,
+        after: &AfterHooks,
         result: &str,
-        about: (&OpenCall, &CallOptions),
+        open: &OpenCall,
+        cancel: &CancellationToken,
     ) {
-        let AfterHooks { hooks, occasion, took } = done;
-        let (open, attention) = about;
+        let AfterHooks { hooks, occasion, took } = after;
         let runner = self.guard().hooks().runner();
         let telling = async {
             for hook in hooks.after() {
@@ -236,7 +250,7 @@ impl Host {
                 self.record_hook(open, HookNote { hook, answer, problem, message, took: told });
             }
         };
-        attention.cancel.run_until_cancelled(telling).await;
+        cancel.run_until_cancelled(telling).await;
     }
 
     /// Tells the hooks of the result of a call that went on as a task.
@@ -245,7 +259,8 @@ impl Host {
         full: &FullCall,
         target: &Target,
         result: &str,
-        about: (&OpenCall, &CallOptions),
+        open: &OpenCall,
+        cancel: &CancellationToken,
     ) {
         let hooks = self.guard().hooks().in_force().filter(|hooks| !hooks.after().is_empty());
         let Some(hooks) = hooks else { return };
@@ -262,8 +277,8 @@ impl Host {
             arguments: String::from_utf8_lossy(arguments).into_owned(),
             location: ServerLocation::from_config(config.as_deref()),
         };
-        let took = about.0.elapsed();
-        self.run_after_hooks(&AfterHooks { hooks, occasion, took }, result, about).await;
+        let after = AfterHooks { hooks, occasion, took: open.elapsed() };
+        self.run_after_hooks(&after, result, open, cancel).await;
     }
 
     /// The call as hooks are shown it.

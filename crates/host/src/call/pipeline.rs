@@ -1,6 +1,8 @@
-//! The line: the only way to run anything.
+//! The call pipeline: the only way to run anything.
+//!
+//! [`CallPipeline::run`] is its heart. Each step returns `Result<_, Outcome>`: an `Err` ends the call.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -12,16 +14,18 @@ use switchboard_core::{
     TaskState, TaskUpdate,
 };
 use switchboard_fleet::Answers;
+use switchboard_policy::PermittedCall;
 use switchboard_store::{CallId, Intent, NewCall, OpenCall, Record};
 use switchboard_text::redact;
 use switchboard_wire::Json;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::call::execute;
 use crate::call::execute::{AttemptObserver, ExecContext, TaskMode, TaskObserver};
 use crate::call::hooks::AfterHooks;
 use crate::call::task_calls::RunningTask;
+use crate::hooks::HookSet;
 use crate::host::Host;
 use crate::review::{Asker, Reviewer, WhichCall};
 
@@ -49,8 +53,8 @@ pub struct CallOptions {
     pub task_mode: TaskMode,
     /// Is told when the call becomes a task, and what its server says of that.
     pub task_updates: Option<mpsc::Sender<TaskUpdate>>,
-    /// Is told the number of the call before anything happens to it.
-    pub number: Option<Arc<OnceLock<u64>>>,
+    /// Gets the number of the call once its row is open, before anything else happens to it.
+    pub opened: Option<watch::Sender<Option<u64>>>,
 }
 
 /// What came before a call, as far as rules and answers of a person look back.
@@ -77,48 +81,49 @@ impl Host {
         lease: &Lease,
         proposed: ProposedCall,
         caller: &Caller,
-        attention: &CallOptions,
+        options: &CallOptions,
     ) -> Record {
         let open = match self.ledger().open_call(new_call(&proposed, caller)).await {
             Ok(open) => open,
             Err(error) => return Record::for_refused(&error),
         };
         let number = open.id().get().cast_unsigned();
-        if let Some(told) = &attention.number {
-            // Nobody else tells it.
-            told.set(number).ok();
+        if let Some(opened) = &options.opened {
+            opened.send_replace(Some(number));
         }
-        let own = attention.answers.clone();
-        let _answers_for_itself = own.map(|answers| self.call_answers().enter(number, answers));
-        let asker = attention.asker.clone();
-        let _asks = asker.map(|asker| self.answer_for(WhichCall::Number(number), asker));
-        let _asked = self.reviews().askers().begin(number, caller.reference.as_deref());
+        let _answers = options.answers.clone().map(|own| self.call_answers().enter(number, own));
+        let asker = options.asker.clone();
+        let _asker = asker.map(|asker| self.answer_for(WhichCall::Number(number), asker));
+        let _binding = self.reviews().askers().begin(number, caller.reference.as_deref());
         let target = proposed.target.clone();
-        let edited = OnceLock::new();
-        let task = OnceLock::new();
-        let done = OnceLock::new();
-        let passage = CallPipeline {
-            host: self,
-            lease,
-            caller,
-            open: &open,
-            options: attention,
-            edited: &edited,
-            task: &task,
-            after_hooks: &done,
-        };
+        let state = CallState::new(open);
+        let pipeline = CallPipeline { host: self, lease, caller, state: &state, options };
         let outcome = tokio::select! {
             biased;
-            outcome = passage.run_with_fallback(proposed) => outcome,
-            () = attention.cancel.cancelled() => Box::pin(self.cancel_outcome(&target, task.get())).await,
+            outcome = pipeline.run_with_fallback(proposed) => outcome,
+            () = options.cancel.cancelled() => Box::pin(self.cancel_outcome(&target, state.task().as_deref())).await,
         };
-        if let (Some(done), Some(result)) = (done.get(), &outcome.result) {
+        self.finish_call(state, &target, outcome, options).await
+    }
+
+    /// Runs the hooks that want the result, closes the row and announces the end.
+    async fn finish_call(
+        &self,
+        state: CallState,
+        target: &Target,
+        outcome: Outcome,
+        options: &CallOptions,
+    ) -> Record {
+        let CallState { open, progress } = state;
+        let CallProgress { edited, after_hooks, .. } =
+            progress.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(hooks), Some(result)) = (&after_hooks, &outcome.result) {
             let result = String::from_utf8_lossy(result);
-            Box::pin(self.run_after_hooks(done, &result, (&open, attention))).await;
+            Box::pin(self.run_after_hooks(hooks, &result, &open, &options.cancel)).await;
         }
         let mut record = self.settle(open, outcome).await;
-        record.edited = edited.into_inner();
-        self.emit_finished(&target, &record);
+        record.edited = edited;
+        self.emit_finished(target, &record);
         record
     }
 
@@ -168,105 +173,155 @@ impl Host {
     }
 }
 
-/// One call on its way along the line.
+/// A call in flight.
+///
+/// It outlives the future of the pipeline: when the caller gives up, that future is dropped in the
+/// middle, and a task that the server has begun must still be known.
+pub(crate) struct CallState {
+    pub(crate) open: OpenCall,
+    progress: Mutex<CallProgress>,
+}
+
+#[derive(Default)]
+struct CallProgress {
+    /// The arguments that go to the server, where they are not those that were proposed.
+    edited: Option<Bytes>,
+    /// The task that the call has become.
+    task: Option<Arc<RunningTask>>,
+    /// The hooks to run once the call has ended.
+    after_hooks: Option<AfterHooks>,
+}
+
+impl CallState {
+    fn new(open: OpenCall) -> Self {
+        Self { open, progress: Mutex::default() }
+    }
+
+    fn progress(&self) -> MutexGuard<'_, CallProgress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn task(&self) -> Option<Arc<RunningTask>> {
+        self.progress().task.clone()
+    }
+
+    /// Notes the arguments that are sent, and returns those that the record has to keep besides the
+    /// proposed ones. The first edit stays: a fallback target gets it too.
+    fn note_arguments(&self, proposed: &Json, sent: &Json) -> Option<Bytes> {
+        let mut progress = self.progress();
+        if progress.edited.is_none() && sent.bytes() != proposed.bytes() {
+            progress.edited = Some(sent.bytes().clone());
+        }
+        progress.edited.clone()
+    }
+}
+
+/// One call on its way through the steps.
 pub(crate) struct CallPipeline<'a> {
     pub host: &'a Host,
     pub lease: &'a Lease,
     pub caller: &'a Caller,
-    pub open: &'a OpenCall,
+    pub state: &'a CallState,
     pub options: &'a CallOptions,
-    /// The arguments that a person put in place of the proposed ones.
-    edited: &'a OnceLock<Bytes>,
-    /// The task that the call has become.
-    task: &'a OnceLock<RunningTask>,
-    /// What hooks are told of afterwards.
-    after_hooks: &'a OnceLock<AfterHooks>,
 }
 
 impl CallPipeline<'_> {
-    /// The line, and once more for the stand-in of a target that provably did not run.
+    /// Runs the steps, and once more for the fallback of a target that provably did not run.
     async fn run_with_fallback(&self, proposed: ProposedCall) -> Outcome {
         let target = proposed.target.clone();
         let arguments = proposed.arguments.clone();
-        let outcome = self.run(proposed, None).await;
+        let outcome = either(self.run(proposed, None).await);
         if !provably_did_not_run(&outcome) {
             return outcome;
         }
-        let Some(stand_in) = fallback_target(self.lease, &target) else { return outcome };
+        let Some(fallback) = fallback_target(self.lease, &target) else { return outcome };
         let why = outcome.message.unwrap_or_else(|| outcome.kind.as_str().to_owned());
-        let note: Arc<str> = format!("`{stand_in}` in place of `{target}`: {why}").into();
-        // What a person put in place of the arguments holds for the stand-in as well.
-        let edited = self.edited.get().cloned().and_then(|bytes| Json::parse(bytes).ok());
-        let arguments = edited.unwrap_or(arguments);
-        self.run(ProposedCall { target: stand_in, arguments }, Some(note)).await
+        let note: Arc<str> = format!("`{fallback}` in place of `{target}`: {why}").into();
+        let edited = self.state.progress().edited.clone();
+        let arguments = edited.and_then(|bytes| Json::parse(bytes).ok()).unwrap_or(arguments);
+        either(self.run(ProposedCall { target: fallback, arguments }, Some(note)).await)
     }
 
-    async fn run(&self, proposed: ProposedCall, fallback: Option<Arc<str>>) -> Outcome {
-        let Self { host, lease, open, options: attention, .. } = self;
-        let target = proposed.target.clone();
-        let written = proposed.arguments.clone();
-        let resolved = match lease.resolve(proposed) {
-            Ok(resolved) => resolved,
-            Err(error) => {
-                return self
-                    .check_target_quarantine(&target)
-                    .unwrap_or_else(|| unresolved_outcome(&error));
-            }
-        };
-        if let Some(outcome) = self.check_quarantine(&resolved) {
-            return outcome;
-        }
-        open.note_definition(Arc::clone(resolved.definition_digest()));
-        let permitted = match self.decide(resolved).await {
-            Ok(permitted) => permitted,
-            Err(outcome) => return outcome,
-        };
-        let hooks = host.guard().hooks().in_force();
-        let permitted = match &hooks {
-            None => permitted,
-            // Boxed: the future is large, and most calls do not need it.
-            Some(hooks) => match Box::pin(self.before_hooks(hooks, permitted)).await {
-                Ok(permitted) => permitted,
-                Err(outcome) => return outcome,
-            },
-        };
-        // A person may have taken their time.
-        if let Some(outcome) = self.check_quarantine(permitted.call()) {
-            return outcome;
-        }
-        host.emit_started(permitted.call(), open);
-        let reach = host.exec_context(open.id(), attention);
-        let arguments = permitted.call().arguments().bytes();
-        if arguments != written.bytes() {
-            self.edited.get_or_init(|| arguments.clone());
-        }
-        // For the stand-in as well: its arguments are no longer those that were proposed.
-        let edited = self.edited.get().cloned();
-        let target = permitted.call().target();
-        let news = attention.task_updates.as_ref();
-        let intended =
-            IntentRecorder { open, target, fallback, edited, task: self.task, task_updates: news };
+    /// The steps of a call. An `Err` is the outcome of a call that was stopped before execution.
+    async fn run(
+        &self,
+        proposed: ProposedCall,
+        fallback: Option<Arc<str>>,
+    ) -> Result<Outcome, Outcome> {
+        let arguments = proposed.arguments.clone();
+        let resolved = self.resolve(proposed)?;
+        self.reject_if_quarantined(&resolved)?;
+        self.state.open.note_definition(Arc::clone(resolved.definition_digest()));
+        let permitted = self.decide(resolved).await?;
+        let hooks = self.host.guard().hooks().in_force();
+        let permitted = self.before_hooks(hooks.as_ref(), permitted).await?;
+        // A reviewer or a hook may have taken a while.
+        self.reject_if_quarantined(permitted.call())?;
+        let edited = self.state.note_arguments(&arguments, permitted.call().arguments());
         let began = Instant::now();
-        let outcome = execute::run(&permitted, &reach, &intended).await;
-        if outcome.kind != OutcomeKind::NotSent {
-            self.record_taint(permitted.call());
-        }
-        let told = hooks.filter(|hooks| outcome.result.is_some() && !hooks.after().is_empty());
-        if let Some(hooks) = told {
-            let occasion = host.occasion(permitted.call(), self.caller, open);
-            self.after_hooks.get_or_init(|| AfterHooks { hooks, occasion, took: began.elapsed() });
-        }
-        lease.check_output(permitted.call(), outcome)
+        let outcome = self.execute(&permitted, edited, fallback).await;
+        self.schedule_after_hooks(hooks, permitted.call(), &outcome, began.elapsed());
+        Ok(self.lease.check_output(permitted.call(), outcome))
     }
+
+    /// Looks the target up in the lease and checks the arguments.
+    fn resolve(&self, proposed: ProposedCall) -> Result<ResolvedCall, Outcome> {
+        let target = proposed.target.clone();
+        self.lease.resolve(proposed).map_err(|error| {
+            // A target in quarantine is not listed; say why instead of "not found".
+            self.target_quarantine(&target).unwrap_or_else(|| unresolved_outcome(&error))
+        })
+    }
+
+    /// Sends a permitted call, and counts what comes back as read.
+    async fn execute(
+        &self,
+        permitted: &PermittedCall,
+        edited: Option<Bytes>,
+        fallback: Option<Arc<str>>,
+    ) -> Outcome {
+        let call = permitted.call();
+        let state = self.state;
+        self.host.emit_started(call, &state.open);
+        let context = self.host.exec_context(state.open.id(), self.options);
+        let task_updates = self.options.task_updates.as_ref();
+        let intent =
+            IntentRecorder { state, target: call.target(), fallback, edited, task_updates };
+        let outcome = execute::run(permitted, &context, &intent).await;
+        if outcome.kind != OutcomeKind::NotSent {
+            self.record_taint(call);
+        }
+        outcome
+    }
+
+    /// Keeps the hooks that run after a call with a result.
+    fn schedule_after_hooks(
+        &self,
+        hooks: Option<Arc<HookSet>>,
+        call: &ResolvedCall,
+        outcome: &Outcome,
+        took: Duration,
+    ) {
+        let wanted = |hooks: &Arc<HookSet>| outcome.result.is_some() && !hooks.after().is_empty();
+        if let Some(hooks) = hooks.filter(wanted) {
+            let occasion = self.host.occasion(call, self.caller, &self.state.open);
+            let after_hooks = AfterHooks { hooks, occasion, took };
+            self.state.progress().after_hooks.get_or_insert(after_hooks);
+        }
+    }
+}
+
+/// The outcome of a call, whether or not it was executed.
+fn either(outcome: Result<Outcome, Outcome>) -> Outcome {
+    outcome.unwrap_or_else(|stopped| stopped)
 }
 
 /// Puts the intent of every attempt into the record before it leaves.
 struct IntentRecorder<'a> {
-    open: &'a OpenCall,
+    state: &'a CallState,
     target: &'a Target,
     fallback: Option<Arc<str>>,
     edited: Option<Bytes>,
-    task: &'a OnceLock<RunningTask>,
     task_updates: Option<&'a mpsc::Sender<TaskUpdate>>,
 }
 
@@ -282,8 +337,8 @@ impl IntentRecorder<'_> {
 impl TaskObserver for IntentRecorder<'_> {
     async fn task_updated(&self, task: &TaskHandle, state: &TaskState) {
         self.send_task_update(task, state);
-        if let Some(running) = self.task.get() {
-            running.record(self.open, task, state).await;
+        if let Some(running) = self.state.task() {
+            running.record(&self.state.open, task, state).await;
         }
     }
 }
@@ -293,16 +348,17 @@ impl AttemptObserver for IntentRecorder<'_> {
         let instance = Some(format!("{}#{instance}", self.target.server).into());
         let fallback = self.fallback.clone();
         let intent = Intent { instance, attempt, arguments: self.edited.clone(), fallback };
-        self.open.record_intent(intent).await.map_err(|error| error.outcome())
+        self.state.open.record_intent(intent).await.map_err(|error| error.outcome())
     }
 
     async fn became_task(&self, place: &TaskPlace, task: &TaskHandle, state: &TaskState) {
-        let running = self.task.get_or_init(|| RunningTask {
+        let running = Arc::new(RunningTask {
             target: self.target.name.clone(),
             place: place.clone(),
             task: task.clone(),
         });
-        running.record(self.open, task, state).await;
+        self.state.progress().task.get_or_insert_with(|| Arc::clone(&running));
+        running.record(&self.state.open, task, state).await;
         self.send_task_update(task, state);
     }
 }

@@ -17,7 +17,7 @@ impl Host {
 
 impl CallPipeline<'_> {
     /// Why a target must not be used, if it is held back.
-    pub(crate) fn check_target_quarantine(&self, target: &Target) -> Option<Outcome> {
+    pub(crate) fn target_quarantine(&self, target: &Target) -> Option<Outcome> {
         let quarantine = self.host.quarantine().load();
         let held = quarantine.find(target)?;
         let mut message = held.sentence(target);
@@ -28,19 +28,23 @@ impl CallPipeline<'_> {
         Some(Outcome::denied("needs_approval", message).with_hint(held.hint(target)))
     }
 
-    /// The same for a call that was looked up: also if the server says something else by now than
-    /// what the caller was shown.
-    pub(crate) fn check_quarantine(&self, call: &ResolvedCall) -> Option<Outcome> {
+    /// Stops a call whose target is in quarantine, or whose definition has changed since the caller
+    /// was shown it.
+    pub(crate) fn reject_if_quarantined(&self, call: &ResolvedCall) -> Result<(), Outcome> {
+        self.call_quarantine(call).map_or(Ok(()), Err)
+    }
+
+    fn call_quarantine(&self, call: &ResolvedCall) -> Option<Outcome> {
         let target = call.target();
         // A resource is looked up where it is listed; a held template beside it does not matter.
         if target.kind != TargetKind::Resource
-            && let Some(outcome) = self.check_target_quarantine(target)
+            && let Some(outcome) = self.target_quarantine(target)
         {
             return Some(outcome);
         }
         let quarantine = self.host.quarantine().load();
         if quarantine.holds_server(&target.server) {
-            return self.check_target_quarantine(target);
+            return self.target_quarantine(target);
         }
         let pinning = self.host.guard().pinning();
         let is_on = pinning.is_enabled(&self.host.config().load().settings);

@@ -23,8 +23,8 @@ pub(crate) struct SessionAnswers {
 impl SessionAnswers {
     /// Allows the call's target, as it is defined, in the caller's session; a call that stands alone
     /// has none.
-    pub(crate) fn allow(&self, whose: (&Caller, &SessionScope), call: &ResolvedCall) {
-        let Some(session) = session_name(whose) else { return };
+    pub(crate) fn allow(&self, caller: &Caller, scope: &SessionScope, call: &ResolvedCall) {
+        let Some(session) = session_name(caller, scope) else { return };
         let mut allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
         if allowed.len() >= MAX_SESSIONS {
             allowed.clear();
@@ -33,8 +33,13 @@ impl SessionAnswers {
     }
 
     /// Whether it was allowed.
-    pub(crate) fn allows(&self, whose: (&Caller, &SessionScope), call: &ResolvedCall) -> bool {
-        let Some(session) = session_name(whose) else { return false };
+    pub(crate) fn allows(
+        &self,
+        caller: &Caller,
+        scope: &SessionScope,
+        call: &ResolvedCall,
+    ) -> bool {
+        let Some(session) = session_name(caller, scope) else { return false };
         let allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
         allowed.get(&session).is_some_and(|targets| targets.contains(&approved_target(call)))
     }
@@ -46,8 +51,8 @@ fn approved_target(call: &ResolvedCall) -> ApprovedTarget {
 
 /// The references of a conversation begin with its name; anyone else is known by what it proved, or
 /// else by its own name.
-fn session_name((caller, session): (&Caller, &SessionScope)) -> Option<String> {
-    match session {
+fn session_name(caller: &Caller, scope: &SessionScope) -> Option<String> {
+    match scope {
         SessionScope::None => return None,
         SessionScope::Verified(whoever) => return Some(format!("proven {whoever}")),
         SessionScope::Caller => {}
@@ -74,16 +79,16 @@ mod tests {
             name: name.to_owned(),
             reference: reference.map(str::to_owned),
         };
-        let of = |name, reference| session_name((&caller(name, reference), &SessionScope::Caller));
+        let of = |name, reference| session_name(&caller(name, reference), &SessionScope::Caller);
         let same = of("one", Some("talk/1"));
         assert_eq!(of("two", Some("talk/2")), same);
         assert_ne!(of("one", None), of("two", None));
         assert_ne!(of("one", Some("other/1")), same);
         // A name that others have as well is nobody's proof.
         let proven =
-            |who: &str| session_name((&caller("one", None), &SessionScope::Verified(who.into())));
+            |who: &str| session_name(&caller("one", None), &SessionScope::Verified(who.into()));
         assert_ne!(proven("a"), proven("b"));
         assert_ne!(proven("a"), of("one", None));
-        assert_eq!(session_name((&caller("one", None), &SessionScope::None)), None);
+        assert_eq!(session_name(&caller("one", None), &SessionScope::None), None);
     }
 }

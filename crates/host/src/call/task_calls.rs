@@ -115,7 +115,8 @@ impl Host {
         let outcome = with_expiry_message(outcome, &stored);
         if let Some(result) = &outcome.result {
             let result = String::from_utf8_lossy(result);
-            self.run_task_after_hooks(&full, &later.target, &result, (&open, attention)).await;
+            let cancel = &attention.cancel;
+            self.run_task_after_hooks(&full, &later.target, &result, &open, cancel).await;
         }
         let record = self.settle(open, outcome).await;
         self.emit_finished(&later.target, &record);

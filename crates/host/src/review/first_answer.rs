@@ -52,15 +52,15 @@ pub(crate) async fn ask_question(
     waiting: &ReviewQueue,
     reviewer: &dyn Reviewer,
     question: &Question,
-    call: (u64, CallDetails),
+    number: u64,
+    details: CallDetails,
 ) -> Result<Answer, Unanswered> {
     let waiting = &waiting.with_limit(reviewer.limit());
-    let (number, seen) = call;
     let asked = || QueuedQuestion {
         matter: review_matter(question),
         call: Some(number.to_string()),
-        reference: seen.reference,
-        caller: seen.caller,
+        reference: details.reference,
+        caller: details.caller,
     };
     let ending = |answer: &Result<Answer, Unanswered>| match answer {
         Ok(answer) => answered_state(&UserDecision::from(answer)),

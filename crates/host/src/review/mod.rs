@@ -1,7 +1,7 @@
-//! Step 6b: what people are asked, by policy or by servers, and who puts it to them.
+//! Reviews: the questions that policy and servers ask people, and the traits that present them.
 //!
-//! A question goes to the face and, through `put`, into the queue `waiting`, where every other face
-//! and process sees it. The first answer counts.
+//! `first_answer` sends a question to the face that made the call and to the `review_queue`, where
+//! every other face and process sees it. The first answer counts.
 
 mod ask;
 mod bad_ask;

@@ -92,8 +92,8 @@ impl Drop for PendingEntry {
         let id = self.entry.id.clone();
         let withdraw = move || {
             let why = "the call that needed it has ended".to_owned();
-            // What stays behind is withdrawn by the next reader, once this process has ended.
-            waiting.0.store.end(&id, &EntryState::Withdrawn { why }).ok();
+            // An entry left behind is withdrawn by the next reader, once this process has ended.
+            _ = waiting.0.store.end(&id, &EntryState::Withdrawn { why });
         };
         match tokio::runtime::Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn_blocking(withdraw)),

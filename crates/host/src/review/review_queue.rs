@@ -147,8 +147,8 @@ impl ReviewQueue {
 
     /// Tells `events` what begins and ends to wait, and asks `calls` about calls.
     pub(crate) fn attach(&self, events: Events, calls: Arc<dyn CallLookup>) {
-        // The first host that has it is the one whose calls wait in it.
-        self.0.host.set((events, calls)).ok();
+        // Only the first host counts: its calls are the ones that wait in this queue.
+        _ = self.0.host.set((events, calls));
     }
 
     pub(crate) fn askers(&self) -> &CallAskers {

@@ -1,4 +1,9 @@
-//! Step 8: a permitted call to a raw result: where it goes, how long it may take, what may be repeated.
+//! Execution: sends a permitted call and returns the raw result.
+//!
+//! Reading order: `run` is the loop of attempts, within the deadline and with the retry policy;
+//! `choose` picks the connection; `exchange` sends the request and answers requests for input;
+//! `outcome_mapping` turns an answer or an error into an outcome. `task` and `follow_task` follow a
+//! call that continues as a task of the server; `resumed_tasks` continues it in a later process.
 
 mod call_message;
 mod caller_meta;
