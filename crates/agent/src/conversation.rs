@@ -162,13 +162,13 @@ impl Conversation {
     pub async fn close(self) {
         let Self { commands, task, .. } = self;
         drop(commands);
-        // The task ends by itself once nobody can tell it anything.
-        task.await.ok();
+        // The driver ends once its command channel is closed; it reports failures as events.
+        _ = task.await;
     }
 
     async fn send(&self, command: DriverCommand) {
-        // A task that has ended has told why.
-        self.commands.send(command).await.ok();
+        // A driver that has ended has sent an event with the reason.
+        _ = self.commands.send(command).await;
     }
 }
 

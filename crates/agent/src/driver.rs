@@ -139,9 +139,9 @@ impl Driver {
             DriverCommand::Say(text, images) => {
                 self.said += 1;
                 if self.entries.iter().all(|entry| !matches!(entry.input, TurnInput::Said { .. })) {
-                    // Only for lists; the conversation does not depend on it.
                     let words: String = text.chars().take(80).collect();
-                    self.parts.sessions.set_opening(&self.session, &words).await.ok();
+                    // Only lists show the opening; the conversation does not depend on it.
+                    _ = self.parts.sessions.set_opening(&self.session, &words).await;
                 }
                 self.record_input(TurnInput::Said { text, images }).await
             }
@@ -169,15 +169,18 @@ impl Driver {
             }
             DriverCommand::Undo(told) => {
                 let undone = self.undo().await?;
-                // Whoever asked may have gone.
-                told.send(undone).ok();
+                // The requester may have gone; the undo is recorded either way.
+                _ = told.send(undone);
                 Ok(())
             }
             DriverCommand::Use(model) => {
                 let limits = limits(&self.parts.settings, model.as_ref());
                 let profile = model.info().profile.clone();
                 self.parts.model = model;
-                self.parts.sessions.set_model(&self.session, &profile).await.ok();
+                if let Err(error) = self.parts.sessions.set_model(&self.session, &profile).await {
+                    let text = format!("the model of the conversation cannot be kept: {error}");
+                    self.emit(Event::Warning { text, hint: error.hint() }).await;
+                }
                 self.record_input(TurnInput::Began { limits }).await
             }
         }
@@ -370,8 +373,8 @@ impl Driver {
     }
 
     async fn emit(&mut self, event: Event) {
-        // A face that has gone needs to hear nothing; everything is kept all the same.
-        self.events.send(event).await.ok();
+        // The face may have gone; the conversation is recorded without it.
+        _ = self.events.send(event).await;
     }
 }
 

@@ -151,7 +151,7 @@ mod platform {
     use crate::roots::RootedPath;
 
     pub(crate) fn open_file(place: &RootedPath) -> io::Result<File> {
-        let path = place.joined();
+        let path = place.to_path();
         match kind(&path.symlink_metadata()?) {
             EntryKind::File => options().open(path),
             other => Err(not_regular(other)),
@@ -173,7 +173,7 @@ mod platform {
 
     pub(crate) fn read_folder(place: &RootedPath, most: usize) -> io::Result<FolderListing> {
         let mut entries = Vec::new();
-        for entry in fs::read_dir(place.joined())? {
+        for entry in fs::read_dir(place.to_path())? {
             let entry = entry?;
             if entries.len() >= most {
                 return Ok(FolderListing { entries, whole: false });

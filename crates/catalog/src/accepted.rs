@@ -1,4 +1,4 @@
-//! `Accepted`: the definitions that a person approved despite the scanner's findings.
+//! `AcceptedFindings`: the definitions that a person approved despite the scanner's findings.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -100,7 +100,7 @@ impl<'a> SchemaWalk<'a> {
                 if is_meta_schema(reference) {
                     add_extent(&mut total, META_SCHEMA_EXTENT);
                 } else {
-                    below.extend(self.targets(reference, (document, resource))?);
+                    below.extend(self.targets(reference, document, resource)?);
                 }
             }
             if matches!(keyword.as_str(), "$defs" | "definitions") {
@@ -142,7 +142,8 @@ impl<'a> SchemaWalk<'a> {
     fn targets(
         &self,
         reference: &str,
-        (document, resource): (&'a Value, &'a Value),
+        document: &'a Value,
+        resource: &'a Value,
     ) -> Result<Vec<&'a Value>, BadSchema> {
         let (place, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let bases = if !place.is_empty() {

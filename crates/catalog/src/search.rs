@@ -59,7 +59,7 @@ pub struct SearchIndex {
     /// Where each term's postings begin; one more entry than terms.
     pub(crate) posting_starts: Vec<u32>,
     pub(crate) posting_documents: Vec<u32>,
-    /// How much a term says about a document, in units of [`Index::IMPACT_UNIT`].
+    /// How much a term says about a document, in units of [`SearchIndex::IMPACT_UNIT`].
     pub(crate) posting_impacts: Vec<u16>,
     /// Digests of whole names, sorted, with the document each belongs to.
     pub(crate) names: Vec<(u64, u32)>,

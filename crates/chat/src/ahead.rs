@@ -78,7 +78,7 @@ impl InteractiveChat<'_> {
             }
             SlashCommand::Export(file) => self.export(file.as_deref()).await?,
             SlashCommand::Quit => self.left = Some(exit_code::OK),
-            // These are for the prompt; see `Slash::waits`.
+            // These are for the prompt; see `SlashCommand::waits_for_turn`.
             SlashCommand::Undo | SlashCommand::Retry => {}
         }
         Ok(())

@@ -98,8 +98,8 @@ pub async fn demo(context: &ChatContext<'_>, answers_yes: bool) -> Result<u8, Cl
                 show.pause();
                 let waiting = match waiting {
                     DeskItem::Question(question) if answers_yes => {
-                        // Whoever waited for the answer may have gone.
-                        question.answer.send(switchboard_core::Answer::Run).ok();
+                        // The call may have been cancelled while it waited for this answer.
+                        _ = question.answer.send(switchboard_core::Answer::Run);
                         continue;
                     }
                     waiting => waiting,

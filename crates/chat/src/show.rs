@@ -128,11 +128,12 @@ impl EventPrinter {
         let rest = self.markdown.take().map(|mut markdown| markdown.finish()).unwrap_or_default();
         if !rest.is_empty() {
             self.in_line = !rest.ends_with('\n');
-            // A reader who has gone is told nothing more.
-            self.printer.words(&rest).ok();
+            // Only a terminal has Markdown left to print; one that is closed needs no more text.
+            _ = self.printer.words(&rest);
         }
         if self.in_line {
-            self.printer.words("\n").ok();
+            // The text itself has been written; `words` reported it if that failed.
+            _ = self.printer.words("\n");
             self.in_line = false;
         }
     }

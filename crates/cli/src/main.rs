@@ -66,6 +66,6 @@ fn run_as_keeper() -> Option<u8> {
 }
 
 #[cfg(not(unix))]
-fn keep() -> Option<u8> {
+fn run_as_keeper() -> Option<u8> {
     None
 }

@@ -1,4 +1,4 @@
-//! `Reader`: takes values out of one entry, expands variables, and words what is wrong with them.
+//! `ConfigReader`: takes values out of one entry, expands variables, and reports invalid values.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;

@@ -121,8 +121,8 @@ async fn run_conversation(
                 Some(event) => {
                     is_at_rest = matches!(event, Event::TurnEnded { .. } | Event::Session { .. });
                     let text = serde_json::to_string(&event).unwrap_or_default();
-                    // Nobody may listen at this moment.
-                    told.send(text.into()).ok();
+                    // No page may be open at this moment; the next one reads the kept conversation.
+                    _ = told.send(text.into());
                 }
                 None => break,
             },

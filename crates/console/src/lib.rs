@@ -1,9 +1,9 @@
 //! Face: web pages and a JSON API for people who look, try and approve.
 //!
-//! [`Console::router`] gives the routes; whoever listens puts them beside its own. Every request
-//! passes the `door` (the right `Host`, no foreign `Origin`, a signed-in browser, a token for
-//! whatever acts). What is shown is gathered once in `shown`, for the `pages` and for the API alike;
-//! `routes` is the one table of both.
+//! [`Console::router`] returns the routes; a listener merges them with its own. Every request
+//! passes `auth` (the right `Host`, no foreign `Origin`, a signed-in browser, a token for every
+//! action). `views` gathers the data once, for the `pages` and for the API alike; `routes` is the
+//! one table of both.
 
 mod actions;
 mod api;

@@ -231,9 +231,9 @@ impl Events {
         let few = self.without_calls.receiver_count() > 0;
         if some || few {
             let event = Event { number, what: what() };
-            // The last watcher may have left since.
-            self.without_calls.send(event.clone()).ok();
-            self.all.send(event).ok();
+            // One of the channels may have no receiver, or have lost its last one since.
+            _ = self.without_calls.send(event.clone());
+            _ = self.all.send(event);
         }
     }
 
@@ -241,7 +241,8 @@ impl Events {
     pub fn emit_call(&self, what: impl FnOnce() -> EventKind) {
         let number = self.next_number();
         if self.all.receiver_count() > 0 {
-            self.all.send(Event { number, what: what() }).ok();
+            // The last receiver may have been dropped since it was counted.
+            _ = self.all.send(Event { number, what: what() });
         }
     }
 

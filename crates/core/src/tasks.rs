@@ -13,7 +13,7 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// Runs `task` until it ends by itself; it has to watch [`Tasks::stopping`].
+    /// Runs `task` until it returns; it has to watch [`Tasks::stop_token`].
     pub fn spawn<F>(&self, task: F)
     where
         F: Future<Output = ()> + Send + 'static,

@@ -1,4 +1,4 @@
-//! `Abilities`: what a product's file can say about a server.
+//! `ProductAbilities`: the settings of a server that a product's file can express.
 
 use crate::entry::EntryHttpKind;
 use crate::text::Syntax;

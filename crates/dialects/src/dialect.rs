@@ -1,4 +1,4 @@
-//! `Dialect`: a product's file, read and written.
+//! `ProductDialect`: reads and writes the file of one product.
 
 use std::collections::BTreeSet;
 
@@ -193,8 +193,8 @@ impl ProductDialect {
                 changes.push(files::EntryChange { key, members, keys: grammar.keys() });
             }
         }
-        let text = files::change(grammar.format(), text, &path, (&changes, &beside))?;
-        self.check(&file, &text, &path, (&changes, &beside))?;
+        let text = files::change(grammar.format(), text, &path, &changes, &beside)?;
+        self.check(&file, &text, &path, &changes, &beside)?;
         Ok(WrittenFile { text, names, notes })
     }
 
@@ -242,7 +242,8 @@ impl ProductDialect {
         before: &files::ParsedFile,
         text: &str,
         path: &[&str],
-        (changes, beside): (&[files::EntryChange], &[OutsideChange]),
+        changes: &[files::EntryChange],
+        beside: &[OutsideChange],
     ) -> Result<(), DialectError> {
         let after = files::read(self.grammar().format(), text, path)?;
         let rest = |root: &Value| {

@@ -1,4 +1,4 @@
-//! `Entry`: one server as no product in particular describes it.
+//! `ServerEntry`: one server, independent of any product's format.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -63,7 +63,8 @@ pub(crate) fn address(
 pub(crate) fn reach_members(
     able: &ProductAbilities,
     reach: &EntryTransport,
-    (stdio, kinds): (&str, &[(&str, EntryHttpKind)]),
+    stdio: &str,
+    kinds: &[(&str, EntryHttpKind)],
 ) -> Members {
     let mut members = Members::new();
     match reach {

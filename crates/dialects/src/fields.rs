@@ -1,4 +1,4 @@
-//! `Fields`: takes what it knows out of one entry of a product, and keeps the rest.
+//! `EntryFields`: takes the known members out of one entry of a product, and keeps the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,10 +1,10 @@
 //! The server files of other products: thirteen dialects, read into one kind of entry and written
 //! from it, and links that install a server.
 //!
-//! Nothing here touches a file, the environment or the network. [`Dialect::read`] takes the text of
-//! a file, [`Dialect::write`] the text and the entries that are to be in it; both say in [`Note`]s
-//! what could not be taken over. [`Entry::to_ours`] and [`Entry::from_ours`] are the way to and from
-//! an entry of our own configuration.
+//! Nothing here touches a file, the environment or the network. [`ProductDialect::read`] takes the
+//! text of a file, [`ProductDialect::write`] the text and the entries to write into it; both report
+//! in [`Note`]s the settings that could not be converted. [`ServerEntry::to_ours`] and
+//! [`ServerEntry::from_ours`] convert to and from an entry of our own configuration.
 
 mod abilities;
 mod dialect;

@@ -1,4 +1,4 @@
-//! An `Entry` to and from an entry of our own configuration.
+//! Conversion between a `ServerEntry` and an entry of our own configuration.
 
 use serde_json::{Map, Value, json};
 
@@ -85,7 +85,7 @@ impl ServerEntry {
         let target = ReduceTarget { id: ID, title: "Switchboard", abilities: &ABILITIES };
         // Here everything can be had, so nothing is ever left out.
         let entry = reduce(target, self, &mut notes).unwrap_or_else(|| self.clone());
-        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, ("", KINDS));
+        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, "", KINDS);
         push(
             &mut members,
             "oauth",

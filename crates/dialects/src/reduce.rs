@@ -98,7 +98,7 @@ impl Reduction<'_> {
             EntryTransport::Stdio { command, args, env, env_file, cwd } => {
                 let command = self.text(command, able.program, "command");
                 let args = args.iter().map(|arg| self.text(arg, able.program, "args")).collect();
-                let env = self.map(env, (able.env, able.env_carries), "env");
+                let env = self.map(env, able.env, able.env_carries, "env");
                 let env_file = self.optional(env_file.as_ref(), able.env_file, "envFile");
                 let cwd = self.optional(cwd.as_ref(), able.cwd, "cwd");
                 Some(EntryTransport::Stdio { command, args, env, env_file, cwd })
@@ -106,7 +106,7 @@ impl Reduction<'_> {
             EntryTransport::Http { kind, url, headers } => {
                 let kind = self.kind(*kind)?;
                 let url = self.text(url, able.address, "url");
-                let headers = self.map(headers, (able.headers, able.headers_carry), "headers");
+                let headers = self.map(headers, able.headers, able.headers_carry, "headers");
                 Some(EntryTransport::Http { kind, url, headers })
             }
         }
@@ -165,7 +165,8 @@ impl Reduction<'_> {
     fn map(
         &mut self,
         map: &BTreeMap<String, VariableText>,
-        (syntax, carries): (Syntax, CarriedNames),
+        syntax: Syntax,
+        carries: CarriedNames,
         key: &str,
     ) -> BTreeMap<String, VariableText> {
         let mut reduced = BTreeMap::new();

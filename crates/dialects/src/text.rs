@@ -1,4 +1,4 @@
-//! `Text`: a value of an entry, with the variables in it known as such.
+//! `VariableText`: a value of an entry, split into literal text and variables.
 
 use crate::note::NoteWeight;
 

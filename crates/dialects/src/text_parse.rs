@@ -1,4 +1,4 @@
-//! The words of a product -> a `Text`.
+//! Parses the syntax of a product into a `VariableText`.
 
 use crate::text::{
     KnownFolder, Syntax, SyntaxStyle, VariablePiece, VariableText, is_name, secret_name,

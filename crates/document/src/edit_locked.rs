@@ -23,7 +23,7 @@ pub fn edit_locked(
     path: &Path,
     edit: impl FnOnce(Option<&str>) -> Result<String, ConfigError>,
 ) -> Result<(), ConfigError> {
-    edit_with_limits(path, (LOCK_TIMEOUT, MAX_FILE_BYTES), edit)
+    edit_with_limits(path, LOCK_TIMEOUT, MAX_FILE_BYTES, edit)
 }
 
 /// The same for a file of our own that may be as long as `longest` bytes.
@@ -32,12 +32,13 @@ pub fn edit_locked_within(
     longest: u64,
     edit: impl FnOnce(Option<&str>) -> Result<String, ConfigError>,
 ) -> Result<(), ConfigError> {
-    edit_with_limits(path, (LOCK_TIMEOUT, longest), edit)
+    edit_with_limits(path, LOCK_TIMEOUT, longest, edit)
 }
 
 fn edit_with_limits(
     path: &Path,
-    (patience, longest): (Duration, u64),
+    patience: Duration,
+    longest: u64,
     edit: impl FnOnce(Option<&str>) -> Result<String, ConfigError>,
 ) -> Result<(), ConfigError> {
     let failed = |what: &str, cause: std::io::Error| {
@@ -180,7 +181,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = fs::canonicalize(folder.path()).unwrap().join("config.json");
         let held = lock(&path, &path, LOCK_TIMEOUT).unwrap();
-        let error = edit_with_limits(&path, (Duration::from_millis(60), MAX_FILE_BYTES), |_| {
+        let error = edit_with_limits(&path, Duration::from_millis(60), MAX_FILE_BYTES, |_| {
             Ok(String::new())
         })
         .unwrap_err();

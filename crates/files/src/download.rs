@@ -323,8 +323,8 @@ mod platform {
         let temporary = format!(".switchboard-{}-{number}.part", std::process::id());
         let written = fill(&folder, &temporary, content)
             .and_then(|()| publish(&folder, &temporary, place, existing));
-        // Under its own name it stays; this one is never left.
-        unlinkat(&folder, &*temporary, AtFlags::empty()).ok();
+        // A rename has removed this name already; after a link or a failure it is only a leftover.
+        _ = unlinkat(&folder, &*temporary, AtFlags::empty());
         written.map_err(|cause| match cause.kind() {
             io::ErrorKind::AlreadyExists => DownloadError::Exists(path()),
             _ => failed(cause),

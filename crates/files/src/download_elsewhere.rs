@@ -3,24 +3,24 @@
 use std::io;
 use std::io::Write as _;
 
-use crate::download::{DownloadError, Existing, Place};
+use crate::download::{DownloadError, DownloadPath, IfExists};
 
 pub(crate) fn write(
-    place: &Place,
+    place: &DownloadPath,
     content: &[u8],
-    existing: Existing,
+    existing: IfExists,
 ) -> Result<(), DownloadError> {
     let path = || place.written.clone();
     check_folders(place).map_err(|cause| DownloadError::Unreachable { path: path(), cause })?;
-    let full = place.full();
+    let full = place.full_path();
     let write = || -> io::Result<()> {
         let folder = full.parent().unwrap_or(&place.root);
         let mut file = tempfile::Builder::new().prefix(".switchboard-").tempfile_in(folder)?;
         file.write_all(content)?;
         file.as_file().sync_all()?;
         match existing {
-            Existing::Replace if !is_other(&full) => file.persist(&full)?,
-            Existing::Replace | Existing::Keep => file.persist_noclobber(&full)?,
+            IfExists::Replace if !is_other(&full) => file.persist(&full)?,
+            IfExists::Replace | IfExists::Keep => file.persist_noclobber(&full)?,
         };
         Ok(())
     };
@@ -31,7 +31,7 @@ pub(crate) fn write(
 }
 
 /// No folder on the way is a link or a junction.
-fn check_folders(place: &Place) -> io::Result<()> {
+fn check_folders(place: &DownloadPath) -> io::Result<()> {
     let mut folder = place.root.clone();
     for name in &place.folders {
         folder.push(name);

@@ -20,7 +20,7 @@ pub fn create_private_folder(folder: &Path) -> io::Result<()> {
 /// # Errors
 /// When the system refuses.
 #[cfg(not(unix))]
-pub fn create_folder(folder: &Path) -> io::Result<()> {
+pub fn create_private_folder(folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder)
 }
 
@@ -39,13 +39,14 @@ pub fn replace_file(file: NamedTempFile, path: &Path) -> io::Result<()> {
 /// # Errors
 /// When the system refuses. Then the old file is as it was, and the new one is gone.
 #[cfg(windows)]
-pub fn put_in_place(file: NamedTempFile, path: &Path) -> io::Result<()> {
+pub fn replace_file(file: NamedTempFile, path: &Path) -> io::Result<()> {
     let (file, temporary) = file.keep().map_err(|error| error.error)?;
     drop(file);
     // Unlike `persist`, this replaces a file that another process has open.
     let renamed = retry_briefly(|| std::fs::rename(&temporary, path));
     if renamed.is_err() {
-        std::fs::remove_file(&temporary).ok();
+        // The error of the rename is the one to return; a leftover file only takes space.
+        _ = std::fs::remove_file(&temporary);
     }
     renamed
 }

@@ -1,4 +1,4 @@
-//! `Watch`: says when one of the files may have changed, and nothing more.
+//! `FileWatcher`: reports that one of the watched files may have changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

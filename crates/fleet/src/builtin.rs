@@ -51,8 +51,8 @@ pub(crate) fn start(inside: InProcessServer, tasks: &Tasks) -> (Peer, mpsc::Rece
                     message: error.message.clone(),
                     data: error.data.as_ref().map(Json::from),
                 });
-                // The pipe is closed when we stop; then nobody waits for the answer.
-                server.reply(&id, answer).await.ok();
+                // The pipe is closed when the host stops; no request waits for the answer then.
+                _ = server.reply(&id, answer).await;
             });
         }
     });

@@ -89,23 +89,28 @@ impl ChangeListener<'_> {
                 outcome = listening => outcome,
                 // One request says everything that is wanted, so another takes its place.
                 () = other => {
-                    self.missed.try_send(()).ok();
+                    self.report_missed();
                     continue;
                 }
             };
             match outcome {
                 Err(RequestError::Rpc(error)) if error.code == RpcError::METHOD_NOT_FOUND => {
                     self.unsupported.store(true, Ordering::Relaxed);
-                    self.missed.try_send(()).ok();
+                    self.report_missed();
                     return;
                 }
                 Ok(_) => wait = RETRY_DELAY_RANGE.0,
                 Err(_) => wait = (wait * 2).min(RETRY_DELAY_RANGE.1),
             }
             sleep(wait).await;
-            // A full queue already says it.
-            self.missed.try_send(()).ok();
+            self.report_missed();
         }
+    }
+
+    /// Reports that changes may have been missed.
+    fn report_missed(&self) {
+        // A full queue holds the same report already.
+        _ = self.missed.try_send(());
     }
 }
 

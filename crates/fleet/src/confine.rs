@@ -34,9 +34,10 @@ pub fn confine(words: &[OsString]) -> u8 {
     tell(format!("cannot start `{}`: {error}", program.display()))
 }
 
-/// Standard error leads to the host's diagnosis; if that is gone, nobody needs it.
+/// Writes a failure to standard error, which is part of the host's diagnosis.
 fn report_failure(message: &str) {
-    writeln!(io::stderr(), "{message}").ok();
+    // The pipe is broken only if the host is gone, and no diagnosis is made then.
+    _ = writeln!(io::stderr(), "{message}");
 }
 
 /// What programs need of the system to start at all, to find names and to check certificates.

@@ -84,7 +84,7 @@ impl ConnectContext {
     }
 }
 
-/// What [`Surroundings`] are made of.
+/// The parts of a [`ConnectContext`].
 pub struct ConnectParts {
     /// The configuration, as it is and as it changes.
     pub config: Published<Config>,

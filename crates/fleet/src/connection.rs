@@ -195,8 +195,8 @@ impl ServerConnection {
     }
 
     async fn report(&self, report: ConnectionReport) {
-        // The supervisor ends only with the host; then nobody needs the report.
-        self.reports.send((self.generation, report)).await.ok();
+        // The supervisor ends only with the host, which needs no reports then.
+        _ = self.reports.send((self.generation, report)).await;
     }
 
     /// Lists a new connection, announces it and looks after it until it ends.
@@ -367,7 +367,8 @@ async fn shut_down(peer: &Peer, process: Option<Process>, why: &str) {
 /// way when it is announced. A server that is silent about that is not waited for.
 async fn after_log_level<T>(level_told: &CancellationToken, listing: impl Future<Output = T>) -> T {
     let listed = listing.await;
-    tokio::time::timeout(LOG_LEVEL_TIMEOUT, level_told.cancelled()).await.ok();
+    // A server that has not confirmed the level by then is announced all the same.
+    _ = tokio::time::timeout(LOG_LEVEL_TIMEOUT, level_told.cancelled()).await;
     listed
 }
 

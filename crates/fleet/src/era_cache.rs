@@ -46,8 +46,8 @@ impl EraCache {
             return;
         }
         if let (Some(file), Ok(text)) = (&self.file, serde_json::to_string_pretty(&*ways)) {
-            // A lost note costs a probe next time; it must not cost the connection.
-            write_file(file, &text).ok();
+            // A lost entry costs a probe next time; it must not cost the connection.
+            _ = write_file(file, &text);
         }
     }
 }

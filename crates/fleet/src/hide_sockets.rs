@@ -70,8 +70,10 @@ pub(crate) fn hide_sockets(kept: &[&Path], own: Option<&Path>) -> Result<(), Hid
     for (path, target) in &links {
         // Its folder may have come back with it in it.
         if path.symlink_metadata().is_err() {
-            path.parent().map_or(Ok(()), fs::create_dir_all).ok();
-            symlink(target, path).map_err(|error| incomplete_error(path, &error))?;
+            path.parent()
+                .map_or(Ok(()), fs::create_dir_all)
+                .and_then(|()| symlink(target, path))
+                .map_err(|error| incomplete_error(path, &error))?;
         }
     }
     // Where we are may be below a cover: ways from there would lead around it.

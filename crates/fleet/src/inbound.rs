@@ -74,15 +74,15 @@ impl ServerConnection {
                     // Who takes a question back gets no answer.
                     let Some(answer) = open.unless_cancelled(answering).await else { return };
                     // The connection may have ended while the answer was made.
-                    peer.reply(&id, answer.as_deref().map_err(Clone::clone)).await.ok();
+                    _ = peer.reply(&id, answer.as_deref().map_err(Clone::clone)).await;
                 });
             }
             // Another machine or certificate may be another server with other definitions.
             Inbound::IdentityChanged => changed.mark(ALL_KINDS),
             Inbound::Late { tag, answer } => {
                 if let Ok(answer) = answer {
-                    // Evidence only: if nobody keeps records, nobody needs it.
-                    self.context.late_answers.try_send((tag, answer)).ok();
+                    // A late answer is evidence only; a full queue must not hold up the connection.
+                    _ = self.context.late_answers.try_send((tag, answer));
                 }
             }
         }

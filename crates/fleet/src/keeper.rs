@@ -32,8 +32,8 @@ pub fn keep(command: &[OsString]) -> u8 {
         Ok(child) => child,
         Err(error) => {
             let program = program.display();
-            // Standard error leads to the host's diagnosis; if that is gone, nobody needs it.
-            writeln!(io::stderr(), "cannot start `{program}`: {error}").ok();
+            // Standard error is a pipe to the host, which makes no diagnosis once it is gone.
+            _ = writeln!(io::stderr(), "cannot start `{program}`: {error}");
             return 126;
         }
     };
@@ -56,8 +56,8 @@ pub(crate) fn close_inherited() {
         .filter(|number| *number > 2)
         .collect();
     for number in open {
-        // The one that the folder itself was read through is closed already.
-        nix::unistd::close(number).ok();
+        // The descriptor that the folder was read through is listed and closed already.
+        _ = nix::unistd::close(number);
     }
 }
 
@@ -69,14 +69,16 @@ enum KeeperEnd {
 /// The server alone holds its pipes: otherwise we would not notice when it closes them.
 fn close_pipes() {
     if let Ok(null) = File::options().read(true).write(true).open("/dev/null") {
-        rustix::stdio::dup2_stdin(&null).ok();
-        rustix::stdio::dup2_stdout(&null).ok();
+        // If this fails, the host sees the closed pipes when the keeper exits.
+        _ = rustix::stdio::dup2_stdin(&null);
+        _ = rustix::stdio::dup2_stdout(&null);
     }
 }
 
 #[cfg(target_os = "linux")]
 fn adopt_orphans() {
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).ok();
+    // If this fails, processes that leave the server's group are not found, as on other systems.
+    _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -138,7 +140,8 @@ fn has_ended(child: &Child) -> bool {
 /// Asks the server's group to end, and ends it after `grace`.
 fn end_group(child: &mut Child, grace: Duration) {
     let Some(group) = child_pid(child) else { return };
-    kill_process_group(group, Signal::TERM).ok();
+    // The whole group may have exited already.
+    _ = kill_process_group(group, Signal::TERM);
     let deadline = Instant::now() + grace;
     while Instant::now() < deadline {
         if has_ended(child) && !has_other_members(group) {
@@ -146,7 +149,8 @@ fn end_group(child: &mut Child, grace: Duration) {
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    kill_process_group(group, Signal::KILL).ok();
+    // After an orderly exit there is no process left to kill.
+    _ = kill_process_group(group, Signal::KILL);
 }
 
 /// Ends what left the server's group: orphans have become our children.
@@ -158,7 +162,8 @@ fn end_orphans() {
             return;
         }
         for orphan in orphans {
-            kill_process(orphan, Signal::KILL).ok();
+            // The orphan may have exited since it was listed; the next turn lists the rest.
+            _ = kill_process(orphan, Signal::KILL);
         }
         std::thread::sleep(Duration::from_millis(5));
         while let Ok(Some(_)) = rustix::process::wait(rustix::process::WaitOptions::NOHANG) {}

@@ -137,7 +137,8 @@ impl Process {
     /// Waits for the last of what was written to the errors; who still holds them is not waited for.
     pub async fn drain_stderr(&mut self) {
         if !self.errors.is_finished() {
-            tokio::time::timeout(STDERR_DRAIN, &mut self.errors).await.ok();
+            // A descendant may hold the pipe open; the lines read so far have to do.
+            _ = tokio::time::timeout(STDERR_DRAIN, &mut self.errors).await;
         }
     }
 
@@ -192,7 +193,7 @@ fn add_shell_line(command: &mut Command, line: &str) {
 
 /// The shell takes off one pair of quotes and reads what is between them as it is.
 #[cfg(windows)]
-fn add_line(command: &mut Command, line: &str) {
+fn add_shell_line(command: &mut Command, line: &str) {
     command.raw_arg(format!("\"{line}\""));
 }
 

@@ -8,7 +8,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 #[cfg(not(windows))]
 type InnerChild = tokio::process::Child;
 #[cfg(windows)]
-type Inner = Box<dyn process_wrap::tokio::ChildWrapper>;
+type InnerChild = Box<dyn process_wrap::tokio::ChildWrapper>;
 
 #[cfg(windows)]
 const CREATE_SUSPENDED: u32 = 0x0000_0004;
@@ -47,7 +47,7 @@ impl ProcessGroup {
             command.creation_flags(CREATE_SUSPENDED | CREATE_NO_WINDOW).spawn()
         })?;
         let pipes = (head.stdin().take(), head.stdout().take(), head.stderr().take());
-        Ok((Self { head }, pipes))
+        Ok((Self { leader: head }, pipes))
     }
 
     /// The number of the head, until it has ended.
@@ -64,7 +64,8 @@ impl ProcessGroup {
     #[cfg(unix)]
     pub(crate) fn terminate(&mut self) {
         if let Some(group) = self.group_id() {
-            rustix::process::kill_process_group(group, rustix::process::Signal::TERM).ok();
+            // The group may have exited already; the caller waits for it with a limit.
+            _ = rustix::process::kill_process_group(group, rustix::process::Signal::TERM);
         }
     }
 
@@ -77,17 +78,20 @@ impl ProcessGroup {
 
     /// Ends the family: there is no polite way here.
     #[cfg(not(unix))]
-    pub(crate) fn ask_to_end(&mut self) {
-        self.head.start_kill().ok();
+    pub(crate) fn terminate(&mut self) {
+        // The job may have ended already; the caller waits for it with a limit.
+        _ = self.leader.start_kill();
     }
 
     /// Ends the family for certain.
     pub(crate) fn kill(&mut self) {
         #[cfg(unix)]
         if let Some(group) = self.group_id() {
-            rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
+            // No member of the group may be left.
+            _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
-        self.leader.start_kill().ok();
+        // The leader has usually been killed with its group.
+        _ = self.leader.start_kill();
     }
 }
 

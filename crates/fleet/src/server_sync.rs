@@ -104,11 +104,9 @@ impl ServerSync<'_> {
             Era::Legacy => {
                 let level = level.min(LogLevel::Emergency).as_str();
                 let params = json!({ "level": level }).to_string();
-                // What is not serious enough is left out here as well, whatever it answers.
-                self.peer
-                    .request(Request::new("logging/setLevel", &params, SYNC_TIMEOUT))
-                    .await
-                    .ok();
+                let request = Request::new("logging/setLevel", &params, SYNC_TIMEOUT);
+                // Messages below the level are filtered on this side too, whatever the server says.
+                _ = self.peer.request(request).await;
             }
         }
     }
@@ -119,8 +117,8 @@ impl ServerSync<'_> {
         }
         known.roots.clone_from(&config.settings.roots);
         if self.options.declared_roots && self.agreement.revision.era() == Era::Legacy {
-            // The connection may have ended; the next one begins with the new folders.
-            self.peer.notify("notifications/roots/list_changed", "").await.ok();
+            // The connection may have ended; the next one begins with the new roots.
+            _ = self.peer.notify("notifications/roots/list_changed", "").await;
         }
     }
 
@@ -133,10 +131,9 @@ impl ServerSync<'_> {
         let wanted = self.context.subscriptions.wanted_uris(self.server);
         for uri in known.resources.difference(&wanted) {
             let params = json!({ "uri": uri }).to_string();
-            self.peer
-                .request(Request::new("resources/unsubscribe", &params, SYNC_TIMEOUT))
-                .await
-                .ok();
+            let request = Request::new("resources/unsubscribe", &params, SYNC_TIMEOUT);
+            // Updates that still arrive for the resource have no subscriber left.
+            _ = self.peer.request(request).await;
         }
         for uri in wanted.difference(&known.resources) {
             let params = json!({ "uri": uri }).to_string();

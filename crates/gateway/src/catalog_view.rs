@@ -53,8 +53,8 @@ impl CatalogView {
         };
         let in_order = servers_in_order(&catalog, mode);
         for (naming, server, first) in &in_order {
-            listing.add_tools((*naming, owners), server, (&catalog, *first));
-            listing.add_prompts((*naming, owners), server);
+            listing.add_tools(*naming, owners, server, &catalog, *first);
+            listing.add_prompts(*naming, owners, server);
             let late = *naming != NamingScheme::Server;
             let addresses = ServerResources { server, view, lease: &listing.lease, late, owners };
             addresses.add(&mut listing.resources, &server.offers.resources);
@@ -69,9 +69,11 @@ impl CatalogView {
 
     fn add_tools(
         &mut self,
-        (naming, owners): (NamingScheme<'_>, &NameOwners),
+        naming: NamingScheme<'_>,
+        owners: &NameOwners,
         server: &Arc<Server>,
-        (catalog, first): (&Catalog, usize),
+        catalog: &Catalog,
+        first: usize,
     ) {
         let id = server.id.as_str();
         for (place, tool) in server.offers.tools.iter().enumerate() {
@@ -90,7 +92,7 @@ impl CatalogView {
             let late = naming != NamingScheme::Server;
             let shown = name.as_deref().unwrap_or(tool.name());
             if let Some(owner) =
-                self.find_collision(owners, (TargetKind::Tool, shown), server, naming)
+                self.find_collision(owners, TargetKind::Tool, shown, server, naming)
             {
                 self.collisions.push(owner);
                 continue;
@@ -108,24 +110,21 @@ impl CatalogView {
     fn find_collision(
         &self,
         owners: &NameOwners,
-        (kind, name): (TargetKind, &str),
+        kind: TargetKind,
+        name: &str,
         server: &Server,
         naming: NamingScheme<'_>,
     ) -> Option<Collision> {
         if naming == NamingScheme::Server {
             return None;
         }
-        let owner = owners.other_owner((kind, name), server, &self.view)?;
+        let owner = owners.other_owner(kind, name, server, &self.view)?;
         let kept = owner.to_string();
         let left_out = server.id.to_string();
         Some(Collision { name: name.to_owned(), kept, left_out })
     }
 
-    fn add_prompts(
-        &mut self,
-        (naming, owners): (NamingScheme<'_>, &NameOwners),
-        server: &Arc<Server>,
-    ) {
+    fn add_prompts(&mut self, naming: NamingScheme<'_>, owners: &NameOwners, server: &Arc<Server>) {
         let id = server.id.as_str();
         for (place, item) in server.offers.prompts.iter().enumerate() {
             if !self.view.shows(id, &item.key) {
@@ -134,8 +133,7 @@ impl CatalogView {
             let name = naming.public_name(id, &item.key);
             if self.lease.is_listed(TargetKind::Prompt, id, &item.key) {
                 let shown = name.as_deref().unwrap_or(&item.key);
-                let other =
-                    self.find_collision(owners, (TargetKind::Prompt, shown), server, naming);
+                let other = self.find_collision(owners, TargetKind::Prompt, shown, server, naming);
                 let late = naming != NamingScheme::Server;
                 let entry = NamedItem { server: Arc::clone(server), place, late, name };
                 self.collisions.extend(other.or_else(|| self.prompts.add(entry).err()));
@@ -294,12 +292,12 @@ impl CatalogView {
                 None => Some(uri),
             };
             let template = self.templates.own_item(entry).map_or("", |item| &item.key);
-            if let Some(found) = own.and_then(|own| self.by_template((server, template), own)) {
+            if let Some(found) = own.and_then(|own| self.by_template(server, template, own)) {
                 return Some(found);
             }
         }
         let unshown = &mut self.templates.unlisted.values();
-        unshown.find_map(|target| self.by_template((&target.server, &target.name), uri))
+        unshown.find_map(|target| self.by_template(&target.server, &target.name, uri))
     }
 
     /// The resource behind an address of ours where its own is given out: a client may have it from
@@ -318,7 +316,7 @@ impl CatalogView {
 
     /// What a server has at an address that its template stands for. Whatever else it has there
     /// may be hidden from this caller.
-    fn by_template(&self, (server, template): (&str, &str), uri: &str) -> Option<Target> {
+    fn by_template(&self, server: &str, template: &str, uri: &str) -> Option<Target> {
         if !fits_template(template, uri) {
             return None;
         }

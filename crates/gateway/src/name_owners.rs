@@ -56,7 +56,8 @@ impl NameOwners {
     /// The other server that has a name, as far as somebody with a view sees that.
     pub(crate) fn other_owner(
         &self,
-        (kind, name): (TargetKind, &str),
+        kind: TargetKind,
+        name: &str,
         server: &Server,
         view: &View,
     ) -> Option<&ServerId> {

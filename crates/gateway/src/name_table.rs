@@ -155,6 +155,6 @@ impl ServerResources<'_> {
     }
 
     fn has_other_owner(&self, uri: &str) -> bool {
-        self.owners.other_owner((TargetKind::Resource, uri), self.server, self.view).is_some()
+        self.owners.other_owner(TargetKind::Resource, uri, self.server, self.view).is_some()
     }
 }

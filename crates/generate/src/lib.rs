@@ -7,10 +7,10 @@
 //!
 //! ```
 //! use serde_json::json;
-//! use switchboard_generate::{Tool, rust};
+//! use switchboard_generate::{ToolSpec, rust};
 //!
 //! let input = json!({"type": "object", "properties": {"text": {"type": "string"}}});
-//! let tool = Tool { name: "echo".to_owned(), description: None, input, output: None };
+//! let tool = ToolSpec { name: "echo".to_owned(), description: None, input, output: None };
 //! let module = rust("notes", &[tool]);
 //! assert!(module.contains("pub struct EchoArguments {"));
 //! assert!(module.contains("pub async fn echo("));

@@ -122,8 +122,8 @@ impl EventHub {
     /// Tells something that does not wait.
     pub(crate) fn publish(&self, audience: EventAudience, event: Event) {
         let told = HubMessage { audience, event: with_timestamp(event) };
-        // Nobody may listen at this moment.
-        self.sender.send(Arc::new(told)).ok();
+        // No client may be listening at this moment; such an event is not kept.
+        _ = self.sender.send(Arc::new(told));
     }
 
     /// Tells that something waits, until it is resolved.
@@ -131,7 +131,8 @@ impl EventHub {
         let told = Arc::new(HubMessage { audience, event: with_timestamp(event) });
         let mut state = self.state();
         state.waiting.insert(id.to_owned(), Arc::clone(&told));
-        self.sender.send(told).ok();
+        // A client that connects later finds it in `waiting`.
+        _ = self.sender.send(told);
     }
 
     /// Tells that something does not wait any more, the first time.

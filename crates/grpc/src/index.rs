@@ -102,7 +102,8 @@ fn write_atomically(path: &Path, contents: &[u8]) -> io::Result<()> {
         .and_then(|mut file| file.write_all(contents))
         .and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
-        fs::remove_file(&temporary).ok();
+        // The error of the write is the one to return; the next write reuses the name.
+        _ = fs::remove_file(&temporary);
     }
     written
 }
@@ -122,8 +123,8 @@ fn remove_others(index: &Path, keep: &BTreeSet<PathBuf>) -> io::Result<usize> {
             removed += 1;
         }
         for folder in parts.iter().chain([&server]) {
-            // Stays where somebody put something else into it.
-            fs::remove_dir(folder).ok();
+            // A folder that holds other files is not empty and stays.
+            _ = fs::remove_dir(folder);
         }
     }
     Ok(removed)

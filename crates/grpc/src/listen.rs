@@ -143,7 +143,8 @@ impl GrpcListener {
         let number = match made {
             Ok(about) => about.ino(),
             Err(error) => {
-                std::fs::remove_file(&hidden).ok();
+                // The error above is the one to return; a leftover socket accepts no connections.
+                _ = std::fs::remove_file(&hidden);
                 return Err(refused(error));
             }
         };
@@ -170,7 +171,8 @@ impl Drop for SocketFile {
         let is_ours =
             std::fs::symlink_metadata(&self.path).is_ok_and(|about| about.ino() == self.number);
         if is_ours {
-            std::fs::remove_file(&self.path).ok();
+            // A socket that is left behind is replaced by the next `bind`.
+            _ = std::fs::remove_file(&self.path);
         }
     }
 }

@@ -110,8 +110,8 @@ pub(crate) fn remove_expired(folder: &Path) {
         let changed = entry.metadata().and_then(|about| about.modified());
         let age = changed.ok().and_then(|then| SystemTime::now().duration_since(then).ok());
         if age.is_some_and(|age| age > FILE_LIFETIME) {
-            // What cannot be removed is looked at again next time.
-            std::fs::remove_file(entry.path()).ok();
+            // A file that cannot be removed is tried again next time.
+            _ = std::fs::remove_file(entry.path());
         }
     }
 }

@@ -71,8 +71,8 @@ pub async fn serve(
     watching.abort();
     editor.inner.tasks.close();
     if served.is_some() {
-        // Calls that nobody waits for any more have their end recorded.
-        tokio::time::timeout(drain, editor.inner.tasks.wait()).await.ok();
+        // Calls whose client has gone get this time to record their end; then they are cut off.
+        _ = tokio::time::timeout(drain, editor.inner.tasks.wait()).await;
     }
     served.unwrap_or(Ok(())).map_err(io::Error::other)
 }
@@ -98,8 +98,8 @@ impl ListenSocket {
                     is_let_in.then(|| GrpcConnection(Box::new(stream)))
                 }),
                 Self::Tcp(listener) => listener.accept().await.map(|(stream, _)| {
-                    // Without it small answers wait for more to send.
-                    stream.set_nodelay(true).ok();
+                    // Without it small answers are delayed, but the connection works.
+                    _ = stream.set_nodelay(true);
                     Some(GrpcConnection(Box::new(stream)))
                 }),
             };

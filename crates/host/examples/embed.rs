@@ -7,7 +7,7 @@ use switchboard_host::{Caller, Host, Options};
 
 #[tokio::main]
 pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // `Options::of_user()` would take all that the user has configured.
+    // `Options::for_user()` would use the configuration of the user.
     let folder = tempfile::tempdir()?;
     let host = Host::start(Options::standalone(folder.path()))?;
     host.wait_settled(None).await;

@@ -95,7 +95,7 @@ impl Options {
 }
 
 impl Host {
-    /// Answers what waits for a person, as they saw it: [`Host::waiting`] lists it, and `by` says
+    /// Answers what waits for a person, as they saw it: [`Host::reviews`] lists it, and `by` says
     /// where they saw it. The first answer counts, whoever gives it.
     ///
     /// # Errors

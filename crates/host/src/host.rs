@@ -120,7 +120,7 @@ impl Host {
             record: options.record,
             first_use: options.first_use,
         };
-        let pinning = PinGate::start(fleet, &config, (state, lock), presence, (&tasks, &events));
+        let pinning = PinGate::start(fleet, &config, state, lock, presence, &tasks, &events);
         let fleet = pinning.visible().clone();
         let guard = Guard::start(&places, around, pinning, &watching);
         let inner = HostInner {

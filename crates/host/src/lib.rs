@@ -13,9 +13,9 @@
 //! # let folder = tempfile::tempdir()?;
 //! # let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
 //! # runtime.block_on(async {
-//! // `Options::of_user()` takes what the user has configured, `alone` nothing but what is said here.
-//! let host = Host::start(Options::alone(folder.path()))?;
-//! host.settled(None).await;
+//! // `Options::for_user()` uses the configuration of the user, `standalone` reads no file.
+//! let host = Host::start(Options::standalone(folder.path()))?;
+//! host.wait_settled(None).await;
 //! let given = json!({"time": "09:30", "from": "Europe/Berlin", "to": "Asia/Tokyo"});
 //! let reply = host.call_for_content(&Caller::person(), "builtin", "time_convert", &given).await?;
 //! assert_eq!(reply.items.len(), 1);
@@ -29,14 +29,14 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | start and stop | [`Options`], [`Host::start`], [`Host::settled`], [`Host::stop`] |
+//! | start and stop | [`Options`], [`Host::start`], [`Host::wait_settled`], [`Host::stop`] |
 //! | see what can be called, and hold on to it | [`Host::lease`], [`Lease`] |
 //! | call | [`Host::call`] with a [`ProposedCall`]; [`Host::call_with`] to watch, answer or give up |
 //! | call with types of Rust | [`Host::call_for`], [`Host::call_for_content`]; `switchboard generate rust` writes the functions |
 //! | say who calls | [`Caller::person`], [`Caller::program`], [`Caller::model`]: the rules go by it |
 //! | decide about calls | [`Reviewer`]: a function from a question to an answer is one |
 //! | answer what servers ask | [`Asker`]: a function from a question to a reply is one; [`Host::answer_for`] for one call |
-//! | answer from elsewhere what waits | [`Host::waiting`], [`Host::answer`] |
+//! | answer from elsewhere what waits | [`Host::reviews`], [`Host::answer`] |
 //! | watch | [`Host::events`], [`Host::fleet`], [`Host::config`] |
 //! | look back | [`Host::ledger`] |
 //! | bring tools of one's own | [`InProcess`]: a server whose tools are functions |
@@ -57,7 +57,7 @@
 //! use switchboard_host::policy::{Answer, Question};
 //!
 //! # let folder = std::path::Path::new("/nowhere");
-//! let options = Options::alone(folder).with_reviewer(|question: &Question| {
+//! let options = Options::standalone(folder).with_reviewer(|question: &Question| {
 //!     match question.call().target().name.as_str() {
 //!         "time_now" => Answer::Run,
 //!         _ => Answer::Reject("only the time, please".to_owned()),

@@ -1,7 +1,7 @@
 //! Lossless JSON: text that travels unchanged, and what can be read from it.
 //!
 //! In goes JSON text; out come the same bytes, shared ([`Json`]), borrowed slices of its members
-//! ([`members()`]), its canonical form, or the difference between two values. Key order and duplicate
+//! ([`for_each_member`]), its canonical form, or the difference between two values. Key order and duplicate
 //! keys stay visible. Nothing here does I/O or knows what a message means.
 
 mod canonical;

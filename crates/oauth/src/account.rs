@@ -165,8 +165,8 @@ impl Account {
         let inner = Arc::clone(&self.inner);
         self.inner.logins.shared.tasks.spawn(async move {
             let Ok(_permit) = inner.exclusive.acquire().await else { return };
-            // Whoever wanted it may have left.
-            done.send(work(Arc::clone(&inner)).await).ok();
+            // The requester may have gone; the token is stored all the same.
+            _ = done.send(work(Arc::clone(&inner)).await);
         });
         result.await.ok()
     }

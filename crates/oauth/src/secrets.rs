@@ -19,7 +19,7 @@ pub struct SecretStore {
 /// Which secret it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct SecretName {
-    /// The server that may have it, as [`scope_of`] says.
+    /// The server that may read it, as [`secret_scope`] names it.
     pub server: String,
     /// Its name.
     pub name: String,

@@ -258,6 +258,6 @@ fn inode(file: &fs::Metadata) -> u64 {
 }
 
 #[cfg(not(unix))]
-fn number_of(_file: &fs::Metadata) -> u64 {
+fn inode(_file: &fs::Metadata) -> u64 {
     0
 }

@@ -76,11 +76,15 @@ impl CelContext {
         expression: &Expression,
         patterns: &Arc<RegexTable>,
     ) -> Result<bool, String> {
-        let context = self.context.get_or_insert_with(|| {
-            let mut context = Context::with_env(Arc::clone(&CEL_ENV));
-            functions::register_functions(&mut context, patterns);
-            context
-        });
+        let context = match &mut self.context {
+            Some(context) => context,
+            None => {
+                let mut context = Context::with_env(Arc::clone(&CEL_ENV));
+                functions::register_functions(&mut context, patterns)
+                    .map_err(|error| error.to_string())?;
+                self.context.insert(context)
+            }
+        };
         for name in expression.variables() {
             if self.defined.insert(name) {
                 let value = variable(facts, name)?;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use cel::extractors::This;
-use cel::{Context, ExecutionError};
+use cel::{Context, DeclarationError, ExecutionError};
 use regex::Regex;
 use switchboard_net::{UrlParts, check_host_pattern, host_matches};
 use switchboard_rules::{compile_at_call, path_in};
@@ -12,32 +12,33 @@ use switchboard_rules::{compile_at_call, path_in};
 /// The regular expressions that stand in conditions, by their text: compiled once, for all calls.
 pub(crate) type RegexTable = HashMap<Box<str>, Regex>;
 
-/// Gives a context the functions of conditions.
-pub(crate) fn register_functions(context: &mut Context<'_, '_>, patterns: &Arc<RegexTable>) {
+/// Registers the functions of conditions in a context.
+///
+/// # Errors
+/// When CEL declares a function of the same name, which would be evaluated instead of ours.
+pub(crate) fn register_functions(
+    context: &mut Context<'_, '_>,
+    patterns: &Arc<RegexTable>,
+) -> Result<(), DeclarationError> {
     let patterns = Arc::clone(patterns);
-    // The names are ours alone, so none can be refused.
-    context
-        .add_function("matches", move |This(text): This<Arc<String>>, pattern: Arc<String>| {
+    context.add_function(
+        "matches",
+        move |This(text): This<Arc<String>>, pattern: Arc<String>| {
             if let Some(known) = patterns.get(pattern.as_str()) {
                 return Ok(known.is_match(&text));
             }
             compile_at_call(&pattern)
                 .map(|pattern| pattern.is_match(&text))
                 .map_err(|cause| ExecutionError::function_error("matches", cause))
-        })
-        .ok();
-    context
-        .add_function("path_in", |path: Arc<String>, folder: Arc<String>| {
-            path_in(&path, &folder)
-                .map_err(|cause| ExecutionError::function_error("path_in", cause))
-        })
-        .ok();
-    context
-        .add_function("host_in", |address: Arc<String>, pattern: Arc<String>| {
-            host_in(&address, &pattern)
-                .map_err(|cause| ExecutionError::function_error("host_in", cause))
-        })
-        .ok();
+        },
+    )?;
+    context.add_function("path_in", |path: Arc<String>, folder: Arc<String>| {
+        path_in(&path, &folder).map_err(|cause| ExecutionError::function_error("path_in", cause))
+    })?;
+    context.add_function("host_in", |address: Arc<String>, pattern: Arc<String>| {
+        host_in(&address, &pattern)
+            .map_err(|cause| ExecutionError::function_error("host_in", cause))
+    })
 }
 
 /// Whether an address leads to a host: a name, or `*.name` for all names below it.

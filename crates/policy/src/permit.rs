@@ -173,7 +173,7 @@ impl Question {
             Answer::Run => {
                 Ok(PermittedCall::new_reviewed(self.call, "a person, this once".to_owned()))
             }
-            // Arguments that nobody looked up cannot run; see `answered_with`.
+            // Arguments that nobody looked up cannot run; see `permit_edited`.
             Answer::RunWith(_) => Err(UserRejection { feedback: None }),
             Answer::Session => {
                 Ok(PermittedCall::new_reviewed(self.call, "a person, for this session".to_owned()))

@@ -193,7 +193,7 @@ impl Rulebook {
                 rule.effect != RuleEffect::Allow || self.file.level != PolicyLevel::Project;
             let is_kind = rule.kind.is_none_or(|kind| kind == target.kind);
             let is_meant = counts && is_kind;
-            (is_meant && self.covers(place, target, (plain.as_deref(), spelled.as_ref())))
+            (is_meant && self.covers(place, target, plain.as_deref(), spelled.as_ref()))
                 .then_some(rule)
         };
         places.into_iter().filter_map(counts).collect()
@@ -204,7 +204,8 @@ impl Rulebook {
         &self,
         place: usize,
         target: &Target,
-        (plain, spelled): (Option<&str>, Option<&NormalizedTarget<'_>>),
+        plain: Option<&str>,
+        spelled: Option<&NormalizedTarget<'_>>,
     ) -> bool {
         let (Some(rule), Some(pattern)) = (self.file.rules.get(place), self.patterns.get(place))
         else {

@@ -167,7 +167,7 @@ pub struct CallResult {
 /// A message in the vendor's own form: with signatures of thoughts and whatever else it wants back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VendorMessage {
-    /// Whose form it is; see [`About::provider`].
+    /// The vendor whose form it is; see [`ModelInfo::provider`].
     pub provider: String,
     /// The message.
     pub content: Value,

@@ -1,4 +1,4 @@
-//! `Level`: the authors of rules and hooks, in their order of precedence.
+//! `PolicyLevel`: the authors of rules and hooks, in their order of precedence.
 
 /// The author of rules or hooks, the strongest first: each may only narrow what those before it
 /// allow.

@@ -1,7 +1,7 @@
 //! The scanner: finds instructions, secrets and look-alikes in what servers say about themselves.
 //!
-//! In go definitions and texts; out come [`Finding`]s with a severity and an excerpt. Pure: no I/O and no
-//! clock. The scanner never decides what happens to a definition; the trust crate does.
+//! In go definitions and texts; out come [`ScanFinding`]s with a severity and an excerpt. Pure: no I/O
+//! and no clock. The scanner never decides what happens to a definition; the trust crate does.
 
 mod alphabets;
 mod definition;

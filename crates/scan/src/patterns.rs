@@ -144,7 +144,7 @@ impl RuleSet {
             return TextTraits::default();
         }
         for rule in &self.rules {
-            if let Some((place, points)) = self.strongest_match(rule, tokens, (&masks, all)) {
+            if let Some((place, points)) = self.strongest_match(rule, tokens, &masks, all) {
                 let at = tokens.all().get(place).map_or(0, |token| token.at);
                 signs.push(Indicator::new(rule.name, points, at));
             }
@@ -196,7 +196,8 @@ impl RuleSet {
         &self,
         rule: &ScanRule,
         tokens: &TextTokens,
-        (masks, all): (&[u128], u128),
+        masks: &[u128],
+        all: u128,
     ) -> Option<(usize, u32)> {
         let mut best: Option<(usize, u32)> = None;
         let possible =
@@ -208,7 +209,7 @@ impl RuleSet {
                 let Some(end) = match_end(rest, start, rule.across, tokens, masks) else {
                     continue;
                 };
-                let points = self.points(rule, (start, end), tokens, masks);
+                let points = self.points(rule, start, end, tokens, masks);
                 if points > best.map_or(0, |(_, points)| points) {
                     best = Some((start, points));
                 }
@@ -220,14 +221,15 @@ impl RuleSet {
     fn points(
         &self,
         rule: &ScanRule,
-        (start, end): (usize, usize),
+        start: usize,
+        end: usize,
         tokens: &TextTokens,
         masks: &[u128],
     ) -> u32 {
         if !rule.negatable {
             return rule.points;
         }
-        if self.is_negated(rule.reach, (start, end), tokens, masks) {
+        if self.is_negated(rule.reach, start, end, tokens, masks) {
             return 0;
         }
         let inside = masks.get(start..=end).unwrap_or_default();
@@ -242,7 +244,8 @@ impl RuleSet {
     fn is_negated(
         &self,
         reach: usize,
-        (start, end): (usize, usize),
+        start: usize,
+        end: usize,
         tokens: &TextTokens,
         masks: &[u128],
     ) -> bool {

@@ -170,7 +170,8 @@ pub fn find_shadowing(
     names: &KnownNames,
     server: &str,
     tool: Option<&str>,
-    (raw, words): (&str, &DefinitionWords),
+    raw: &str,
+    words: &DefinitionWords,
 ) -> Vec<ScanFinding> {
     let mut findings = Vec::new();
     if let Some(tool) = tool {
@@ -233,7 +234,7 @@ mod tests {
         text: &str,
     ) -> Vec<(&'static str, u32)> {
         let words = DefinitionWords::new(Some(tool), text);
-        let found = find_shadowing(names, server, Some(tool), (text, &words));
+        let found = find_shadowing(names, server, Some(tool), text, &words);
         found.iter().map(|finding| (finding.rule, finding.points)).collect()
     }
 

@@ -14,7 +14,8 @@ use crate::replay::{read_journals, replay};
 /// Gives every call of a dead process its outcome, except those that go on as tasks, and removes the locks of dead processes.
 pub(crate) fn recover(
     connection: &mut Connection,
-    (owners, gate): (&Path, &FolderLock),
+    owners: &Path,
+    gate: &FolderLock,
     journals: &Path,
     opened: &mut OpenReport,
 ) -> rusqlite::Result<()> {

@@ -34,8 +34,7 @@ pub(crate) fn start(path: &Path, options: &LedgerOptions) -> Result<WritableLedg
     let mut opened = OpenReport::default();
     let mut connection = file::open(path, options, &LEDGER_SCHEMA, &mut opened)?;
     let failed = |error: rusqlite::Error| FileError::from_open(path, &error);
-    recover(&mut connection, (&owners, &gate), &journal_folder(path), &mut opened)
-        .map_err(failed)?;
+    recover(&mut connection, &owners, &gate, &journal_folder(path), &mut opened).map_err(failed)?;
     if opened.created || opened.quarantined.is_some() {
         let begun = "INSERT OR IGNORE INTO counters (name, value) VALUES ('begun_at', ?1)";
         connection.execute(begun, [Timestamp::now().as_microsecond()]).map_err(failed)?;

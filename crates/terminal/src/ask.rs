@@ -115,7 +115,8 @@ pub async fn present(waiting: DeskItem) -> QuestionOutcome {
             let Some(replied) = replied else {
                 return QuestionOutcome::Gone(OpenQuestion::reply(reply));
             };
-            reply.send(replied).ok();
+            // The asker may have gone after the form was filled in.
+            _ = reply.send(replied);
             return QuestionOutcome::Answered;
         }
         DeskItem::Notice(notice) => {
@@ -137,8 +138,8 @@ pub async fn present(waiting: DeskItem) -> QuestionOutcome {
     };
     match said {
         CallResponse::Answer(given) => {
-            // Whoever waited may have gone.
-            answer.send(given).ok();
+            // The call may have been cancelled or answered elsewhere after the menu was shown.
+            _ = answer.send(given);
             QuestionOutcome::Answered
         }
         CallResponse::Left => QuestionOutcome::Interrupted(OpenQuestion::answer(answer)),

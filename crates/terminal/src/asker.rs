@@ -148,8 +148,8 @@ impl Drop for WithdrawOnDrop {
     fn drop(&mut self) {
         if let Some((standing, over)) = &self.question {
             standing.withdraw();
-            // The question clears away what it has shown; an editor outside takes longer.
-            over.recv_timeout(CLEAR_TIMEOUT).ok();
+            // The question clears its lines in this time; one with an open editor takes longer.
+            _ = over.recv_timeout(CLEAR_TIMEOUT);
             talk(self.farewell);
         }
     }

@@ -105,8 +105,8 @@ async fn receive(mut stream: TcpStream, port: u16, visits: mpsc::Sender<Callback
         return;
     };
     let url = format!("http://127.0.0.1:{port}{target}");
-    // If nobody takes it, the login is over.
-    visits.send(CallbackVisit { url, stream }).await.ok();
+    // The receiver is dropped once the login is over.
+    _ = visits.send(CallbackVisit { url, stream }).await;
 }
 
 /// What is asked for, if it is our path, asked of us by the address that we gave. A name that
@@ -156,7 +156,8 @@ async fn respond(stream: &mut TcpStream, status: &str, title: &str, text: &str) 
     );
     // A browser that has left needs no page.
     if stream.write_all(answer.as_bytes()).await.is_ok() {
-        stream.shutdown().await.ok();
+        // The page is written; a browser that closed the connection first has it.
+        _ = stream.shutdown().await;
     }
 }
 

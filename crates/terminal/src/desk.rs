@@ -62,9 +62,13 @@ impl ChatReviewer {
 
     fn report(&self, news: &QuestionUpdate<'_>) {
         if let Some(notice) = update_line(news) {
-            // With so much waiting, one notice less is no loss.
-            self.questions.try_send(DeskItem::Notice(notice)).ok();
+            self.queue_notice(notice);
         }
+    }
+
+    fn queue_notice(&self, notice: String) {
+        // With a full queue of questions on the screen, a notice less is no loss.
+        _ = self.questions.try_send(DeskItem::Notice(notice));
     }
 }
 
@@ -107,16 +111,14 @@ impl Asker for ChatReviewer {
     fn notify_completed(&self, server: &str) {
         let server = escape_line(server);
         let notice = format!("server `{server}` says that what it asked you to do is done");
-        // With so much waiting, one notice less is no loss.
-        self.questions.try_send(DeskItem::Notice(notice)).ok();
+        self.queue_notice(notice);
     }
 
     fn notify_refused(&self, server: &str, why: &str) {
         let server = escape_line(server);
         let why = escape_line(why);
         let notice = format!("! what server `{server}` asked was turned down: {why}");
-        // With so much waiting, one notice less is no loss.
-        self.questions.try_send(DeskItem::Notice(notice)).ok();
+        self.queue_notice(notice);
     }
 
     fn on_update(&self, news: QuestionUpdate<'_>) {

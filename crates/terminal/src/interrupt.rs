@@ -75,8 +75,8 @@ impl Interrupts {
 
     /// From here on a closed terminal ends nothing while something waits there.
     pub fn ignore_hang_up_while(&self, is_needed: impl Fn() -> bool + Send + Sync + 'static) {
-        // A program has one host, or the call of another; that of a demo has no other before it.
-        self.waiting.set(NeededCheck(Box::new(is_needed))).ok();
+        // A process runs one host or follows one call, so no other check has been set before.
+        _ = self.waiting.set(NeededCheck(Box::new(is_needed)));
     }
 
     /// From here on Ctrl-C is only counted, until this is dropped.
@@ -161,7 +161,7 @@ fn ignores_hang_up() -> bool {
 }
 
 #[cfg(windows)]
-struct Signals {
+struct ProcessSignals {
     close: Option<tokio::signal::windows::CtrlClose>,
     log_off: Option<tokio::signal::windows::CtrlLogoff>,
     shut_down: Option<tokio::signal::windows::CtrlShutdown>,

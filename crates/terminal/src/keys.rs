@@ -104,7 +104,7 @@ impl Typist for KeyboardTypist {
         let mut line = String::new();
         match std::io::stdin().read_line(&mut line) {
             Ok(0) | Err(_) => Err(AskReply::Cancel),
-            Ok(_) => self.standing.stands().map(|()| line),
+            Ok(_) => self.standing.check_open().map(|()| line),
         }
     }
 

@@ -2,12 +2,12 @@
 //!
 //! In go results, warnings, questions about calls ([`CallQuestion`]), questions of servers
 //! ([`present_ask`]) and Markdown as a model writes it ([`Markdown`]). Out come text on standard
-//! output, talk on standard error ([`Printer`]), answers, typed lines ([`Editor`], [`TypedLines`]),
-//! Ctrl-C as events ([`Interrupts`]) and exit codes ([`exit_code`]).
+//! output, messages on standard error ([`Printer`]), answers, typed lines ([`PromptEditor`],
+//! [`TypedLines`]), Ctrl-C as events ([`Interrupts`]) and exit codes ([`exit_code`]).
 //!
 //! A future that presents a question owns it: dropping the future withdraws the question. A
-//! [`Desk`] brings the questions of a host to the one task that owns the terminal; [`People`] says
-//! who answers them.
+//! [`ChatReviewer`] brings the questions of a host to the one task that owns the terminal;
+//! [`People`] selects who answers them.
 //!
 //! The crate never starts a host, never decides about a call, never parses the command line, and
 //! passes texts of servers on only escaped.

@@ -130,7 +130,7 @@ impl TerminalPerson {
     #[cfg(not(unix))]
     fn keys(&self) -> Option<Vec<Key>> {
         let key = self.term.read_key_raw().ok()?;
-        self.standing.is_standing().then(|| vec![key])
+        self.standing.is_open().then(|| vec![key])
     }
 }
 

@@ -92,8 +92,8 @@ impl Printer {
     /// Asks something; the answer stands in the same line.
     pub fn ask(&self, question: &str) {
         let mut out = std::io::stderr();
-        // If nobody listens there, nobody answers either.
-        write!(out, "{question}").and_then(|()| out.flush()).ok();
+        // With standard error closed, no person is there to answer either.
+        _ = write!(out, "{question}").and_then(|()| out.flush());
     }
 
     /// Rings for somebody who looks elsewhere.
@@ -155,7 +155,8 @@ impl Printer {
     }
 }
 
-/// Says a line on standard error, without secrets. If nobody listens there, it is not needed.
+/// Writes a line to standard error, with secrets redacted.
 pub fn talk(line: &str) {
-    writeln!(std::io::stderr(), "{}", redact::redact_text(line)).ok();
+    // Standard error may be closed, and there is no other place to report that.
+    _ = writeln!(std::io::stderr(), "{}", redact::redact_text(line));
 }

@@ -36,8 +36,8 @@ impl RawMode {
     /// Puts the terminal back, once.
     pub(crate) fn restore(&self) {
         if let Some(before) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            // A terminal that has gone needs nothing.
-            tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &before).ok();
+            // A terminal that was closed has no mode to restore.
+            _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &before);
         }
     }
 }

@@ -33,7 +33,8 @@ impl StartSpinners {
     /// Takes the spinners away.
     pub fn finish(self) {
         self.done.cancel();
-        self.bars.clear().ok();
+        // Spinners that cannot be cleared stay on the screen, without further effect.
+        _ = self.bars.clear();
     }
 }
 

@@ -30,8 +30,8 @@ pub fn restore_mode() {
     #[cfg(unix)]
     if let Some(Some(before)) = INITIAL_STATE.get() {
         use rustix::termios::{OptionalActions, tcsetattr};
-        // Where that fails, there is no terminal left to mind.
-        tcsetattr(std::io::stdin(), OptionalActions::Now, before).ok();
+        // This fails only if the terminal has been closed.
+        _ = tcsetattr(std::io::stdin(), OptionalActions::Now, before);
     }
 }
 
@@ -61,8 +61,8 @@ pub(crate) fn discard_keys() {
     #[cfg(unix)]
     {
         use rustix::termios::{QueueSelector, tcflush};
-        // What cannot be forgotten is not a terminal, where nothing is typed ahead.
-        tcflush(std::io::stdin(), QueueSelector::IFlush).ok();
+        // This fails only for input that is not a terminal, which has no keys typed ahead.
+        _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
     }
 }
 

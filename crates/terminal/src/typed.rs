@@ -201,9 +201,9 @@ mod watching {
         while let Some(end) = text.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = text.drain(..=end).collect();
             let line = String::from_utf8_lossy(&line);
-            // Several lines at once come only from pasting; a reader that has stopped listening
-            // needs none of them.
-            sender.blocking_send(line.trim_end_matches(['\n', '\r']).to_owned()).ok();
+            // Several lines at once come only from pasting; a receiver that was dropped needs none
+            // of them.
+            _ = sender.blocking_send(line.trim_end_matches(['\n', '\r']).to_owned());
         }
         if text.len() > MAX_LINE_BYTES {
             text.clear();

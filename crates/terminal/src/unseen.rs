@@ -47,8 +47,8 @@ impl EchoOff {
 impl Drop for EchoOff {
     fn drop(&mut self) {
         use rustix::termios::{OptionalActions, tcsetattr};
-        // A terminal that has gone needs nothing.
-        tcsetattr(io::stdin(), OptionalActions::Now, &self.0).ok();
+        // A terminal that was closed has no echo to turn on again.
+        _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
     }
 }
 

@@ -137,7 +137,7 @@ impl DistanceRows {
             self.current.push(row + 1);
             let mut least = row + 1;
             for (column, other) in known.iter().enumerate() {
-                let value = self.cell(column, (letter, letter_before), other, known);
+                let value = self.cell(column, letter, letter_before, other, known);
                 self.current.push(value);
                 least = least.min(value);
             }
@@ -154,7 +154,8 @@ impl DistanceRows {
     fn cell(
         &self,
         column: usize,
-        (letter, letter_before): (&char, Option<&char>),
+        letter: &char,
+        letter_before: Option<&char>,
         other: &char,
         known: &[char],
     ) -> usize {

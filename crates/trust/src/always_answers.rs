@@ -1,4 +1,4 @@
-//! `Remembered`: what each "always" of a person was said to, so that it holds for nothing else.
+//! `AlwaysAnswers`: the definition that each "always" answer was given for, so that it covers no other.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

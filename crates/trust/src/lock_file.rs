@@ -1,4 +1,4 @@
-//! `Lock`: the definitions that a project was made with, in a file that goes with the project.
+//! `LockFile`: the definitions a project was written against, in a file that is part of the project.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

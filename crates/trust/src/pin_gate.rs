@@ -47,9 +47,11 @@ impl PinGate {
     pub fn start(
         raw: Published<Fleet>,
         config: &Published<Config>,
-        (state, lock): (PathBuf, Option<LockFile>),
+        state: PathBuf,
+        lock: Option<LockFile>,
         presence: Presence,
-        (tasks, events): (&Tasks, &Events),
+        tasks: &Tasks,
+        events: &Events,
     ) -> Self {
         let newcomers = FirstUseState::new(presence);
         let is_locked = lock.is_some();

@@ -98,7 +98,7 @@ impl DefinitionScanner {
         let mut flagged = Vec::new();
         for (server, looked) in &looked {
             for ((kind, item), known) in definitions(&server.offers).zip(&**looked) {
-                flagged.extend(flag(&names, server, kind, (&item.key, item.raw.get()), known));
+                flagged.extend(flag(&names, server, kind, &item.key, item.raw.get(), known));
             }
             if let Some(said) = instructions(server) {
                 let known = self.scan_item(DefinitionKind::Instructions, None, said);
@@ -106,7 +106,8 @@ impl DefinitionScanner {
                     &names,
                     server,
                     DefinitionKind::Instructions,
-                    ("", said),
+                    "",
+                    said,
                     &known,
                 ));
             }
@@ -195,11 +196,12 @@ fn flag(
     names: &KnownNames,
     server: &Server,
     kind: DefinitionKind,
-    (name, raw): (&str, &str),
+    name: &str,
+    raw: &str,
     known: &ScannedDefinition,
 ) -> Option<Flagged> {
     let tool = (kind == DefinitionKind::Tool).then_some(name);
-    let mut findings = find_shadowing(names, server.id.as_str(), tool, (raw, &known.words));
+    let mut findings = find_shadowing(names, server.id.as_str(), tool, raw, &known.words);
     findings.extend(known.findings.iter().cloned());
     let severity = overall_severity(&findings)?;
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.points));

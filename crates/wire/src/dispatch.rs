@@ -84,9 +84,9 @@ impl PeerShared {
                 self.enqueue_inbound(Inbound::Notification { method, params, during });
             }
             Message::Request { id, method, .. } if method == "ping" => match &self.link {
-                // Who does not read has no use for the answer.
                 PeerLink::Stream(outbox) => {
-                    outbox.push(into_line(envelope::response(&id, Ok("{}")))).ok();
+                    // A full queue means that the server does not read, this answer included.
+                    _ = outbox.push(into_line(envelope::response(&id, Ok("{}"))));
                 }
                 PeerLink::Http(_) => self.spawn_reply(id, Ok("{}")),
             },

@@ -98,8 +98,8 @@ impl InFlight {
         let mut state = self.state();
         if let Some(waiting) = state.waiting.remove(&id) {
             drop(state);
-            // The one who waited may have gone at this very moment; then nobody needs it.
-            waiting.settle.send(settled).ok();
+            // The request may have been dropped at this moment; its answer is not needed then.
+            _ = waiting.settle.send(settled);
             return (AnswerOwner::Waiting, None);
         }
         let at = state.abandoned.iter().position(|(abandoned, _)| *abandoned == id);
@@ -138,7 +138,7 @@ impl InFlight {
             return None;
         };
         // A watcher that does not keep up misses reports, never the result.
-        progress.try_send(report.clone()).ok();
+        _ = progress.try_send(report.clone());
         clock.expires = (Instant::now() + clock.idle).min(clock.end);
         Some(*tag)
     }
@@ -201,7 +201,8 @@ impl InFlight {
                 state.remember_abandoned(id, waiting.tag);
                 let waited = now.duration_since(waiting.deadlines.started).as_millis();
                 let waited = Duration::from_millis(u64::try_from(waited).unwrap_or(u64::MAX));
-                waiting.settle.send(Err(RequestError::TimedOut(waited))).ok();
+                // A request that was dropped has no caller to tell of the timeout.
+                _ = waiting.settle.send(Err(RequestError::TimedOut(waited)));
             }
         }
         state.next_check = state.waiting.values().map(|waiting| waiting.deadlines.expires).min();

@@ -157,7 +157,8 @@ impl Peer {
     ///
     /// Only the first to ask for it hears.
     pub fn observe_notifications(&self, hear: impl Fn(u64, &str, &Json) + Send + Sync + 'static) {
-        self.shared.observer.set(Box::new(hear)).ok();
+        // A second observer is ignored, as documented.
+        _ = self.shared.observer.set(Box::new(hear));
     }
 
     /// The revision that is spoken.

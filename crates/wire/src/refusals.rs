@@ -31,7 +31,8 @@ impl PeerShared {
         };
         let peer = Peer { shared: Arc::clone(self) };
         tokio::spawn(async move {
-            peer.reply(&id, answer).await.ok();
+            // If the connection has ended, so has the request.
+            _ = peer.reply(&id, answer).await;
             drop(turn);
         });
     }

@@ -253,7 +253,7 @@ impl Drop for OpenRequest<'_> {
             PeerLink::Stream(outbox) => {
                 let text = envelope::notification("notifications/cancelled", &params, "");
                 // With the queue full the server does not read; it would not read this either.
-                outbox.push(into_line(text)).ok();
+                _ = outbox.push(into_line(text));
             }
             // A modern HTTP server learns it from the closed stream.
             PeerLink::Http(_) if shared.protocol().revision.era() == Era::Modern => {}

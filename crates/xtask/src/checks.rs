@@ -10,6 +10,9 @@ use crate::workspace::{Workspace, run, succeeds};
 
 const BENCHMARKS: &str = "switchboard-bench";
 
+/// The profile of what is shipped, which is what benchmarks measure.
+const DIST: &str = "dist";
+
 /// One selection for every build, since cargo unites features over what is selected and would
 /// otherwise build the same crates twice. The benchmarks bring crates that no test needs.
 const PACKAGE_SELECTION: [&str; 3] = ["--workspace", "--exclude", BENCHMARKS];
@@ -73,7 +76,7 @@ pub(crate) fn bench(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
         return bench_program(workspace, arguments);
     }
     let mut command = workspace.cargo();
-    command.args(["run", "--release", "--package", BENCHMARKS, "--"]).args(arguments);
+    command.args(["run", "--profile", DIST, "--package", BENCHMARKS, "--"]).args(arguments);
     run(&mut command)
 }
 
@@ -81,8 +84,8 @@ pub(crate) fn bench(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
 fn bench_program(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     let programs =
         ["--package", "switchboard", "--package", BENCHMARKS, "--package", "switchboard-testkit"];
-    run(workspace.cargo().args(["build", "--release", "--bins"]).args(programs))?;
-    let program = workspace.target.join("release").join(BENCHMARKS);
+    run(workspace.cargo().args(["build", "--profile", DIST, "--bins"]).args(programs))?;
+    let program = workspace.target.join(DIST).join(BENCHMARKS);
     run(Command::new(program).args(arguments).env("SWITCHBOARD_TESTENV", workspace.testenv()))
 }
 

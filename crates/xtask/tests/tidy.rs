@@ -75,8 +75,7 @@ const OUTSIDE: [(&str, &[&str]); 15] = [
     ("notify", &["files"]),
     ("reqwest", &["bench", "gateway", "host", "models", "oauth", "registry", "wire"]),
     ("rmcp", &["bench"]),
-    // `files::same_file` asks SQLite whether its database file was moved.
-    ("rusqlite", &["files", "store"]),
+    ("rusqlite", &["store"]),
     ("rustyline", &["terminal"]),
     ("tonic", &["grpc"]),
     ("zip", &["registry"]),

@@ -1,8 +1,8 @@
-//! The conversation as a pure machine: what happened goes in, what is to be done comes out.
+//! The conversation as a pure state machine: inputs go in, effects come out.
 //!
-//! [`step`] takes a [`State`] and an [`Input`] and gives the next state and the [`Effect`]s that a
-//! driver has to bring about. The inputs in order are the whole conversation: keeping them keeps
-//! everything, and running them again gives the state back ([`replay`]).
+//! [`step`] takes a [`TurnState`] and a [`TurnInput`] and returns the next state and the
+//! [`TurnEffect`]s that a driver has to perform. The inputs in order are the whole conversation:
+//! storing them stores everything, and running them again restores the state ([`replay()`]).
 
 mod calls;
 mod effect;

@@ -57,7 +57,8 @@ impl Contender {
     pub(super) async fn stop(mut self) {
         drop(self.input);
         if tokio::time::timeout(CLOSE_GRACE, self.process.wait()).await.is_err() {
-            self.process.kill().await.ok();
+            // The process may have exited since the timeout.
+            _ = self.process.kill().await;
         }
     }
 }

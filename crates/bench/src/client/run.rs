@@ -27,7 +27,7 @@ pub(crate) async fn run(mut words: CommandWords) -> Result<()> {
     let contestant = words.next().unwrap_or_default();
     words.end()?;
     // The HTTP clients of both SDKs in this program need one; the choice is the same for all.
-    rustls::crypto::ring::default_provider().install_default().ok();
+    switchboard_wire::http::prepare_tls();
     serve_as(&contestant, url.as_deref(), load).await
 }
 

@@ -114,8 +114,8 @@ async fn read(upstream: Arc<PipeUpstream>, mut from: ChildStdout) -> Result<()> 
             let waiting =
                 upstream.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
             if let Some(settle) = waiting {
-                // The one who waited may be gone.
-                settle.send(line).ok();
+                // The client may have disconnected; its answer is not needed then.
+                _ = settle.send(line);
             }
         }
         searched = buffer.len();

@@ -20,7 +20,7 @@ struct HttpUpstream {
 
 /// Everything that is posted goes to that address.
 pub(super) fn router(url: &str) -> Result<Router> {
-    rustls::crypto::ring::default_provider().install_default().ok();
+    switchboard_wire::http::prepare_tls();
     let client = Client::builder().tcp_nodelay(true).no_proxy().build()?;
     let upstream = HttpUpstream { client, url: url.parse()? };
     Ok(Router::new()

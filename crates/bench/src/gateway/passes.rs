@@ -66,7 +66,8 @@ pub(super) async fn run(
     rows: &mut GatewayRows,
     route: CallRoute,
     contestants: &[GatewayContestant],
-    (places, pace): (ProgramPaths<'_>, MeasurePace),
+    places: ProgramPaths<'_>,
+    pace: MeasurePace,
 ) {
     let mut entries = Vec::new();
     for contestant in contestants.iter().copied().filter(|one| one.takes(route)) {

@@ -51,7 +51,7 @@ pub(crate) async fn sections(
     let pace = MeasurePace { passes, milliseconds };
     let mut rows = GatewayRows::default();
     for route in CallRoute::ALL {
-        passes::run(&mut rows, route, &contestants, (places, pace)).await;
+        passes::run(&mut rows, route, &contestants, places, pace).await;
     }
     let mut sections = section::sections(&rows, &peers);
     sections.push(ready::section(passes.min(5)).await?);

@@ -192,7 +192,8 @@ enum GatewayTarget {
 pub(super) async fn stop_process(mut process: Child) {
     ask_to_leave(&process);
     if tokio::time::timeout(CLOSE_GRACE, process.wait()).await.is_err() {
-        process.kill().await.ok();
+        // The process may have exited since the timeout.
+        _ = process.kill().await;
     }
 }
 
@@ -233,8 +234,8 @@ fn ask_to_leave(process: &Child) {
     use rustix::process::{Pid, Signal, kill_process};
     let id = process.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
     if let Some(id) = id {
-        // It may have left already.
-        kill_process(id, Signal::TERM).ok();
+        // The process may have exited already; the caller kills it if it does not exit.
+        _ = kill_process(id, Signal::TERM);
     }
 }
 

@@ -25,9 +25,10 @@ pub(super) async fn serve(answers: RawAnswers) -> Result<()> {
         .route("/mcp", post(answer))
         .layer(DefaultBodyLimit::max(64 << 20))
         .with_state(Arc::new(answers));
-    // Without this, an answer in two writes waits for the client's delayed acknowledgement.
     let prompt = listener.tap_io(|stream| {
-        stream.set_nodelay(true).ok();
+        // Without this, an answer in two writes waits for the client's delayed acknowledgement;
+        // late answers are still correct ones.
+        _ = stream.set_nodelay(true);
     });
     tokio::select! {
         served = axum::serve(prompt, router) => Ok(served?),
@@ -53,5 +54,6 @@ async fn input_ended() {
         let mut byte = [0];
         while std::io::Read::read(&mut std::io::stdin(), &mut byte).is_ok_and(|read| read > 0) {}
     });
-    ended.await.ok();
+    // A reader that panicked cannot see the end of the input either, so the server ends.
+    _ = ended.await;
 }

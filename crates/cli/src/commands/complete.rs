@@ -35,8 +35,7 @@ pub(crate) async fn run(context: &CommandContext, wanted: &CompleteArgs) -> Resu
     let given: Result<Vec<_>, CliError> = wanted.given.iter().map(|word| pair(word)).collect();
     let given: BTreeMap<String, String> =
         given?.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    if let Some(completion) =
-        complete_on_instance(context, wanted, (argument, value), &given).await?
+    if let Some(completion) = complete_on_instance(context, wanted, argument, value, &given).await?
     {
         return show(context, &completion).map(|()| exit_code::OK);
     }
@@ -62,7 +61,8 @@ pub(crate) async fn run(context: &CommandContext, wanted: &CompleteArgs) -> Resu
 async fn complete_on_instance(
     context: &CommandContext,
     wanted: &CompleteArgs,
-    (argument, value): (&str, &str),
+    argument: &str,
+    value: &str,
     given: &BTreeMap<String, String>,
 ) -> Result<Option<Completion>, CliError> {
     let Some(running) = RunningServer::find(context, &wanted.server).await? else {

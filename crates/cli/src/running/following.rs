@@ -145,8 +145,8 @@ impl<'a> RemoteCall<'a> {
     async fn send(&self, what: &str, body: &Value) {
         let call = self.call.as_deref().unwrap_or_default();
         let path = format!("/api/v1/calls/{}/{what}", encode_component(call));
-        // Where it does not arrive, the stream of the call ends as well.
-        tokio::time::timeout(CANCEL_TIMEOUT, self.instance.post_json(&path, body)).await.ok();
+        // If the instance cannot be reached, the call's stream ends as well, and `run` notices.
+        _ = tokio::time::timeout(CANCEL_TIMEOUT, self.instance.post_json(&path, body)).await;
     }
 }
 

@@ -146,8 +146,8 @@ impl Drop for InstanceFile {
         // Another instance may have written its own in place of it.
         let is_ours = std::fs::read_to_string(&self.file).is_ok_and(|text| text == self.text);
         if is_ours {
-            // Whoever finds a file that stays behind finds nobody there.
-            std::fs::remove_file(&self.file).ok();
+            // A stale file is harmless: its readers find no instance at the address.
+            _ = std::fs::remove_file(&self.file);
         }
     }
 }
@@ -177,6 +177,6 @@ fn write_private(path: &std::path::Path, text: &str) -> std::io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn private(path: &std::path::Path, text: &str) -> std::io::Result<()> {
+fn write_private(path: &std::path::Path, text: &str) -> std::io::Result<()> {
     std::fs::write(path, text)
 }

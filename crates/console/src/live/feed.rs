@@ -135,8 +135,8 @@ impl FeedRun {
             state.kept.pop_front();
         }
         state.kept.push_back(Arc::clone(&notice));
-        // Nobody may look at this moment.
-        self.sender.send(notice).ok();
+        // No page may be watching at this moment; `kept` has the notice for the next one.
+        _ = self.sender.send(notice);
     }
 
     /// Ends it unless somebody looks.

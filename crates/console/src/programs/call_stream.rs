@@ -110,11 +110,12 @@ impl ProgramCallStream {
     }
 }
 
-/// Whoever has gone away is noticed by that, not by what is sent.
+/// Writes an event to the program's stream.
 async fn send(lines: &mpsc::Sender<String>, told: &Told) {
     if let Ok(mut line) = serde_json::to_string(told) {
         line.push('\n');
-        lines.send(line).await.ok();
+        // `run` watches for a closed stream and cancels the call then.
+        _ = lines.send(line).await;
     }
 }
 

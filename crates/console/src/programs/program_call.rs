@@ -103,9 +103,10 @@ impl ProgramCall {
         &self.cancel
     }
 
-    /// Tells the program; who is so slow that there is no room misses it.
+    /// Queues an event for the program.
     pub(super) fn send(&self, told: Told) {
-        self.told.try_send(told).ok();
+        // A program too slow to leave room in the queue misses the event; the call does not wait.
+        _ = self.told.try_send(told);
     }
 
     /// Puts a question there; it is taken back with the future. Nothing when nobody is there.

@@ -21,7 +21,8 @@ pub(crate) fn change(
     format: FileFormat,
     text: &str,
     path: &[&str],
-    (changes, beside): (&[EntryChange], &[OutsideChange]),
+    changes: &[EntryChange],
+    beside: &[OutsideChange],
 ) -> Result<String, DialectError> {
     if changes.is_empty() && beside.is_empty() {
         return Ok(text.to_owned());

@@ -55,7 +55,7 @@ fn set(
     let map = match place {
         Some(YamlNode::Map(map)) if !map.flow && !map.members.is_empty() => map,
         None if wanted.is_none() => return Ok(text.to_owned()),
-        other => return replace_whole(text, path, (key, wanted), other),
+        other => return replace_whole(text, path, key, wanted, other),
     };
     let limit = mapping_end(root.as_ref(), path, line_count(text));
     let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
@@ -82,7 +82,8 @@ fn set(
 fn replace_whole(
     text: &str,
     path: &[&str],
-    (key, wanted): (&str, Option<&YamlNode>),
+    key: &str,
+    wanted: Option<&YamlNode>,
     there: Option<&YamlNode>,
 ) -> Result<String, DialectError> {
     let mut map = match there {

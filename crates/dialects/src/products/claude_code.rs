@@ -83,7 +83,7 @@ impl Grammar for ClaudeCode {
     }
 
     fn write(&self, entry: &ServerEntry) -> Members {
-        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, ("stdio", KINDS));
+        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, "stdio", KINDS);
         push(
             &mut members,
             "timeout",

@@ -45,7 +45,7 @@ impl Grammar for ClaudeDesktop {
     }
 
     fn write(&self, entry: &ServerEntry) -> Members {
-        entry_members::reach_members(&ABILITIES, &entry.reach, ("", &[]))
+        entry_members::reach_members(&ABILITIES, &entry.reach, "", &[])
     }
 
     fn locations(&self, surroundings: &UserFolders) -> Vec<Location> {

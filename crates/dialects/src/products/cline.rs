@@ -80,7 +80,8 @@ impl Grammar for Cline {
                     let typed = with_type(fields, word);
                     let mut inner = EntryFields::new(fields.name, &typed, &ABILITIES)?;
                     let reach = entry_members::reach(&mut inner, KINDS, EntryHttpKind::Sse)?;
-                    entry_members::reach(fields, KINDS, EntryHttpKind::Sse).ok();
+                    // Marks the members as read; without a type their values may not fit.
+                    _ = entry_members::reach(fields, KINDS, EntryHttpKind::Sse);
                     reach
                 }
                 _ => entry_members::reach(fields, KINDS, EntryHttpKind::Sse)?,
@@ -97,7 +98,7 @@ impl Grammar for Cline {
     }
 
     fn write(&self, entry: &ServerEntry) -> Members {
-        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, ("stdio", KINDS));
+        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, "stdio", KINDS);
         push(&mut members, "timeout", entry_members::time(entry.timeout_ms, TimeUnit::Seconds));
         push(&mut members, "autoApprove", json!(entry.tools.approved));
         if entry.disabled {

@@ -81,7 +81,7 @@ impl Grammar for CursorProduct {
     }
 
     fn write(&self, entry: &ServerEntry) -> Members {
-        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, ("", KINDS));
+        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, "", KINDS);
         push(&mut members, "auth", entry_members::oauth(&ABILITIES, &entry.oauth, &OAUTH));
         push(&mut members, "enabledTools", json!(entry.tools.allowed));
         members

@@ -88,7 +88,7 @@ impl Grammar for GeminiCli {
     }
 
     fn write(&self, entry: &ServerEntry) -> Members {
-        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, ("", KINDS));
+        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, "", KINDS);
         push(
             &mut members,
             "timeout",

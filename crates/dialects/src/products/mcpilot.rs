@@ -61,7 +61,7 @@ impl Grammar for Mcpilot {
     }
 
     fn write(&self, entry: &ServerEntry) -> Members {
-        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, ("stdio", &[]));
+        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, "stdio", &[]);
         push(&mut members, "timeout", entry_members::time(entry.timeout_ms, TimeUnit::Seconds));
         push(&mut members, "alwaysAllow", json!(entry.tools.approved));
         if entry.disabled {

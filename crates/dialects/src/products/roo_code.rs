@@ -74,7 +74,7 @@ impl Grammar for RooCode {
     }
 
     fn write(&self, entry: &ServerEntry) -> Members {
-        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, ("stdio", KINDS));
+        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, "stdio", KINDS);
         push(&mut members, "timeout", entry_members::time(entry.timeout_ms, TimeUnit::Seconds));
         push(&mut members, "alwaysAllow", json!(entry.tools.approved));
         push(&mut members, "disabledTools", json!(entry.tools.denied));

@@ -71,7 +71,7 @@ impl Grammar for Vscode {
     }
 
     fn write(&self, entry: &ServerEntry) -> Members {
-        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, ("stdio", KINDS));
+        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, "stdio", KINDS);
         push(&mut members, "oauth", entry_members::oauth(&ABILITIES, &entry.oauth, &OAUTH));
         for input in entry_inputs(entry) {
             let Some(id) = input.get("id").and_then(Value::as_str) else { continue };

@@ -51,7 +51,7 @@ impl Grammar for Windsurf {
     }
 
     fn write(&self, entry: &ServerEntry) -> Members {
-        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, ("", &[]));
+        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, "", &[]);
         for (key, _) in members.iter_mut().filter(|(key, _)| key == "url") {
             *key = "serverUrl".to_owned();
         }

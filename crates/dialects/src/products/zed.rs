@@ -69,7 +69,7 @@ impl Grammar for Zed {
     }
 
     fn write(&self, entry: &ServerEntry) -> Members {
-        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, ("", &[]));
+        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, "", &[]);
         push(&mut members, "timeout", entry_members::time(entry.timeout_ms, TimeUnit::Seconds));
         push(&mut members, "oauth", entry_members::oauth(&ABILITIES, &entry.oauth, &OAUTH));
         if entry.disabled {

@@ -145,7 +145,7 @@ async fn initialize(
         Err(crowded) => return too_many_sessions(crowded),
     };
     let asked =
-        client_request(&session, mpsc::channel(1).0, (id.clone(), "initialize".to_owned(), None));
+        client_request(&session, mpsc::channel(1).0, id.clone(), "initialize".to_owned(), None);
     let mut answer = json_response(
         StatusCode::OK,
         response(id, Ok(&gateway.initialize_result(&asked).await.into())),
@@ -165,7 +165,7 @@ pub(super) fn spawn_request(
     (id, method, params): (Json, String, Option<Json>),
     pass: impl Send + 'static,
 ) {
-    let asked = client_request(session, messages.clone(), (id.clone(), method, params));
+    let asked = client_request(session, messages.clone(), id.clone(), method, params);
     let cancel = asked.cancel.clone();
     lock(&session.running).insert(id.as_str().to_owned(), cancel.clone());
     let gateway = gateway.clone();
@@ -184,7 +184,9 @@ pub(super) fn spawn_request(
 pub(super) fn client_request(
     session: &Arc<LegacySession>,
     messages: mpsc::Sender<String>,
-    (id, method, params): (Json, String, Option<Json>),
+    id: Json,
+    method: String,
+    params: Option<Json>,
 ) -> ClientRequest {
     ClientRequest {
         client: session.client(),

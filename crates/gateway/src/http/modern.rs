@@ -50,7 +50,7 @@ pub(super) async fn handle_message(
         Ok(pass) => pass,
         Err(refused) => return too_many_requests(&id, refused),
     };
-    match parse_request(front, headers, access, (&id, &method, params)) {
+    match parse_request(front, headers, access, &id, &method, params) {
         Ok(asked) => respond(&front.gateway, asked, pass).await,
         // Whatever is wrong with what a request says of itself, nothing of it was begun.
         Err(error) => json_response(StatusCode::BAD_REQUEST, response(&id, Err(&error))),
@@ -62,7 +62,9 @@ fn parse_request(
     front: &AppState,
     headers: &HeaderMap,
     access: &Access,
-    (id, method, params): (&Json, &str, Option<Json>),
+    id: &Json,
+    method: &str,
+    params: Option<Json>,
 ) -> Result<(Box<ClientRequest>, Option<mpsc::Receiver<String>>), RpcError> {
     let read = client_request::parse_params(params.as_ref())?;
     let meta = read.meta.as_ref();

@@ -85,7 +85,7 @@ pub(super) async fn handle_post(
                 }
             }
             let asked =
-                legacy::client_request(&session, mpsc::channel(1).0, (id.clone(), method, None));
+                legacy::client_request(&session, mpsc::channel(1).0, id.clone(), method, None);
             session
                 .send_reliably(response(
                     &id,

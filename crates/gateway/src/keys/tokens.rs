@@ -150,7 +150,7 @@ fn file_number(file: &fs::Metadata) -> u64 {
 }
 
 #[cfg(not(unix))]
-fn number_of(_file: &fs::Metadata) -> u64 {
+fn file_number(_file: &fs::Metadata) -> u64 {
     0
 }
 

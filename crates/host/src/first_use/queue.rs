@@ -86,8 +86,10 @@ impl FirstUseAsker {
         let details = details(entry, &definitions);
         let asked = ask_consent(
             &self.waiting,
-            (server.as_str(), "first_use"),
-            (message, details),
+            server.as_str(),
+            "first_use",
+            message,
+            details,
             QUESTION_TIMEOUT,
         );
         // Who says no leaves it held; a question that cannot be put leaves it held as well.
@@ -101,8 +103,9 @@ impl FirstUseAsker {
         let approving = tokio::task::spawn_blocking(move || {
             approve(&state, &audit, &server, &identity, &definitions)
         });
-        // What could not be written stays held, and is asked about at the next start.
-        approving.await.ok();
+        // An approval that cannot be written does not count: the definitions stay in quarantine,
+        // and the next start asks again.
+        _ = approving.await;
     }
 }
 

@@ -32,7 +32,7 @@ impl LiveHooks {
         let set = Published::new(source.read());
         let HookContext { environment, config, keeper, tasks, events } = around;
         let runner = HookRunner::new(environment, places.project_folder.as_ref(), keeper);
-        follow_files(source, set.clone(), config, (tasks, events.clone()));
+        follow_files(source, set.clone(), config, tasks, events.clone());
         Self { set, runner }
     }
 
@@ -56,7 +56,8 @@ fn follow_files(
     mut source: HookSource,
     set: Published<HookSet>,
     config: &Published<Config>,
-    (tasks, events): (&Tasks, Events),
+    tasks: &Tasks,
+    events: Events,
 ) {
     let stopping = tasks.stop_token().clone();
     let mut config = config.changes();

@@ -1,9 +1,9 @@
-//! Step 7: the programs and addresses of `hooks.json` that are asked before a call and told after it.
+//! Hooks: the programs and addresses of `hooks.json` that run before and after a call.
 //!
-//! Reading order: `set` finds the files of all levels, `file` reads one of them into `hook`s, `seal`
-//! says what an approval of a project's file refers to. `input` is what a hook is given, `run` gives
-//! it to a `program` or to the `web`, `answer` is what it makes of it. `live` keeps the set that is in
-//! force. `notify` shows on the desktop that something waits for a person.
+//! Reading order: `set` finds the files of all levels, `file` parses one of them into `hook`s, `seal`
+//! computes the digest that an approval of a project's file refers to. `input` is the JSON that a
+//! hook receives, `runner` passes it to a `program` or to an address (`web`), `answer` is the parsed
+//! reply. `live` holds the set in force. `notify` shows a desktop notification for pending reviews.
 
 mod answer;
 mod command;

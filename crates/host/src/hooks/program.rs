@@ -103,12 +103,13 @@ pub(super) async fn run_program(
 }
 
 async fn write_input(mut stdin: ChildStdin, input: &str) {
-    // Who does not want to read the input may still answer.
-    stdin.write_all(input.as_bytes()).await.ok();
-    stdin.shutdown().await.ok();
+    // A hook that does not read its input may still answer.
+    _ = stdin.write_all(input.as_bytes()).await;
+    _ = stdin.shutdown().await;
 }
 
 async fn read_output(stdout: ChildStdout, output: &mut Vec<u8>) {
-    // One byte too many tells a whole answer from one that was cut; then the pipe is closed.
-    stdout.take(MAX_OUTPUT_BYTES as u64 + 1).read_to_end(output).await.ok();
+    // One byte over the limit tells a whole answer from a truncated one; then the pipe is closed.
+    // After a read error the hook is judged by the part that arrived.
+    _ = stdout.take(MAX_OUTPUT_BYTES as u64 + 1).read_to_end(output).await;
 }

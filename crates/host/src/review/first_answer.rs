@@ -122,8 +122,10 @@ pub(crate) async fn ask_person(
 /// When it cannot be kept.
 pub(crate) async fn ask_consent(
     waiting: &ReviewQueue,
-    (server, name): (&str, &str),
-    (message, details): (String, Value),
+    server: &str,
+    name: &str,
+    message: String,
+    details: Value,
     limit: Duration,
 ) -> Result<AskReply, QueueError> {
     let wanted = AskedFor::Consent { name: name.to_owned(), details };

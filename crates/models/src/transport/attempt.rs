@@ -87,8 +87,8 @@ async fn limited_bytes(mut response: Response, limit_bytes: usize, limit: Durati
             }
         }
     };
-    // What came before the time ran out is still worth quoting.
-    timeout(limit, reading).await.ok();
+    // The part that arrived before the timeout is still worth quoting.
+    _ = timeout(limit, reading).await;
     body
 }
 
@@ -154,7 +154,8 @@ async fn read_stream(
             listener.send(delta).await;
         }
         if reader.is_over() {
-            timeout(END_TIMEOUT, events.next()).await.ok();
+            // The answer is complete; otherwise the connection is merely not reused.
+            _ = timeout(END_TIMEOUT, events.next()).await;
             break None;
         }
     };

@@ -1,13 +1,13 @@
-//! Step 5: what a model wrote, to text and proposed calls.
+//! The parser of model output: a streamed message becomes text and proposed calls.
 //!
-//! [`Parser`] takes a message in chunks of any size and gives back [`Piece`]s as soon as they are
-//! certain. A call may be written in three forms: `<use_mcp_tool>`, `<access_mcp_resource>`, and an
-//! element named like a registered tool ([`Dialect::with_tools`]). What was plainly meant as a call
-//! but cannot be one comes back as [`Piece::Refused`], with a reason that a model can act on.
+//! [`MessageParser`] takes a message in chunks of any size and returns [`MessagePiece`]s as soon as
+//! they are certain. A call has one of three forms: `<use_mcp_tool>`, `<access_mcp_resource>`, or an
+//! element named after a registered tool ([`CallDialect::with_tools`]). A malformed call is returned
+//! as [`MessagePiece::Refused`], with a reason that a model can act on.
 //!
-//! [`Assembler`] does the same for calls that a vendor sends outside of the text, [`cline`]
-//! reproduces the blocks of Cline's own parser, and [`Mistakes`] and [`Repeats`] count what goes
-//! wrong along a conversation.
+//! [`Assembler`] does the same for calls that a vendor sends outside of the text, and [`cline`]
+//! reproduces the blocks of Cline's own parser. [`MistakeCounter`] and [`RepeatDetector`] count
+//! malformed and repeated calls over a conversation.
 
 mod arguments;
 mod build;

@@ -8,7 +8,7 @@ pub enum MessagePiece {
     /// Words for the person.
     Text(String),
     /// The beginning of a call whose names are known while its arguments still come. For display:
-    /// a [`Piece::Call`] or a [`Piece::Refused`] follows.
+    /// a [`MessagePiece::Call`] or a [`MessagePiece::Refused`] follows.
     Started {
         /// How the call is written.
         form: WrittenForm,
@@ -20,7 +20,7 @@ pub enum MessagePiece {
     /// A complete call.
     Call(WrittenCall),
     /// What was meant as a call and cannot be one. If the call was never closed, its whole text
-    /// came as [`Piece::Text`] just before.
+    /// came as [`MessagePiece::Text`] just before.
     Refused {
         /// What is wrong with it.
         reason: ParseError,

@@ -56,8 +56,8 @@ impl Prose {
         let mut scan = at;
         loop {
             let step = match self.fence {
-                Some(fence) => self.in_fence(fence, source, (at, scan), coming),
-                None => self.outside_fence(source, (at, scan), coming, dialect),
+                Some(fence) => self.in_fence(fence, source, at, scan, coming),
+                None => self.outside_fence(source, at, scan, coming, dialect),
             };
             let next = match step {
                 ProseStep::Go(next) => {
@@ -92,7 +92,8 @@ impl Prose {
     fn outside_fence<'a>(
         &mut self,
         source: &'a str,
-        (at, scan): (usize, usize),
+        at: usize,
+        scan: usize,
         coming: MoreInput,
         dialect: &CallDialect,
     ) -> ProseStep<'a> {
@@ -123,7 +124,7 @@ impl Prose {
                         ProseStep::Go(end)
                     }
                     b'~' => ProseStep::Go(end),
-                    _ => self.backticks(bytes, (place, length), coming, fence),
+                    _ => self.backticks(bytes, place, length, coming, fence),
                 }
             }
             None => ProseStep::Stop(bytes.len()),
@@ -134,7 +135,8 @@ impl Prose {
     fn backticks<'a>(
         &mut self,
         bytes: &[u8],
-        (place, length): (usize, usize),
+        place: usize,
+        length: usize,
         coming: MoreInput,
         may_be_fence: bool,
     ) -> ProseStep<'a> {
@@ -173,7 +175,8 @@ impl Prose {
         &mut self,
         fence: OpenFence,
         source: &str,
-        (at, scan): (usize, usize),
+        at: usize,
+        scan: usize,
         coming: MoreInput,
     ) -> ProseStep<'a> {
         let bytes = source.as_bytes();

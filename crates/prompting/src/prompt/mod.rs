@@ -1,9 +1,10 @@
-//! Step 4: what a model is shown of a catalog, within a budget and always the same bytes.
+//! The prompt: the part of a catalog that a model is shown, within a token budget.
 //!
-//! [`xml`] is for models that write their calls as text, [`native`] for vendors that take tool
-//! definitions, [`budget`] chooses how much of a large catalog is shown, [`index_files`] is the
-//! catalog as files that a model reads when it needs them. Everything here is a pure function
-//! over the views in [`views`]; [`order`] is the only thing that remembers.
+//! [`xml`] serves models that write their calls as text, [`native`] serves vendors that take tool
+//! definitions, [`budget`] selects the level of detail for a large catalog, and [`index_files()`]
+//! renders the catalog as files that a model reads on demand. Everything here is a pure function
+//! over the types in [`views`], and equal input gives equal bytes, so that vendors can cache the
+//! prefix. Only [`order`] keeps state.
 
 pub mod budget;
 mod clean;

@@ -16,7 +16,7 @@ pub(crate) const WRAPPER_ARGUMENT: &str = "value";
 pub(crate) struct ObjectSchema {
     /// An object with at least `type` and `properties`.
     pub(crate) schema: Value,
-    /// Whether the server's schema is not an object and stands under [`WRAPPED`].
+    /// Whether the server's schema is not an object and is wrapped in [`WRAPPER_ARGUMENT`].
     pub(crate) wrapped: bool,
     /// The names of the properties in the order the server wrote them.
     pub(crate) order: Vec<String>,

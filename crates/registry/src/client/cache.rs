@@ -75,8 +75,8 @@ impl AnswerCache {
         files.sort();
         let beyond = files.len().saturating_sub(MAX_ANSWERS);
         for (_, path) in files.iter().take(beyond) {
-            // Another process may have been first.
-            fs::remove_file(path).ok();
+            // Another process may have removed it first.
+            _ = fs::remove_file(path);
         }
         Ok(())
     }

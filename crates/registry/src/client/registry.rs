@@ -206,10 +206,10 @@ impl Registry {
         }
     }
 
-    /// A cache that cannot be written is missed only when the registry cannot be reached.
     fn store(&self, kept: &CachedAnswer) {
         if let Some(cache) = &self.cache {
-            cache.store(kept).ok();
+            // A cache that cannot be written is missed only while the registry is unreachable.
+            _ = cache.store(kept);
         }
     }
 

@@ -1,8 +1,8 @@
 //! From one package or remote of `server.json` to the exact command or address.
 //!
-//! Reading order: `package` and `remote` make a `Plan`, whose texts are templates and whose
-//! questions are inputs; `fill` makes a `Recipe` of it with what a person answered. `pinned` and
-//! `runner` say which packages are run and by what.
+//! Reading order: `package` and `remote` make an `InstallPlan`, whose texts are templates and whose
+//! questions are inputs; `fill` turns it into an `InstallRecipe` with a person's answers.
+//! `exact_version` and `runner` decide which packages are run and by which program.
 
 mod arguments;
 mod choice;

@@ -175,9 +175,9 @@ pub(crate) fn check_operator<'a>(
             Ok(if yes == no { *yes } else { CelShape::Any })
         }
         (operators::EQUALS | operators::NOT_EQUALS, [left, right]) => {
-            check_equality(check, called, (*left, *right))
+            check_equality(check, called, *left, *right)
         }
-        (operators::IN, [left, right]) => check_membership(check, called, (*left, *right)),
+        (operators::IN, [left, right]) => check_membership(check, called, *left, *right),
         (
             operators::LESS
             | operators::LESS_EQUALS
@@ -190,7 +190,7 @@ pub(crate) fn check_operator<'a>(
             let told = (left.describe(), right.describe());
             if can { Ok(CelShape::Bool) } else { Err(comparison_error(check, node, told)) }
         }
-        (operators::INDEX, [of, index]) => check_index(check, called, (*of, *index)),
+        (operators::INDEX, [of, index]) => check_index(check, called, *of, *index),
         (operators::NEGATE, [of]) if of.can_be(&["a number"]) => Ok(*of),
         (
             operators::ADD
@@ -199,7 +199,7 @@ pub(crate) fn check_operator<'a>(
             | operators::DIVIDE
             | operators::MODULO,
             [left, right],
-        ) => check_arithmetic(check, called, (*left, *right)),
+        ) => check_arithmetic(check, called, *left, *right),
         (operators::NEGATE, [of]) => {
             Err(check.error(node, format!("reckons with {}", of.describe())))
         }
@@ -242,7 +242,8 @@ fn comparison_error(
 fn check_equality(
     check: &ExpressionChecker<'_>,
     (node, call): CallNode<'_>,
-    (left, right): (CelShape, CelShape),
+    left: CelShape,
+    right: CelShape,
 ) -> Result<CelShape, BadExpression> {
     if !left.can_equal(right) {
         return Err(comparison_error(check, node, (left.describe(), right.describe())));
@@ -271,7 +272,8 @@ fn check_known_word(
 fn check_membership(
     check: &ExpressionChecker<'_>,
     (node, call): CallNode<'_>,
-    (left, right): (CelShape, CelShape),
+    left: CelShape,
+    right: CelShape,
 ) -> Result<CelShape, BadExpression> {
     if !right.can_be(&["a list", "an object"]) {
         let bad = check.error(node, format!("looks for something in {}", right.describe()));
@@ -296,7 +298,8 @@ fn check_membership(
 fn check_index(
     check: &ExpressionChecker<'_>,
     (node, call): CallNode<'_>,
-    (of, index): (CelShape, CelShape),
+    of: CelShape,
+    index: CelShape,
 ) -> Result<CelShape, BadExpression> {
     let named = call.args.get(1).and_then(|part| Some((literal(part)?, part)));
     match (of, named) {
@@ -319,7 +322,8 @@ fn check_index(
 fn check_arithmetic(
     check: &ExpressionChecker<'_>,
     (node, call): CallNode<'_>,
-    (left, right): (CelShape, CelShape),
+    left: CelShape,
+    right: CelShape,
 ) -> Result<CelShape, BadExpression> {
     let joins = ["a text", "bytes", "a list"];
     let is_sum = call.func_name == operators::ADD;

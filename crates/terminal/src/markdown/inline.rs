@@ -71,7 +71,7 @@ impl Inline {
                 self.pending = PendingMark::Run { mark, count: count + 1, before };
             }
             PendingMark::Run { mark, count, before } => {
-                self.queue.run(mark, count, (before, c), sink);
+                self.queue.run(mark, count, before, c, sink);
                 self.character(c, sink);
             }
             PendingMark::Ticks(count) if c == '`' => self.pending = PendingMark::Ticks(count + 1),
@@ -108,7 +108,7 @@ impl Inline {
             match std::mem::take(&mut self.pending) {
                 PendingMark::Nothing => break,
                 PendingMark::Run { mark, count, before } => {
-                    self.queue.run(mark, count, (before, ' '), sink);
+                    self.queue.run(mark, count, before, ' ', sink);
                 }
                 PendingMark::Ticks(count) => self.reread('`', count, "", sink),
                 PendingMark::Code(code) if code.run == code.ticks => {

@@ -90,7 +90,8 @@ impl SpanQueue {
         &mut self,
         mark: char,
         count: usize,
-        (before, after): (char, char),
+        before: char,
+        after: char,
         sink: &mut impl SpanSink,
     ) {
         let is_markup = if mark == '~' { count == 2 } else { count <= 3 };

@@ -71,8 +71,8 @@ pub(super) async fn follow_events(
         match events.next().await {
             Ok(Some(event)) => {
                 if !event.data.is_empty() && matches!(event.name.as_str(), "" | "message") {
-                    // What is no message on a stream is noise, as it is on a pipe.
-                    shared.dispatch_for(&event.data, Some(id)).ok();
+                    // An event that is not a message is skipped, like such a line on a pipe.
+                    _ = shared.dispatch_for(&event.data, Some(id));
                     if !shared.in_flight.is_waiting(id) {
                         return Ok(ResponseOutcome::Elsewhere);
                     }
@@ -100,7 +100,9 @@ fn from_body(
         return Err(RequestError::Unknown("the body of the answer is empty".to_owned()));
     }
     if envelope::is_batch(body) {
-        shared.dispatch(body).ok();
+        // Bad members do not matter if the answer is among the others; otherwise the request is
+        // still waiting.
+        _ = shared.dispatch(body);
         if !shared.in_flight.is_waiting(id) {
             return Ok(ResponseOutcome::Elsewhere);
         }

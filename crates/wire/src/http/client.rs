@@ -98,8 +98,8 @@ fn client_builder(limits: &WireLimits, more: &Authorities) -> ClientBuilder {
 
 /// Chooses who does the arithmetic of TLS, which every client in this process needs.
 pub fn prepare_tls() {
-    // Somebody else in this process may have chosen a provider already; theirs is as good.
-    rustls::crypto::ring::default_provider().install_default().ok();
+    // Another part of the process may have installed a provider already, which serves as well.
+    _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 /// Whether whoever follows a redirect sends the same again. After the others the server may have

@@ -30,7 +30,8 @@ impl Peer {
         {
             let (opened, open) = oneshot::channel();
             tokio::spawn(listen_to_events(Arc::clone(&self.shared), opened));
-            tokio::time::timeout(OPEN_TIMEOUT, open).await.ok();
+            // The task continues to open the stream after the timeout.
+            _ = tokio::time::timeout(OPEN_TIMEOUT, open).await;
         }
     }
 }
@@ -49,13 +50,14 @@ async fn keep_listening(shared: &Arc<PeerShared>, opened: oneshot::Sender<()>) {
         match link.open_event_stream(shared, last_id.as_deref()).await {
             Ok(response) if response.status().is_success() => {
                 if let Some(opened) = opened.take() {
-                    // Nobody waits any more when it took too long.
-                    opened.send(()).ok();
+                    // `listen` has stopped waiting if this took longer than `OPEN_TIMEOUT`.
+                    _ = opened.send(());
                 }
                 let mut events = SseEvents::new(response, shared.limits.frame_bytes);
                 while let Ok(Some(event)) = events.next().await {
                     if !event.data.is_empty() {
-                        shared.dispatch(&event.data).ok();
+                        // An event that is not a message is skipped; the stream itself works.
+                        _ = shared.dispatch(&event.data);
                         wait = RETRY_DELAY_RANGE.0;
                     }
                 }
@@ -124,7 +126,8 @@ async fn forward_events(shared: Arc<PeerShared>, mut events: SseEvents) {
             match events.next().await {
                 Ok(Some(event)) if event.data.is_empty() => {}
                 Ok(Some(event)) => {
-                    shared.dispatch(&event.data).ok();
+                    // An event that is not a message does not end the connection.
+                    _ = shared.dispatch(&event.data);
                 }
                 Ok(None) => return "the server ended the event stream".to_owned(),
                 Err(error) => return error.to_string(),

@@ -131,7 +131,7 @@ impl HttpLink {
         self.add_session(&mut headers, revision.max(Revision::V2025_03_26));
         let builder = || self.client.delete(self.endpoint.url.clone()).headers(headers.clone());
         let farewell = self.endpoint.send(attempt_with_client(builder));
-        // A server may refuse this or be gone; either way we are leaving.
-        tokio::time::timeout(CLOSE_GRACE, farewell).await.ok();
+        // The server may refuse this or be gone; the session ends on this side either way.
+        _ = tokio::time::timeout(CLOSE_GRACE, farewell).await;
     }
 }

@@ -109,7 +109,7 @@ pub(crate) fn export(context: &CommandContext, export: &ExportArgs) -> Result<u8
         false => fleet::servers(context, &export.servers)?,
     };
     match link {
-        Some(link) => links(context, (dialect, link), &entries),
+        Some(link) => links(context, dialect, link, &entries),
         None => into_file(context, dialect, &entries, &export.how),
     }
 }
@@ -165,7 +165,7 @@ fn into_file(
     } else {
         let texts = (before.as_deref(), written.text.as_str());
         backup = write(context, (dialect.id(), path), texts)?;
-        report_written(context, dialect, (&shown, backup.as_ref()), &written);
+        report_written(context, dialect, &shown, backup.as_ref(), &written);
     }
     if context.printer.json {
         let servers = entries.iter().map(|entry| entry.name.as_str());
@@ -220,7 +220,8 @@ fn location(
 
 fn links(
     context: &CommandContext,
-    (dialect, link): (ProductDialect, MakeLink),
+    dialect: ProductDialect,
+    link: MakeLink,
     entries: &[ServerEntry],
 ) -> Result<u8, CliError> {
     let mut made = Vec::new();
@@ -264,7 +265,8 @@ fn report_notes(context: &CommandContext, dialect: ProductDialect, notes: &[Note
 fn report_written(
     context: &CommandContext,
     dialect: ProductDialect,
-    (shown, backup): (&str, Option<&PathBuf>),
+    shown: &str,
+    backup: Option<&PathBuf>,
     written: &WrittenFile,
 ) {
     let names: Vec<String> =

@@ -164,9 +164,10 @@ pub(crate) async fn run(context: &CommandContext, serve: ServeArgs) -> Result<u8
     ending.cancel();
     host.stop().await;
     told_all.cancel();
-    // They end by themselves, with what is left to be told.
-    telling.await.ok();
-    collisions.await.ok();
+    // Both tasks print the remaining notices and end. A panic in one of them has been printed and
+    // does not change how serving ended.
+    _ = telling.await;
+    _ = collisions.await;
     Ok(exit_code::OK)
 }
 
@@ -193,8 +194,8 @@ async fn over_pipe(context: &CommandContext, gateway: &Gateway, drain: Duration)
     tokio::pin!(serving);
     if stop.run_until_cancelled(&mut serving).await.is_none() {
         gateway.end_streams();
-        // What runs has been told; it may end in order.
-        tokio::time::timeout(drain, serving).await.ok();
+        // Calls that run have been cancelled; those that exceed the drain time are cut off.
+        _ = tokio::time::timeout(drain, serving).await;
     }
 }
 

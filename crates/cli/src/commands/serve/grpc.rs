@@ -154,7 +154,8 @@ impl RunningGrpc {
     /// Waits for what was told to end.
     pub(crate) async fn finish(self) -> Result<(), CliError> {
         if let Some(index) = self.index {
-            index.await.ok();
+            // The task warns about files that it cannot write; only a panic is left to ignore.
+            _ = index.await;
         }
         let Some(serving) = self.serving else { return Ok(()) };
         let served = serving.await.unwrap_or_else(|error| Err(std::io::Error::other(error)));

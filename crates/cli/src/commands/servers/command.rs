@@ -260,9 +260,10 @@ pub(crate) async fn restart(context: &CommandContext, name: &str) -> Result<u8, 
         }
     }
     host.command(SupervisorCommand::Restart(id.clone())).await;
-    // The command has arrived when the fleet says something new of it.
     let limit = std::time::Duration::from_secs(context.shared.start_timeout);
-    tokio::time::timeout(limit, changes.changed()).await.ok();
+    // A change of the fleet shows that the command has arrived. After a timeout the status below
+    // is the answer all the same.
+    _ = tokio::time::timeout(limit, changes.changed()).await;
     host.wait_settled(Some(&only)).await;
     let fleet = host.fleet().load();
     let status = fleet.servers.get(&id).map(|server| server.status.clone());

@@ -133,7 +133,7 @@ pub(crate) async fn run(
                         let place = TaskPlace { server, instance };
                         // Boxed: the future is large, and most calls do not need it.
                         let end = began + MAX_CALL_DURATION;
-                        Box::pin(follow_task(call, place, &seen, (reach, intent), end)).await
+                        Box::pin(follow_task(call, place, &seen, reach, intent, end)).await
                     }
                 };
             }
@@ -170,7 +170,8 @@ async fn follow_task(
     call: &ResolvedCall,
     place: TaskPlace,
     seen: &TaskSnapshot,
-    (reach, intent): (&ExecContext<'_>, &impl AttemptObserver),
+    reach: &ExecContext<'_>,
+    intent: &impl AttemptObserver,
     end: Instant,
 ) -> Outcome {
     let target = call.target();

@@ -30,7 +30,7 @@ pub(super) enum TaskRequestError {
 
 /// Asks how far a task is.
 pub(super) async fn get(peer: &Peer, task: &TaskHandle) -> Result<TaskSnapshot, TaskRequestError> {
-    let answer = send_request(peer, "tasks/get", task, Map::new(), (REQUEST_TIMEOUT, 0))
+    let answer = send_request(peer, "tasks/get", task, Map::new(), REQUEST_TIMEOUT, 0)
         .await
         .map_err(classify_get_error)?;
     let seen = TaskSnapshot::parse(&answer, task.era).map_err(TaskRequestError::Broken)?;
@@ -49,7 +49,7 @@ pub(super) async fn result(
     limit: Duration,
     tag: u64,
 ) -> Result<Json, TaskRequestError> {
-    send_request(peer, "tasks/result", task, Map::new(), (limit, tag)).await.map_err(|error| {
+    send_request(peer, "tasks/result", task, Map::new(), limit, tag).await.map_err(|error| {
         match error {
             RequestError::Rpc(error) => TaskRequestError::Error(error),
             error => TaskRequestError::Later(error.to_string()),
@@ -64,7 +64,7 @@ pub(super) async fn update(
     responses: Map<String, Value>,
 ) -> Result<(), RequestError> {
     let members = Map::from_iter([("inputResponses".to_owned(), Value::Object(responses))]);
-    send_request(peer, "tasks/update", task, members, (REQUEST_TIMEOUT, 0)).await.map(drop)
+    send_request(peer, "tasks/update", task, members, REQUEST_TIMEOUT, 0).await.map(drop)
 }
 
 /// Gives a task up.
@@ -73,7 +73,7 @@ pub(super) async fn cancel(
     task: &TaskHandle,
     limit: Duration,
 ) -> Result<(), RequestError> {
-    send_request(peer, "tasks/cancel", task, Map::new(), (limit, 0)).await.map(drop)
+    send_request(peer, "tasks/cancel", task, Map::new(), limit, 0).await.map(drop)
 }
 
 /// The tasks that a server tells of by itself: before 2026-07-28 only.
@@ -109,7 +109,8 @@ async fn send_request(
     method: &str,
     task: &TaskHandle,
     mut members: Map<String, Value>,
-    (limit, tag): (Duration, u64),
+    limit: Duration,
+    tag: u64,
 ) -> Result<Json, RequestError> {
     members.insert("taskId".to_owned(), Value::from(task.id.as_str()));
     let params = Value::Object(members).to_string();

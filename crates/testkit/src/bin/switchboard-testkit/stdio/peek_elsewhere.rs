@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-pub(crate) enum Next {
+pub(crate) enum PeekedLine {
     Line(Vec<u8>),
     /// A `tools/call` is next.
     Call,
@@ -19,18 +19,18 @@ impl Peek {
     }
 
     /// Waits for the next line; with `look`, a call is announced instead of given out.
-    pub(crate) fn next(&mut self, look: bool) -> Next {
+    pub(crate) fn next(&mut self, look: bool) -> PeekedLine {
         if let Some(line) = self.held.take() {
-            return Next::Line(line);
+            return PeekedLine::Line(line);
         }
         let mut line = Vec::new();
         match io::stdin().lock().read_until(b'\n', &mut line) {
-            Ok(0) | Err(_) => Next::End,
+            Ok(0) | Err(_) => PeekedLine::End,
             Ok(_) if look && String::from_utf8_lossy(&line).contains("\"tools/call\"") => {
                 self.held = Some(line);
-                Next::Call
+                PeekedLine::Call
             }
-            Ok(_) => Next::Line(line),
+            Ok(_) => PeekedLine::Line(line),
         }
     }
 }
