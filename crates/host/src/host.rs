@@ -17,7 +17,8 @@ use switchboard_oauth::Logins;
 use switchboard_rules::Pattern;
 use switchboard_store::{CallId, Ledger, LedgerError, QueueFile};
 use switchboard_trust::{
-    AlwaysAnswers, Approvals, ApprovedDefinition, PinGate, PinnedAnnotations, pin_digest,
+    AlwaysAnswers, Approvals, ApprovedDefinition, PinGate, PinGateOptions, PinnedAnnotations,
+    pin_digest,
 };
 use switchboard_wire::Json;
 use tokio::sync::mpsc;
@@ -120,7 +121,8 @@ impl Host {
             record: options.record,
             first_use: options.first_use,
         };
-        let pinning = PinGate::start(fleet, &config, state, lock, presence, &tasks, &events);
+        let pin_options = PinGateOptions { state, lock, presence };
+        let pinning = PinGate::start(fleet, &config, pin_options, &tasks, &events);
         let fleet = pinning.visible().clone();
         let guard = Guard::start(&places, around, pinning, &watching);
         let inner = HostInner {

@@ -36,7 +36,7 @@ pub use offered_names::offered_names;
 pub use packages::confirmed::ConfirmedPackages;
 pub use packages::locked::{Evidence, LockedPackage, PackageSpec, fetched_packages};
 pub use packages::lookup::PackageRegistries;
-pub use pin_gate::PinGate;
+pub use pin_gate::{PinGate, PinGateOptions};
 pub use pins::{
     pending_definitions, pin_digest, pinnable_definitions, quarantine_book, reported_version,
 };

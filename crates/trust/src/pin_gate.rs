@@ -42,17 +42,27 @@ pub struct PinGate {
     is_locked: bool,
 }
 
+/// Settings of a [`PinGate`] that do not change while it runs.
+#[derive(Debug)]
+pub struct PinGateOptions {
+    /// The state folder, which holds the pins.
+    pub state: PathBuf,
+    /// The lock file, if servers are held to one.
+    pub lock: Option<LockFile>,
+    /// Whether a person is there to look at new servers.
+    pub presence: Presence,
+}
+
 impl PinGate {
     /// Screens the servers of `raw` from here on.
     pub fn start(
         raw: Published<Fleet>,
         config: &Published<Config>,
-        state: PathBuf,
-        lock: Option<LockFile>,
-        presence: Presence,
+        options: PinGateOptions,
         tasks: &Tasks,
         events: &Events,
     ) -> Self {
+        let PinGateOptions { state, lock, presence } = options;
         let newcomers = FirstUseState::new(presence);
         let is_locked = lock.is_some();
         let mut desk = Screener {

@@ -114,7 +114,7 @@ async fn generated_functions_call_a_real_server() {
     let switchboard = with_echo();
     let host = host(&switchboard).await;
     let caller = Caller::person();
-    let sum = echo::add(&host, &caller, &echo::AddArgs { a: 19.0, b: 23.0 }).await;
+    let sum = echo::add(&host, &caller, &echo::AddArguments { a: 19.0, b: 23.0 }).await;
     assert_eq!(sum, Ok(echo::AddOutput { sum: 42.0 }));
     let said = echo::echo(&host, &caller, &echo::EchoArguments { text: "näh".to_owned() }).await;
     assert_eq!(said.unwrap().items, [Item::Text("näh".to_owned())]);
@@ -180,7 +180,7 @@ async fn generated_types_say_what_the_schemas_say() {
 async fn a_program_is_held_against_the_rules_unless_a_person_asked() {
     let host = host(&with_echo()).await;
     let program = Caller::program("nightly");
-    let refused = echo::add(&host, &program, &echo::AddArgs { a: 1.0, b: 1.0 }).await;
+    let refused = echo::add(&host, &program, &echo::AddArguments { a: 1.0, b: 1.0 }).await;
     let Err(CallError::Ended { target, outcome }) = refused else { panic!("{refused:?}") };
     assert_eq!((target.as_str(), outcome.kind), ("echo/add", OutcomeKind::Denied));
     assert!(outcome.hint.is_some_and(|hint| hint.contains("autoApprove")));

@@ -27,7 +27,7 @@ pub async fn echo(
 pub async fn add(
     host: &Host,
     caller: &Caller,
-    arguments: &AddArgs,
+    arguments: &AddArguments,
 ) -> Result<AddOutput, CallError> {
     host.call_for(caller, SERVER, "add", arguments).await
 }
@@ -145,7 +145,7 @@ pub struct EchoArguments {
 
 /// The arguments of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct AddArgs {
+pub struct AddArguments {
     /// The member "a".
     pub a: f64,
     /// The member "b".
