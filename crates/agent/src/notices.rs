@@ -1,9 +1,10 @@
 //! What servers say unasked: shown at once, and passed on with the next result of the server.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use switchboard_core::{Event as HostEvent, EventKind};
 use switchboard_host::Host;
 use switchboard_text::characters::is_hidden;
@@ -70,7 +71,7 @@ impl ServerNotices {
 
     /// What a server has said up to this moment, in words for the model; it is passed on only once.
     pub(crate) fn take(&self, server: &str) -> Option<String> {
-        let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut heard = self.0.lock();
         heard.catch_up();
         let ServerMessages { newest, left_out } = heard.by_server.remove(server)?;
         let lines: Vec<String> = newest.into();

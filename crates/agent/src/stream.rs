@@ -1,7 +1,8 @@
 //! Listens to an answer: passes the words on as they come, and finds out what is asked for.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use switchboard_prompting::{
     MessageParser, MessagePiece, Model, ModelAnswer, ModelDelta, ModelError, ModelRequest,
     VendorMessage,
@@ -18,15 +19,15 @@ pub(crate) struct PartialAnswer(Arc<Mutex<String>>);
 
 impl PartialAnswer {
     pub(crate) fn text(&self) -> String {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 
     fn add(&self, text: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
+        self.0.lock().push_str(text);
     }
 
     fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.0.lock().clear();
     }
 }
 

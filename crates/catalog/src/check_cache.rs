@@ -1,8 +1,9 @@
 //! Compiled argument checks, kept by the fingerprint of the definition they were made from.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use foldhash::HashMap;
+use parking_lot::Mutex;
 
 use crate::arguments::{ArgumentCheck, BadSchema};
 
@@ -24,14 +25,12 @@ impl CheckCache {
         digest: &str,
         compile: impl FnOnce() -> Result<ArgumentCheck, BadSchema>,
     ) -> CompiledCheck {
-        if let Some(check) =
-            self.compiled.lock().unwrap_or_else(PoisonError::into_inner).get(digest)
-        {
+        if let Some(check) = self.compiled.lock().get(digest) {
             return Arc::clone(check);
         }
         // Compiled outside the lock: a large schema must not hold up other calls.
         let check = Arc::new(compile());
-        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut compiled = self.compiled.lock();
         if compiled.len() >= MAX_CHECKS {
             compiled.clear();
         }

@@ -1,9 +1,10 @@
 //! How one instance is doing: calls on it, failures in a row, and whether it rests.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Notify, oneshot};
 
 /// Failures in a row after which calls fail at once, until a probe succeeds.
@@ -65,12 +66,12 @@ impl Health {
     /// The run that goes on, if the server is there.
     #[must_use]
     pub fn run(&self) -> Option<ServerRun> {
-        *self.run.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.run.lock()
     }
 
     /// Notes that a run begins, or that it is over.
     pub fn set_run(&self, run: Option<ServerRun>) {
-        *self.run.lock().unwrap_or_else(PoisonError::into_inner) = run;
+        *self.run.lock() = run;
     }
 
     /// Why calls fail at once at the moment.
@@ -115,14 +116,14 @@ impl Health {
     }
 
     fn breaker(&self) -> MutexGuard<'_, BreakerState> {
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
+        self.breaker.lock()
     }
 
     /// Waits until everything that the server has sent up to this moment is taken in; for ever, if
     /// nobody takes anything in any more.
     pub async fn caught_up(&self) {
         let (told, caught_up) = oneshot::channel();
-        self.catch_up_waiters.lock().unwrap_or_else(PoisonError::into_inner).push(told);
+        self.catch_up_waiters.lock().push(told);
         self.wants_catching_up.notify_one();
         if caught_up.await.is_err() {
             std::future::pending::<()>().await;
@@ -137,9 +138,7 @@ impl Health {
 
     /// Tells everybody who waits that there is nothing left to take in.
     pub fn notify_caught_up(&self) {
-        let behind = std::mem::take(
-            &mut *self.catch_up_waiters.lock().unwrap_or_else(PoisonError::into_inner),
-        );
+        let behind = std::mem::take(&mut *self.catch_up_waiters.lock());
         for told in behind {
             // A waiter that timed out has dropped its receiver.
             _ = told.send(());

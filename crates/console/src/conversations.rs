@@ -1,10 +1,11 @@
 //! Conversations that are held through the pages: each is one task, told what to do and heard by all.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use parking_lot::Mutex;
 use switchboard_agent::turn::LimitDecision;
 use switchboard_agent::{Conversation, ConversationParts, ConversationStart, Event, OpenError};
 use switchboard_config::Config;
@@ -63,13 +64,13 @@ impl Conversations {
     #[must_use]
     pub fn holds(&self, reference: &str) -> bool {
         let Some((session, _)) = reference.split_once('/') else { return false };
-        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = self.lines.lock();
         lines.get(session).is_some_and(ConversationChannel::is_running)
     }
 
     /// Hears what happens in a conversation from here on, whether somebody holds it or not.
     pub(crate) fn subscribe(&self, session: &str) -> Option<broadcast::Receiver<Arc<str>>> {
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.lines.lock();
         lines.retain(|_, line| line.is_running() || line.told.receiver_count() > 0);
         if lines.len() >= MAX_CONVERSATIONS && !lines.contains_key(session) {
             return None;
@@ -79,7 +80,7 @@ impl Conversations {
     }
 
     fn command_sender(&self, session: &str) -> Option<mpsc::Sender<ConversationCommand>> {
-        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = self.lines.lock();
         lines.get(session)?.orders.clone().filter(|orders| !orders.is_closed())
     }
 
@@ -87,7 +88,7 @@ impl Conversations {
     fn spawn(&self, conversation: Conversation, events: mpsc::Receiver<Event>) -> SessionId {
         let session = conversation.session().clone();
         let (orders, received) = mpsc::channel(64);
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.lines.lock();
         let line = lines.entry(session.to_string()).or_insert_with(ConversationChannel::new);
         line.orders = Some(orders);
         tokio::spawn(run_conversation(conversation, events, received, line.told.clone()));

@@ -1,8 +1,10 @@
 //! Whether somebody is at the pages, so that a question put there would be seen.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 /// Whoever asked for something so lately is taken to be there.
 const PRESENCE_WINDOW: Duration = Duration::from_secs(60);
@@ -22,14 +24,14 @@ impl PagePresence {
     /// Whether a page is open, or was asked for just now.
     #[must_use]
     pub fn is_active(&self) -> bool {
-        let last = || *self.0.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = || *self.0.last.lock();
         self.0.open.load(Ordering::Relaxed) > 0
             || last().is_some_and(|at| at.elapsed() < PRESENCE_WINDOW)
     }
 
     /// A browser that is signed in asked for something.
     pub(crate) fn touch(&self) {
-        *self.0.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        *self.0.last.lock() = Some(Instant::now());
     }
 
     /// A page is open until this is dropped.
@@ -60,11 +62,11 @@ mod tests {
         let one = onlookers.open_page();
         let other = onlookers.clone().open_page();
         drop(one);
-        *onlookers.0.last.lock().unwrap() = None;
+        *onlookers.0.last.lock() = None;
         assert!(onlookers.is_active());
         drop(other);
         assert!(onlookers.is_active());
-        *onlookers.0.last.lock().unwrap() = Instant::now().checked_sub(PRESENCE_WINDOW);
+        *onlookers.0.last.lock() = Instant::now().checked_sub(PRESENCE_WINDOW);
         assert!(!onlookers.is_active());
     }
 }

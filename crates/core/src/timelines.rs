@@ -3,9 +3,10 @@
 //! Most calls have none: for them nothing is made and nothing is locked.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use serde::Deserialize;
 use serde_json::Number;
 use switchboard_wire::Json;
@@ -146,7 +147,7 @@ impl Timelines {
 
 impl OpenTimelines {
     fn all(&self) -> MutexGuard<'_, BTreeMap<u64, Timeline>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock()
     }
 }
 

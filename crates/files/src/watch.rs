@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use notify::event::ModifyKind;
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -149,7 +150,7 @@ impl WatchSignals {
                 // Our own reading is such an event.
                 Ok(event) if matches!(event.kind, EventKind::Access(_)) => return,
                 Ok(event) => {
-                    let names = known.lock().unwrap_or_else(PoisonError::into_inner);
+                    let names = known.lock();
                     let is_ours =
                         |path: &PathBuf| path.file_name().is_some_and(|n| names.contains(n));
                     if event.need_rescan() || event.paths.iter().any(is_ours) {
@@ -174,7 +175,7 @@ impl WatchSignals {
         let ends = files.iter().filter_map(|file| std::fs::canonicalize(file).ok());
         let all: Vec<PathBuf> = files.iter().cloned().chain(ends).collect();
         let names = all.iter().filter_map(|file| Some(file.file_name()?.to_owned())).collect();
-        *self.names.lock().unwrap_or_else(PoisonError::into_inner) = names;
+        *self.names.lock() = names;
         let wanted: BTreeSet<_> = all
             .iter()
             .filter_map(|file| nearest_folder(file))

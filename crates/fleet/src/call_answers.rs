@@ -1,11 +1,12 @@
 //! Who answers what a server asks for the sake of one call, where that is not the host itself.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use foldhash::HashMap;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::answers::Answers;
 
@@ -104,7 +105,7 @@ impl CallAnswers {
     }
 
     fn calls(&self) -> MutexGuard<'_, HashMap<u64, CallAnswersEntry>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+        self.calls.lock()
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use switchboard_files::replace;
 
@@ -36,12 +36,12 @@ impl EraCache {
 
     /// How the server with this configuration was reached last time.
     pub(crate) fn recall(&self, key: &str) -> Option<ConnectMode> {
-        self.modes.lock().unwrap_or_else(PoisonError::into_inner).get(key).copied()
+        self.modes.lock().get(key).copied()
     }
 
     /// Keeps how the server was reached.
     pub(crate) fn learn(&self, key: &str, way: ConnectMode) {
-        let mut ways = self.modes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ways = self.modes.lock();
         if ways.insert(key.to_owned(), way) == Some(way) {
             return;
         }

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use switchboard_config::LogLevel;
@@ -81,7 +82,7 @@ impl ServerMessageStore {
     /// The messages of a server, oldest first.
     #[must_use]
     pub fn list(&self, server: &ServerId) -> Vec<ServerMessage> {
-        let logs = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
+        let logs = self.logs.lock();
         logs.get(server).map(|log| log.ring.iter().cloned().collect()).unwrap_or_default()
     }
 
@@ -92,7 +93,7 @@ impl ServerMessageStore {
         params: Option<&Json>,
         wanted: LogLevel,
     ) -> Option<ServerMessage> {
-        let mut logs = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut logs = self.logs.lock();
         let log = logs.entry(server.clone()).or_default();
         if !log.rate_limit.allows(Instant::now()) {
             log.left_out += 1;

@@ -1,8 +1,9 @@
 //! What a server asks on one connection: so much at a time, and given up when it says so.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use switchboard_wire::{Json, RpcError};
@@ -62,7 +63,7 @@ impl OpenRequests {
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<Box<str>, CancellationToken>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock()
     }
 }
 

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use switchboard_core::ServerId;
 use switchboard_files::file_name;
 use switchboard_text::{digest, redact};
@@ -75,7 +76,7 @@ impl ErrorLog {
     }
 
     fn push(&self, chunk: &[u8]) {
-        let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = self.bytes.lock();
         bytes.extend(chunk);
         let excess = bytes.len().saturating_sub(MAX_LOG_BYTES);
         bytes.drain(..excess);
@@ -88,7 +89,7 @@ impl ErrorLog {
 
     /// The last lines, at most `count` of them and 4 KiB of text.
     pub fn last_lines(&self, count: usize) -> Vec<String> {
-        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = self.bytes.lock();
         let tail: Vec<u8> = bytes.iter().skip(bytes.len().saturating_sub(4_096)).copied().collect();
         drop(bytes);
         let text = String::from_utf8_lossy(&tail);
@@ -116,7 +117,7 @@ mod tests {
         let log = ErrorLog::default();
         let text: Vec<u8> = (0..200_000).flat_map(|n| format!("line {n}\n").into_bytes()).collect();
         log.follow(text.as_slice()).await;
-        assert_eq!(log.bytes.lock().unwrap().len(), MAX_LOG_BYTES);
+        assert_eq!(log.bytes.lock().len(), MAX_LOG_BYTES);
         assert_eq!(log.last_lines(2), ["line 199998", "line 199999"]);
     }
 }

@@ -1,8 +1,9 @@
 //! Which resources somebody wants to hear about, as long as they do.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use switchboard_core::{Changes, Published, ServerId};
 
 /// Why nothing can be heard about a resource.
@@ -67,7 +68,7 @@ impl Subscriptions {
     }
 
     fn update_count(&self, server: &ServerId, uri: &str, change: impl FnOnce(&mut usize)) {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.counts.lock();
         let of_server = counts.entry(server.clone()).or_default();
         let count = of_server.entry(uri.to_owned()).or_default();
         let before = *count;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -19,7 +20,7 @@ use tokio::sync::mpsc;
 use crate::access::{Access, LOCAL};
 use crate::envelope::notification;
 use crate::reply::Recipient;
-use crate::session::{LegacySession, lock};
+use crate::session::LegacySession;
 use crate::view::View;
 
 /// How long a client may take to answer what a server asks.
@@ -207,13 +208,13 @@ impl McpClient {
 
     /// Whether one of its calls is at that server.
     pub(crate) fn has_call_at(&self, server: &str) -> bool {
-        lock(&self.active_servers).iter().any(|one| **one == *server)
+        self.active_servers.lock().iter().any(|one| **one == *server)
     }
 
     /// Counts a call at a server until the result is dropped.
     pub(crate) fn track_call(self: &Arc<Self>, server: &str) -> ActiveCall {
         let server = Arc::<str>::from(server);
-        lock(&self.active_servers).push(Arc::clone(&server));
+        self.active_servers.lock().push(Arc::clone(&server));
         ActiveCall { client: Arc::clone(self), server }
     }
 
@@ -244,7 +245,7 @@ pub(crate) struct ActiveCall {
 
 impl Drop for ActiveCall {
     fn drop(&mut self) {
-        let mut busy = lock(&self.client.active_servers);
+        let mut busy = self.client.active_servers.lock();
         if let Some(place) = busy.iter().position(|one| *one == self.server) {
             busy.swap_remove(place);
         }

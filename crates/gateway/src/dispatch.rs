@@ -9,7 +9,6 @@ use crate::gateway::Gateway;
 use crate::limits::BUSY_CODE;
 use crate::lists::ListKind;
 use crate::reply::{CachePolicy, ClientReply, into_reply};
-use crate::session::lock;
 use crate::tasks::TASKS_EXTENSION;
 
 /// What we can do, whatever the servers can.
@@ -104,7 +103,7 @@ impl Gateway {
             params.uri.as_deref().ok_or_else(|| crate::client_request::missing_param("uri"))?;
         let subscriptions = &asked.client.subscriptions;
         // What is gone by now can be left all the same.
-        if !wanted && lock(subscriptions).remove(uri).is_some() {
+        if !wanted && subscriptions.lock().remove(uri).is_some() {
             return Ok("{}".to_owned());
         }
         let target = self
@@ -112,12 +111,12 @@ impl Gateway {
             .resource(uri)
             .ok_or_else(|| RpcError::new(-32_002, format!("there is no resource `{uri}`")))?;
         if wanted {
-            if lock(subscriptions).len() >= MAX_SUBSCRIPTIONS {
+            if subscriptions.lock().len() >= MAX_SUBSCRIPTIONS {
                 let why = format!("this session has {MAX_SUBSCRIPTIONS} subscriptions already");
                 return Err(RpcError::new(BUSY_CODE, why));
             }
             let subscription = self.subscribe_to_updates(&target);
-            lock(subscriptions).insert(uri.to_owned(), subscription);
+            subscriptions.lock().insert(uri.to_owned(), subscription);
         }
         Ok("{}".to_owned())
     }

@@ -1,9 +1,10 @@
 //! The handle on the gateway: a host, and what clients are shown of it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use foldhash::HashMap;
+use parking_lot::Mutex;
 use switchboard_catalog::Lease;
 use switchboard_host::Host;
 use tokio::sync::watch;
@@ -17,7 +18,7 @@ use crate::name_table::Collision;
 use crate::naming::{NameMode, NamingScheme};
 use crate::notices::NoticeBus;
 use crate::parked_calls::ParkedCalls;
-use crate::session::{LegacySessions, lock};
+use crate::session::LegacySessions;
 use crate::tasks::ClientTasks;
 use crate::tool_usage::ToolUsage;
 use crate::view::View;
@@ -266,7 +267,7 @@ impl Gateway {
     pub(crate) fn catalog_view(&self, view: &Arc<View>) -> Arc<CatalogView> {
         let edition = self.inner.host.fleet().load().edition;
         let key = view.key();
-        let mut listings = lock(&self.inner.views);
+        let mut listings = self.inner.views.lock();
         // Most requests come to a catalog that has not changed: they need no lease of their own.
         if listings.edition == edition
             && let Some(listing) = listings.by_view.get(&key)

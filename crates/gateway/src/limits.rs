@@ -1,14 +1,13 @@
 //! How much one caller may do at once; who wants more is told so without waiting.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use foldhash::HashMap;
+use parking_lot::Mutex;
 use switchboard_wire::RpcError;
 use tokio_util::sync::CancellationToken;
-
-use crate::session::lock;
 
 /// What one caller may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +119,9 @@ impl CallerLimiter {
         }
         let pass = RequestPermit { load: using };
         if let Some(rate) = self.limits.per_second {
-            lock(&pass.load.bucket)
+            pass.load
+                .bucket
+                .lock()
                 .take(f64::from(rate), Instant::now())
                 .map_err(|wait| AdmissionError::TooFast { wait })?;
         }
@@ -128,7 +129,7 @@ impl CallerLimiter {
     }
 
     fn load(&self, identity: &Arc<str>) -> Arc<CallerLoad> {
-        let mut callers = lock(&self.by_identity);
+        let mut callers = self.by_identity.lock();
         if let Some(using) = callers.get(identity) {
             return Arc::clone(using);
         }
@@ -142,14 +143,14 @@ impl CallerLimiter {
 
     /// Everybody who has something under way.
     pub(crate) fn active_callers(&self) -> Vec<Arc<str>> {
-        let callers = lock(&self.by_identity);
+        let callers = self.by_identity.lock();
         let busy = callers.iter().filter(|(_, using)| using.in_flight.load(Ordering::Acquire) > 0);
         busy.map(|(identity, _)| Arc::clone(identity)).collect()
     }
 
     /// Ends what a caller has under way.
     pub(crate) fn revoke(&self, identity: &str) {
-        if let Some(using) = lock(&self.by_identity).remove(identity) {
+        if let Some(using) = self.by_identity.lock().remove(identity) {
             using.revoked.cancel();
         }
     }
@@ -157,9 +158,9 @@ impl CallerLimiter {
     /// Forgets who has asked for nothing lately.
     pub(crate) fn sweep(&self) {
         // After a second every bucket is full again, as a new one is.
-        lock(&self.by_identity).retain(|_, using| {
+        self.by_identity.lock().retain(|_, using| {
             using.in_flight.load(Ordering::Acquire) > 0
-                || lock(&using.bucket).refilled_at.elapsed() < Duration::from_secs(1)
+                || using.bucket.lock().refilled_at.elapsed() < Duration::from_secs(1)
         });
     }
 }

@@ -1,10 +1,9 @@
 //! Who listens to changes at this moment, so that it can be ended.
 
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
-
-use crate::session::lock;
 
 /// Everybody who listens.
 #[derive(Default)]
@@ -24,7 +23,7 @@ impl NoticeListeners {
     pub(crate) fn add(&self, identity: &Arc<str>) -> Arc<NoticeListener> {
         let over = CancellationToken::new();
         let listener = Arc::new(NoticeListener { identity: Arc::clone(identity), over });
-        let mut open = lock(&self.open);
+        let mut open = self.open.lock();
         open.retain(|one| one.strong_count() > 0);
         open.push(Arc::downgrade(&listener));
         listener
@@ -32,7 +31,7 @@ impl NoticeListeners {
 
     /// Ends those of some callers.
     pub(crate) fn end_streams(&self, of: impl Fn(&str) -> bool) {
-        for listener in lock(&self.open).iter().filter_map(Weak::upgrade) {
+        for listener in self.open.lock().iter().filter_map(Weak::upgrade) {
             if of(&listener.identity) {
                 listener.over.cancel();
             }

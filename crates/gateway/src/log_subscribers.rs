@@ -1,12 +1,12 @@
 //! Calls whose clients want to hear what servers say, and whose they are.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::access::LOCAL;
 use crate::client::McpClient;
-use crate::session::lock;
 
 /// The number of a call, once it has one.
 type CallNumber = watch::Receiver<Option<u64>>;
@@ -28,7 +28,7 @@ pub(crate) struct LogSubscription {
 
 impl Drop for LogSubscription {
     fn drop(&mut self) {
-        lock(&self.calls).retain(|(number, _)| !number.same_channel(&self.number));
+        self.calls.lock().retain(|(number, _)| !number.same_channel(&self.number));
     }
 }
 
@@ -38,7 +38,7 @@ impl LogSubscribers {
     /// The sender gets the number of the call when it has one.
     pub(crate) fn add(&self, client: &McpClient) -> (watch::Sender<Option<u64>>, LogSubscription) {
         let (opened, number) = watch::channel(None);
-        lock(&self.calls).push((number.clone(), Arc::clone(&client.identity)));
+        self.calls.lock().push((number.clone(), Arc::clone(&client.identity)));
         (opened, LogSubscription { number, calls: Arc::clone(&self.calls) })
     }
 
@@ -48,7 +48,7 @@ impl LogSubscribers {
         if *client.identity == *LOCAL || during.is_empty() {
             return true;
         }
-        let calls = lock(&self.calls);
+        let calls = self.calls.lock();
         let is_own = |call: &u64| {
             calls.iter().any(|(number, identity)| {
                 *number.borrow() == Some(*call) && *identity == client.identity

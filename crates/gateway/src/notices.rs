@@ -21,7 +21,6 @@ use crate::envelope::notification;
 use crate::gateway::Gateway;
 use crate::limits::BUSY_CODE;
 use crate::log_subscribers::LogSubscribers;
-use crate::session::lock;
 
 /// As many notices wait for a slow reader.
 const MAX_QUEUED_NOTICES: usize = 1_024;
@@ -167,10 +166,10 @@ impl Gateway {
             ClientNotice::ListChanged(kind, what) => {
                 what.affects(client).then(|| (list_changed_method(*kind), String::new()))
             }
-            ClientNotice::ResourceUpdated { .. } if lock(&client.subscriptions).is_empty() => None,
+            ClientNotice::ResourceUpdated { .. } if client.subscriptions.lock().is_empty() => None,
             ClientNotice::ResourceUpdated { server, uri } => {
                 let shown = self.catalog_view(&client.view).public_uri(server, uri)?;
-                let subscribed = lock(&client.subscriptions);
+                let subscribed = client.subscriptions.lock();
                 let is_it = |known: &&String| CatalogView::is_same_resource(server, &shown, known);
                 let known = subscribed.keys().find(is_it)?;
                 Some(("notifications/resources/updated", json!({"uri": known}).to_string()))

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use switchboard_core::{Outcome, Target, TaskUpdate, random};
 use switchboard_store::Record;
 use switchboard_wire::Json;
@@ -16,7 +17,6 @@ use crate::client::ActiveCall;
 use crate::log_subscribers::LogSubscription;
 use crate::notices::ClientNotice;
 use crate::relay::RelayedAsk;
-use crate::session::lock;
 use crate::tasks::TaskRequest;
 
 /// How long a client may take to come back.
@@ -97,7 +97,7 @@ impl ParkedCalls {
         identity: &Arc<str>,
         about: String,
     ) -> Option<String> {
-        let mut waiting = lock(&self.by_token);
+        let mut waiting = self.by_token.lock();
         let now = Instant::now();
         // Dropping a call gives it up.
         waiting.retain(|_, call| call.until > now);
@@ -114,7 +114,7 @@ impl ParkedCalls {
 
     /// Gives a call back to whoever it belongs to, once.
     pub(crate) fn take(&self, word: &str, identity: &str, about: &str) -> Option<ParkedCall> {
-        let mut waiting = lock(&self.by_token);
+        let mut waiting = self.by_token.lock();
         let call = waiting.get(word)?;
         let fits = *call.identity == *identity && call.digest == about;
         if !fits || call.until <= Instant::now() {
@@ -125,13 +125,13 @@ impl ParkedCalls {
 
     /// Gives up the calls of some callers.
     pub(crate) fn cancel_where(&self, of: impl Fn(&str) -> bool) {
-        lock(&self.by_token).retain(|_, call| !of(&call.identity));
+        self.by_token.lock().retain(|_, call| !of(&call.identity));
     }
 
     /// Gives up what nobody came back for.
     pub(crate) fn sweep(&self) {
         let now = Instant::now();
-        lock(&self.by_token).retain(|_, call| call.until > now);
+        self.by_token.lock().retain(|_, call| call.until > now);
     }
 }
 
@@ -200,7 +200,7 @@ mod tests {
         let word = park(&parked, "a").unwrap();
         assert!(parked.take(&word, "a", "about").is_none());
         parked.sweep();
-        assert!(parked.by_token.lock().unwrap().is_empty());
+        assert!(parked.by_token.lock().is_empty());
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! What we remember about one HTTP client of the legacy era.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use switchboard_core::random;
 use switchboard_wire::envelope::ResponseBody;
 use switchboard_wire::{Json, RpcError};
@@ -68,12 +69,12 @@ impl SessionStream {
 impl LegacySession {
     /// Who it is.
     pub(crate) fn client(&self) -> Arc<McpClient> {
-        Arc::clone(&lock(&self.client))
+        Arc::clone(&self.client.lock())
     }
 
     /// From here on it is somebody who said more about itself.
     pub(crate) fn set_client(&self, client: Arc<McpClient>) {
-        *lock(&self.client) = client;
+        *self.client.lock() = client;
     }
 
     /// Asks the client in the middle of one of its requests, until that is `needless`.
@@ -86,7 +87,7 @@ impl LegacySession {
         let gone = || RpcError::new(RpcError::INTERNAL_ERROR, "the client is gone");
         let id = self.next_ask.fetch_add(1, Ordering::Relaxed);
         let (settle, answer) = oneshot::channel();
-        lock(&self.asks).insert(id, settle);
+        self.asks.lock().insert(id, settle);
         let _forget = AskGuard { session: self, id };
         messages.send(request(id, method, params)).await.map_err(|_| gone())?;
         tokio::select! {
@@ -104,7 +105,7 @@ impl LegacySession {
 
     /// Takes the client's answer to something that it was asked.
     pub(crate) fn resolve_ask(&self, id: Option<u64>, answer: ResponseBody) {
-        let waiting = id.and_then(|id| lock(&self.asks).remove(&id));
+        let waiting = id.and_then(|id| self.asks.lock().remove(&id));
         let Some(waiting) = waiting else { return };
         let answer = match answer {
             ResponseBody::Result(result) => Ok(result),
@@ -117,7 +118,7 @@ impl LegacySession {
 
     /// Says something outside of any request: at once, or when the client listens.
     pub(crate) fn send(&self, message: String) {
-        let mut voice = lock(&self.stream);
+        let mut voice = self.stream.lock();
         let message = match &voice.sender {
             Some(stream) => match stream.try_send(message) {
                 Ok(()) => return,
@@ -132,7 +133,7 @@ impl LegacySession {
 
     /// Says something that must not be lost, however slowly the client reads.
     pub(crate) async fn send_reliably(&self, message: String) {
-        let stream = lock(&self.stream).sender.clone();
+        let stream = self.stream.lock().sender.clone();
         match stream {
             // A client that is gone needs no news.
             Some(stream) => {
@@ -144,14 +145,14 @@ impl LegacySession {
 
     /// Ends the stream of what is said outside of any request, after the answers that come on it.
     pub(crate) fn end_stream(&self) {
-        let mut voice = lock(&self.stream);
+        let mut voice = self.stream.lock();
         voice.ending = true;
         voice.end_if_done();
     }
 
     /// Ends the stream unless an answer is to come on it; the client may open another one.
     fn end_idle_stream(&self) {
-        let mut voice = lock(&self.stream);
+        let mut voice = self.stream.lock();
         if voice.answering == 0 {
             voice.sender = None;
         }
@@ -159,14 +160,14 @@ impl LegacySession {
 
     /// Keeps the stream open for an answer until the result is dropped.
     pub(crate) fn hold_stream(self: &Arc<Self>) -> StreamHold {
-        lock(&self.stream).answering += 1;
+        self.stream.lock().answering += 1;
         StreamHold { session: Arc::clone(self) }
     }
 
     /// From here on the client listens; what waited comes first.
     pub(crate) fn open_stream(&self) -> mpsc::Receiver<String> {
         let (stream, messages) = mpsc::channel(MAX_QUEUED_MESSAGES * 2);
-        let mut voice = lock(&self.stream);
+        let mut voice = self.stream.lock();
         for message in voice.queued.drain(..) {
             stream.try_send(message).ok();
         }
@@ -200,7 +201,7 @@ pub(crate) struct StreamHold {
 
 impl Drop for StreamHold {
     fn drop(&mut self) {
-        let mut voice = lock(&self.session.stream);
+        let mut voice = self.session.stream.lock();
         voice.answering -= 1;
         voice.end_if_done();
     }
@@ -214,7 +215,7 @@ struct AskGuard<'a> {
 
 impl Drop for AskGuard<'_> {
     fn drop(&mut self) {
-        lock(&self.session.asks).remove(&self.id);
+        self.session.asks.lock().remove(&self.id);
     }
 }
 
@@ -231,7 +232,7 @@ impl LegacySessions {
 
     /// Opens one, if there is room.
     pub(crate) fn open(&self, client: Arc<McpClient>) -> Result<Arc<LegacySession>, SessionLimit> {
-        let mut sessions = lock(&self.by_id);
+        let mut sessions = self.by_id.lock();
         let identity = Arc::clone(&client.identity);
         let room = |sessions: &HashMap<String, Arc<LegacySession>>| {
             let own = sessions.values().filter(|session| session.identity == identity).count();
@@ -262,24 +263,24 @@ impl LegacySessions {
 
     /// The session of that id, if it belongs to that caller.
     pub(crate) fn get(&self, id: &str, caller: &str) -> Option<Arc<LegacySession>> {
-        let session = lock(&self.by_id).get(id).cloned()?;
+        let session = self.by_id.lock().get(id).cloned()?;
         if *session.identity != *caller {
             return None;
         }
-        *lock(&session.last_used) = Instant::now();
+        *session.last_used.lock() = Instant::now();
         Some(session)
     }
 
     /// Ends a session.
     pub(crate) fn close(&self, id: &str) {
-        if let Some(session) = lock(&self.by_id).remove(id) {
+        if let Some(session) = self.by_id.lock().remove(id) {
             session.ended.cancel();
         }
     }
 
     /// Ends all sessions of some callers.
     pub(crate) fn close_where(&self, of: impl Fn(&str) -> bool) {
-        lock(&self.by_id).retain(|_, session| {
+        self.by_id.lock().retain(|_, session| {
             let ends = of(&session.identity);
             if ends {
                 session.ended.cancel();
@@ -298,28 +299,24 @@ impl LegacySessions {
 
     /// Ends what has not been used for long.
     pub(crate) fn sweep(&self) {
-        lock(&self.by_id).retain(|_, session| session.is_in_use());
+        self.by_id.lock().retain(|_, session| session.is_in_use());
     }
 
     /// All of them.
     pub(crate) fn all(&self) -> Vec<Arc<LegacySession>> {
-        lock(&self.by_id).values().cloned().collect()
+        self.by_id.lock().values().cloned().collect()
     }
 }
 
 impl LegacySession {
     fn is_in_use(&self) -> bool {
-        let listens = lock(&self.stream).sender.as_ref().is_some_and(|stream| !stream.is_closed());
-        let in_use = listens || lock(&self.last_used).elapsed() < IDLE_TIMEOUT;
+        let listens = self.stream.lock().sender.as_ref().is_some_and(|stream| !stream.is_closed());
+        let in_use = listens || self.last_used.lock().elapsed() < IDLE_TIMEOUT;
         if !in_use {
             self.ended.cancel();
         }
         in_use
     }
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! One client at the other end of a pipe, of either era.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use switchboard_wire::{
@@ -18,7 +19,6 @@ use crate::client_request::{self, ClientRequest, ClientRequestParams, client_nam
 use crate::gateway::Gateway;
 use crate::notices::next_notices;
 use crate::reply::ClientReply;
-use crate::session::lock;
 
 /// Requests that can be cancelled, by the text of their id.
 type RunningRequests = Arc<Mutex<HashMap<String, CancellationToken>>>;
@@ -99,7 +99,7 @@ impl Gateway {
                     None => break,
                 },
                 notice = next_notices(&mut notices) => {
-                    let client = lock(&pipe.client).clone();
+                    let client = pipe.client.lock().clone();
                     let told = client.iter().flat_map(|client| {
                         notice.iter().filter_map(|notice| self.legacy_notification(client, notice))
                     });
@@ -109,7 +109,7 @@ impl Gateway {
                 }
             }
         }
-        for (_, cancel) in lock(&pipe.running).drain() {
+        for (_, cancel) in pipe.running.lock().drain() {
             cancel.cancel();
         }
         pipe.tasks.close();
@@ -143,7 +143,7 @@ impl PipeConnection {
                     }
                 };
                 let cancel = CancellationToken::new();
-                lock(&self.running).insert(id.as_str().to_owned(), cancel.clone());
+                self.running.lock().insert(id.as_str().to_owned(), cancel.clone());
                 let pipe = Arc::clone(self);
                 self.tasks.spawn(async move {
                     pipe.reply(id, method, params, cancel).await;
@@ -152,7 +152,7 @@ impl PipeConnection {
             }
             Inbound::Notification { method, params, .. } if method == "notifications/cancelled" => {
                 if let Some(id) = cancelled_id(params.as_ref())
-                    && let Some(cancel) = lock(&self.running).get(&id)
+                    && let Some(cancel) = self.running.lock().get(&id)
                 {
                     cancel.cancel();
                 }
@@ -169,7 +169,7 @@ impl PipeConnection {
         cancel: CancellationToken,
     ) {
         let answer = self.answer(&id, method, params, cancel.clone()).await;
-        lock(&self.running).remove(id.as_str());
+        self.running.lock().remove(id.as_str());
         // Who has cancelled a request does not expect an answer.
         if !cancel.is_cancelled() {
             let text = answer.as_ref().map(ClientReply::text);
@@ -191,7 +191,7 @@ impl PipeConnection {
             let client = Arc::new(InitializeParams::parse(params.as_ref())?.client(&self.access));
             self.peer
                 .set_protocol(ProtocolState { revision: client.revision, meta: String::new() });
-            *lock(&self.client) = Some(Arc::clone(&client));
+            *self.client.lock() = Some(Arc::clone(&client));
             client
         } else {
             self.resolve_client(read.get_or_init(|| client_request::parse_params(params.as_ref())))?
@@ -221,7 +221,7 @@ impl PipeConnection {
         let read = read.as_ref().map_err(Clone::clone)?;
         match read.meta.as_ref().filter(|meta| meta.protocol_version.is_some()) {
             Some(meta) => client_request::modern_client(meta, &self.access).map(Arc::new),
-            None => lock(&self.client).clone().ok_or_else(|| {
+            None => self.client.lock().clone().ok_or_else(|| {
                 RpcError::new(-32_600, "`initialize` comes first, or `_meta` with every request")
             }),
         }

@@ -1,10 +1,9 @@
 //! Which tools each caller calls most.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use foldhash::HashMap;
-
-use crate::session::lock;
+use parking_lot::Mutex;
 
 /// As many callers are remembered; whoever was not there for longest is forgotten first.
 const MAX_CALLERS: usize = 1_000;
@@ -46,7 +45,7 @@ impl ToolUsage {
         most: usize,
         is_there: impl Fn(&str) -> bool,
     ) -> bool {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.clock += 1;
         let now = state.clock;
         let callers = &mut state.callers;
@@ -62,7 +61,7 @@ impl ToolUsage {
 
     /// The names that a caller called most, by name: an order that does not change with every call.
     pub(crate) fn hot_tools(&self, caller: &str) -> Vec<String> {
-        lock(&self.state).callers.get(caller).map(|calls| calls.hot.clone()).unwrap_or_default()
+        self.state.lock().callers.get(caller).map(|calls| calls.hot.clone()).unwrap_or_default()
     }
 }
 
@@ -159,7 +158,7 @@ mod tests {
         for number in 0..MAX_NAMES * 4 {
             count(&used, &busy, &number.to_string());
         }
-        let state = used.state.lock().unwrap();
+        let state = used.state.lock();
         assert!(state.callers.len() <= MAX_CALLERS);
         assert!(state.callers.get("busy").unwrap().counts.len() <= MAX_NAMES);
     }

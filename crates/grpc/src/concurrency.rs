@@ -1,8 +1,9 @@
 //! How much one visitor may have under way at once, and who may no longer be here.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
 /// Everybody who has something under way.
@@ -47,7 +48,7 @@ impl ConcurrencyLimits {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, CallerUsage>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

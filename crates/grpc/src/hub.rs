@@ -1,9 +1,10 @@
 //! What waits for a person because of calls that came through here, and who hears of what.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{broadcast, watch};
 
 use crate::access::AuthorizedCaller;
@@ -155,7 +156,7 @@ impl EventHub {
     }
 
     fn state(&self) -> MutexGuard<'_, HubState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -1,8 +1,9 @@
 //! Where the questions of one call go: to the streams of whoever made it, and into the queue.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use switchboard_fleet::{Answers, ServerRequest};
 use switchboard_host::Question;
 use switchboard_host::{
@@ -81,14 +82,14 @@ impl StreamReviewer {
                 (EventAudience::Visitor(Arc::clone(&self.visitor.identity)), to)
             }
         };
-        self.told.lock().unwrap_or_else(PoisonError::into_inner).push(entry.id.clone());
+        self.told.lock().push(entry.id.clone());
         self.hub.publish_waiting(&entry.id, audience, queue_event(entry, to));
     }
 }
 
 impl Drop for StreamReviewer {
     fn drop(&mut self) {
-        let told = self.told.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let told = self.told.get_mut();
         // What was answered has been told already.
         for id in told.drain(..) {
             self.hub.publish_resolved(&id, "withdrawn", "");

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use switchboard_catalog::{Fleet, ResolvedCall};
 use switchboard_config::{Config, ConfigLayer, Environment, Places};
 use switchboard_core::{Events, Published, ServerId, Target, Tasks};
@@ -252,7 +253,7 @@ impl Host {
 
     /// Whether a person has answered "always" for a tool since the start, as it is at this moment.
     pub(crate) fn is_always_allowed(&self, target: &Target) -> bool {
-        let always = self.inner.always.lock().unwrap_or_else(PoisonError::into_inner);
+        let always = self.inner.always.lock();
         let Some(shown) = always.get(target) else { return false };
         let fleet = self.inner.fleet.load();
         let server = fleet.servers.get(target.server.as_str());
@@ -307,7 +308,7 @@ impl Host {
         let bound = ApprovedDefinition { identity: server.identity(), digest };
         AlwaysAnswers::set(&places.state, server.id.as_str(), tool, Some(bound))?;
         switchboard_config::add_auto_approve(file, server.id.as_str(), tool)?;
-        let mut always = self.inner.always.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut always = self.inner.always.lock();
         always.insert(target.clone(), Arc::clone(listed.digest()));
         drop(always);
         if unchanged && let Some(entry) = entry_now(&approvals) {

@@ -1,7 +1,8 @@
 //! Gives the requests to one server their token, out of memory wherever that is possible.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use reqwest::Url;
 use reqwest::header::HeaderValue;
 use switchboard_config::{GrantType, ServerConfig};
@@ -126,13 +127,13 @@ impl Account {
     /// Whether somebody has logged in with a token that was not tried yet.
     pub async fn has_new_login(&self) -> bool {
         let stamp = self.inner.logins.shared.store.stamp();
-        if lock(&self.inner.looked_at).replace(stamp) == Some(stamp) {
+        if self.inner.looked_at.lock().replace(stamp) == Some(stamp) {
             return false;
         }
         let kept = self.inner.logins.find_record(&self.inner.server, &self.inner.url).await;
         let Ok(Some(kept)) = kept else { return false };
         let found = CurrentToken::from_record(&kept);
-        let is_new = match (&found, &*lock(&self.inner.current)) {
+        let is_new = match (&found, &*self.inner.current.lock()) {
             (CurrentToken::Token { value, .. }, known) => !known.matches(Some(value)),
             (CurrentToken::Unread | CurrentToken::Nothing, _) => false,
         };
@@ -144,7 +145,7 @@ impl Account {
 
     /// Why there is no login, where there is more to say than that.
     pub async fn last_error(&self) -> Option<LoginError> {
-        let trouble = lock(&self.inner.last_error).clone();
+        let trouble = self.inner.last_error.lock().clone();
         match trouble {
             Some(trouble) => Some(trouble),
             None => self.inner.logins.shared.store.read().await.err(),
@@ -174,14 +175,14 @@ impl Account {
 
 impl AccountInner {
     pub(crate) fn current(&self) -> CurrentToken {
-        lock(&self.current).clone()
+        self.current.lock().clone()
     }
 
     pub(crate) fn set(&self, current: CurrentToken) {
         if matches!(current, CurrentToken::Token { .. }) {
-            *lock(&self.last_error) = None;
+            *self.last_error.lock() = None;
         }
-        *lock(&self.current) = current;
+        *self.current.lock() = current;
     }
 
     async fn obtain(&self) -> Result<Option<HeaderValue>, RequestError> {
@@ -244,7 +245,7 @@ impl AccountInner {
         match outcome {
             Ok(again) => again,
             Err(error) => {
-                *lock(&self.last_error) = Some(error);
+                *self.last_error.lock() = Some(error);
                 false
             }
         }
@@ -282,7 +283,7 @@ struct RejectedRequest {
 
 impl Authorize for Account {
     fn current(&self) -> CurrentAuthorization {
-        lock(&self.inner.current).at_hand()
+        self.inner.current.lock().at_hand()
     }
 
     fn obtain(&self) -> AuthorizeFuture<'_, Result<Option<HeaderValue>, RequestError>> {
@@ -306,8 +307,4 @@ impl Authorize for Account {
             again.await.unwrap_or(false)
         })
     }
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,7 +2,7 @@
 
 use switchboard_config::GrantType;
 
-use crate::account::{AccountInner, CurrentToken, LoginNeed, lock};
+use crate::account::{AccountInner, CurrentToken, LoginNeed};
 use crate::challenge::Challenge;
 use crate::client::ClientOrigin;
 use crate::discover::discover;
@@ -161,7 +161,7 @@ impl AccountInner {
             }
         }
         {
-            let mut visits = lock(&self.visits);
+            let mut visits = self.visits.lock();
             if *visits >= MAX_VISITS {
                 return Ok(false);
             }

@@ -1,8 +1,8 @@
 //! Finds the key that stored logins are sealed with: supplied by the person, or held by the keyring.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use switchboard_config::{Environment, Settings};
 
 use crate::error::LoginError;
@@ -36,7 +36,7 @@ impl KeyProvider {
 
     /// The key for a new store.
     pub(crate) async fn key_for_new_store(&self) -> Result<SealingKey, LoginError> {
-        let made = self.cached.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let made = self.cached.lock().clone();
         if let Some(key) = made {
             return Ok(key);
         }
@@ -64,7 +64,7 @@ impl KeyProvider {
         kind: KeyKind,
         salt: &str,
     ) -> Result<SealingKey, LoginError> {
-        let made = self.cached.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let made = self.cached.lock().clone();
         if let Some(key) = made.filter(|key| key.kind == kind && key.salt == salt) {
             return Ok(key);
         }
@@ -107,7 +107,7 @@ impl KeyProvider {
     ) -> Result<SealingKey, LoginError> {
         let making = tokio::task::spawn_blocking(move || SealingKey::derive(&secret, kind, &salt));
         let key = making.await.map_err(|error| LoginError::NoKey { why: error.to_string() })?;
-        *self.cached.lock().unwrap_or_else(PoisonError::into_inner) = Some(key.clone());
+        *self.cached.lock() = Some(key.clone());
         Ok(key)
     }
 }

@@ -51,11 +51,11 @@ async fn turned_down(account: &Account, used: Option<&str>, challenge: &str) -> 
 }
 
 fn count(site: &SharedSite, what: &str) -> usize {
-    site.lock().unwrap().seen.iter().filter(|seen| *seen == what).count()
+    site.lock().seen.iter().filter(|seen| *seen == what).count()
 }
 
 fn grants(site: &SharedSite, kind: &str) -> usize {
-    let forms = &site.lock().unwrap().forms;
+    let forms = &site.lock().forms;
     forms.iter().filter(|form| form.get("grant_type").is_some_and(|grant| grant == kind)).count()
 }
 
@@ -66,7 +66,7 @@ async fn a_login_is_had_kept_sealed_and_found_again_by_another_process() {
     let (logins, server) = stage(&site, folder.path(), json!({}));
     assert_eq!(logins.stored_login(&server).await, Ok(None));
     let held = log_in(&logins, &server).await.unwrap();
-    let origin = site.lock().unwrap().origin.clone();
+    let origin = site.lock().origin.clone();
     assert_eq!((held.issuer.as_str(), held.renewable), (origin.as_str(), true));
     let (other, server) = stage(&site, folder.path(), json!({}));
     assert_eq!(other.stored_login(&server).await, Ok(Some(held)));
@@ -75,7 +75,7 @@ async fn a_login_is_had_kept_sealed_and_found_again_by_another_process() {
     for secret in ["access-1", "refresh-1", "it-is-us"] {
         assert!(!file.contains(secret), "{file}");
     }
-    let forms = site.lock().unwrap().forms.clone();
+    let forms = site.lock().forms.clone();
     for form in &forms {
         assert_eq!(form["resource"], format!("{origin}/mcp"));
     }
@@ -102,7 +102,7 @@ async fn an_answer_counts_only_with_the_right_state_place_and_issuer() {
     let site = start().await;
     let folder = tempfile::tempdir().unwrap();
     let (logins, server) = stage(&site, folder.path(), json!({}));
-    let origin = site.lock().unwrap().origin.clone();
+    let origin = site.lock().origin.clone();
     let cases: [(&str, CallbackEdit); 7] = [
         ("another state", |answer, _| answer.replace("state=", "state=x")),
         ("no state", |answer, _| answer.replace("state=", "stat=")),
@@ -140,7 +140,7 @@ async fn what_cannot_be_trusted_is_refused_before_anybody_is_asked() {
     for (name, over) in cases {
         let site = start().await;
         let folder = tempfile::tempdir().unwrap();
-        site.lock().unwrap().over.insert(name, over.clone());
+        site.lock().over.insert(name, over.clone());
         let (logins, server) = stage(&site, folder.path(), json!({}));
         let refused = logins.begin(&server, wish()).await.err();
         let expected =
@@ -154,10 +154,10 @@ async fn what_cannot_be_trusted_is_refused_before_anybody_is_asked() {
 async fn a_hundred_requests_on_an_old_token_renew_it_once() {
     let site = start().await;
     let folder = tempfile::tempdir().unwrap();
-    site.lock().unwrap().lasts = 10;
+    site.lock().lasts = 10;
     let (logins, server) = stage(&site, folder.path(), json!({}));
     log_in(&logins, &server).await.unwrap();
-    site.lock().unwrap().lasts = 3_600;
+    site.lock().lasts = 3_600;
     let account = account(&logins, &server);
     let tasks: Vec<_> = (0..100)
         .map(|_| {
@@ -196,7 +196,7 @@ async fn a_hundred_refusals_of_one_token_renew_it_once() {
 async fn two_processes_never_use_a_refresh_token_twice() {
     let site = start().await;
     let folder = tempfile::tempdir().unwrap();
-    site.lock().unwrap().lasts = 0;
+    site.lock().lasts = 0;
     let (one, server) = stage(&site, folder.path(), json!({}));
     log_in(&one, &server).await.unwrap();
     let (other, _) = stage(&site, folder.path(), json!({}));
@@ -224,13 +224,13 @@ async fn a_login_that_cannot_be_renewed_is_over_until_somebody_logs_in_again() {
     log_in(&logins, &server).await.unwrap();
     let account = account(&logins, &server);
     let used = token(&account).await.unwrap();
-    site.lock().unwrap().refuses_refresh = true;
+    site.lock().refuses_refresh = true;
     assert!(!turned_down(&account, Some(&used), "Bearer").await);
     assert_eq!(token(&account).await, None);
     assert_eq!(logins.stored_login(&server).await, Ok(None));
     assert!(!account.has_new_login().await);
     assert!(!account.has_new_login().await);
-    site.lock().unwrap().refuses_refresh = false;
+    site.lock().refuses_refresh = false;
     let (other, _) = stage(&site, folder.path(), json!({}));
     log_in(&other, &server).await.unwrap();
     assert!(account.has_new_login().await);
@@ -249,7 +249,7 @@ async fn a_visitor_logs_in_and_asks_for_more_when_more_is_wanted_but_not_for_eve
     let more = r#"Bearer error="insufficient_scope", scope="write""#;
     assert!(turned_down(&account, Some(&used), more).await);
     let scopes: Vec<Option<String>> = {
-        let site = site.lock().unwrap();
+        let site = site.lock();
         let pages = site.forms.iter().filter(|form| form.contains_key("response_type"));
         pages.map(|form| form.get("scope").cloned()).collect()
     };
@@ -267,8 +267,8 @@ async fn another_authorization_server_never_sees_who_we_were_to_the_first() {
     log_in(&logins, &server).await.unwrap();
     log_in(&logins, &server).await.unwrap();
     assert_eq!(count(&site, "POST /register"), 1, "the same client is used again");
-    let elsewhere = json!({"authorization_servers": [other.lock().unwrap().origin]});
-    site.lock().unwrap().over.insert("resource", elsewhere);
+    let elsewhere = json!({"authorization_servers": [other.lock().origin]});
+    site.lock().over.insert("resource", elsewhere);
     log_in(&logins, &server).await.unwrap();
     assert_eq!(count(&other, "POST /register"), 1);
 }
@@ -281,7 +281,7 @@ async fn a_configured_client_proves_itself_and_stays_with_its_issuer() {
     let (logins, server) = stage(&site, folder.path(), oauth);
     log_in(&logins, &server).await.unwrap();
     assert_eq!(count(&site, "POST /register"), 0);
-    assert_eq!(site.lock().unwrap().forms.last().unwrap()["authorization"], "Basic Yzpz");
+    assert_eq!(site.lock().forms.last().unwrap()["authorization"], "Basic Yzpz");
     let bound = json!({"clientId": "c", "clientSecret": "s", "issuer": "https://other.example"});
     let (logins, server) = stage(&site, folder.path(), bound);
     let refused = logins.begin(&server, wish()).await.err();

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use reqwest::Url;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use switchboard_config::{
@@ -280,7 +281,7 @@ impl Logins {
         }
         let url = Url::parse(address).ok()?;
         let key = format!("{} {} {address}", server.id, server.restart_key());
-        let mut accounts = self.shared.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut accounts = self.shared.accounts.lock();
         accounts.retain(|_, account| account.strong_count() > 0);
         if let Some(account) = accounts.get(&key).and_then(Weak::upgrade) {
             return Some(account);

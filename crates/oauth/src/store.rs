@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use std::{fs, io};
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use switchboard_files::{acquire, lock, replace};
@@ -128,7 +129,7 @@ impl SealedStore {
     /// Everything that is kept.
     pub(crate) async fn read(&self) -> Result<Arc<StoreContents>, LoginError> {
         let stamp = self.stamp();
-        if let Some((read, contents)) = &*self.read.lock().unwrap_or_else(PoisonError::into_inner)
+        if let Some((read, contents)) = &*self.read.lock()
             && *read == stamp
         {
             return Ok(Arc::clone(contents));
@@ -140,7 +141,7 @@ impl SealedStore {
                 Arc::new(self.open(&key, &sealed)?)
             }
         };
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut read = self.read.lock();
         *read = Some((stamp, Arc::clone(&contents)));
         Ok(contents)
     }

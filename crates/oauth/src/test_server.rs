@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use reqwest::Url;
 use serde_json::{Value, json};
 use switchboard_config::{Environment, NoConsents, Places, ServerConfig, Settings, load};
@@ -65,7 +66,7 @@ pub(crate) fn stage_with(
     oauth: Value,
     visitor: Option<Arc<dyn Visitor>>,
 ) -> (Logins, ServerConfig) {
-    let url = format!("{}/mcp", site.lock().unwrap().origin);
+    let url = format!("{}/mcp", site.lock().origin);
     let file = folder.join("config.json");
     let entry = json!({"mcpServers": {"it": {"url": url, "oauth": oauth}}});
     std::fs::write(&file, entry.to_string()).unwrap();
@@ -122,7 +123,7 @@ async fn serve(mut stream: TcpStream, site: SharedSite) {
             return;
         }
     };
-    let (status, header, body) = site.lock().unwrap().answer(&head, &body);
+    let (status, header, body) = site.lock().answer(&head, &body);
     let text = format!(
         "HTTP/1.1 {status} X\r\n{header}content-type: application/json\r\n\
          content-length: {}\r\nconnection: close\r\n\r\n{body}",

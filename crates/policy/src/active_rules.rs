@@ -1,7 +1,8 @@
 //! The rules of this moment, made ready once, and what each caller did so far.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use switchboard_rules::Policies;
 
 use crate::policy::Policy;
@@ -19,7 +20,7 @@ impl ActiveRules {
     /// The policies as rules that can be asked.
     #[must_use]
     pub fn policy(&self, policies: &Arc<Policies>) -> Arc<Policy> {
-        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ready = self.ready.lock();
         if let Some((known, policy)) = &*ready
             && Arc::ptr_eq(known, policies)
         {

@@ -2,7 +2,9 @@
 
 use std::borrow::Borrow;
 use std::collections::HashSet;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
+
+use parking_lot::Mutex;
 
 /// Fewer names than this are not worth looking for those that nobody has any more.
 const MIN_SWEEP_NAMES: usize = 1_000;
@@ -26,7 +28,7 @@ struct NameInterner {
 impl InternedName {
     /// The name that everybody has, or a new one.
     pub(crate) fn intern(name: &str) -> Self {
-        INTERNER.lock().unwrap_or_else(PoisonError::into_inner).intern(name)
+        INTERNER.lock().intern(name)
     }
 
     pub(crate) fn as_str(&self) -> &str {

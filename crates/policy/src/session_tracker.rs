@@ -1,9 +1,10 @@
 //! What each caller did so far: how many calls, and what its results came from.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use foldhash::HashMap;
+use parking_lot::Mutex;
 use switchboard_core::{Caller, Origin};
 
 use crate::result_counts::ResultCounts;
@@ -167,7 +168,7 @@ impl SessionTracker {
     /// What a caller did so far, if it was ever here.
     #[must_use]
     pub fn get(&self, key: &SessionKey) -> Option<SessionFacts> {
-        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let inner = self.inner.lock();
         inner.facts.get(key).map(|(_, facts)| facts.clone())
     }
 
@@ -180,7 +181,7 @@ impl SessionTracker {
 
     /// Changes what is known of a caller.
     pub fn update<R>(&self, key: &SessionKey, change: impl FnOnce(&mut SessionFacts) -> R) -> R {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.inner.lock();
         inner.clock += 1;
         let now = inner.clock;
         let others = inner.bytes;

@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::{fmt, io};
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::body_file::{BodyFile, MAX_FILE_LEN};
 
@@ -73,9 +74,9 @@ impl BodyStore {
     /// A file that nobody writes to at this moment, or the first.
     fn free_lane(&self) -> (usize, MutexGuard<'_, Option<BodyFile>>) {
         let mut lanes = self.lanes.iter().enumerate();
-        let free = lanes.find_map(|(lane, current)| Some((lane, current.try_lock().ok()?)));
+        let free = lanes.find_map(|(lane, current)| Some((lane, current.try_lock()?)));
         let [first, ..] = &self.lanes;
-        free.unwrap_or_else(|| (0, first.lock().unwrap_or_else(PoisonError::into_inner)))
+        free.unwrap_or_else(|| (0, first.lock()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The numbers this process may give to calls, reserved in the file block by block.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use crate::call_id::CallId;
 
@@ -26,7 +26,7 @@ impl IdAllocator {
 
     /// The next number, or none when the block is used up.
     pub(crate) fn take(&self) -> Option<CallId> {
-        let mut block = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut block = self.0.lock();
         let number = block.next;
         (number < block.end).then(|| {
             block.next += 1;
@@ -35,10 +35,10 @@ impl IdAllocator {
     }
 
     pub(crate) fn remaining(&self) -> IdBlock {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.lock()
     }
 
     pub(crate) fn replace(&self, block: IdBlock) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = block;
+        *self.0.lock() = block;
     }
 }

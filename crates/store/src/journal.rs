@@ -8,7 +8,8 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::same_file::{SameFile, is_removed};
 use bytes::{Buf, Bytes};
@@ -103,7 +104,7 @@ impl Journal {
     }
 
     fn lock(&self) -> MutexGuard<'_, JournalState> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 }
 

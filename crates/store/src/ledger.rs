@@ -1,13 +1,14 @@
 //! The handle on the ledger: opens calls, stores late answers, answers queries.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use switchboard_core::{Durability, Timelines};
 use tokio::sync::oneshot;
 
@@ -300,7 +301,7 @@ impl Ledger {
     pub async fn stop(&self) {
         let LedgerMode::On(live) = &*self.0 else { return };
         live.shared.queue.close();
-        let thread = live.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = live.thread.lock().take();
         if let Some(thread) = thread {
             let joined = tokio::task::spawn_blocking(move || thread.join());
             // A disk that hangs must not keep the host from ending.

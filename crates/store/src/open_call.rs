@@ -1,11 +1,12 @@
 //! A call that is under way: its intent, and exactly one outcome however it ends.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use switchboard_core::{Outcome, Timeline};
 use switchboard_text::redact;
 use tokio::sync::oneshot;
@@ -115,25 +116,25 @@ impl OpenCall {
 
     /// Notes which definition the call was resolved to; written with the intent or the outcome.
     pub fn note_definition(&self, definition_digest: impl Into<Arc<str>>) {
-        let mut details = self.details.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut details = self.details.lock();
         details.digest = Some(definition_digest.into());
     }
 
     /// Notes what policy said and which rule or person; written with the intent or the outcome.
     pub fn note_verdict(&self, verdict: VerdictWord, by: impl Into<Arc<str>>) {
-        let mut details = self.details.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut details = self.details.lock();
         details.verdict = Some((verdict, by.into()));
     }
 
     /// What was decided last, and by which rule or person.
     #[must_use]
     pub fn verdict(&self) -> Option<(VerdictWord, Arc<str>)> {
-        self.details.lock().unwrap_or_else(PoisonError::into_inner).verdict.clone()
+        self.details.lock().verdict.clone()
     }
 
     /// Adds to what was noted of the decision, such as what a hook put in place.
     pub fn append_verdict_note(&self, note: &str) {
-        let mut details = self.details.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut details = self.details.lock();
         if let Some((_, by)) = &mut details.verdict {
             *by = format!("{by}; {note}").into();
         }
@@ -238,12 +239,12 @@ impl OpenCall {
         let news = match &link.shared.journal {
             // A task may be closed by others: whose outcome counts is decided in the database.
             Some(journal) if !self.is_task() => {
-                let opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let opening = self.opening.lock().take();
                 let not_kept =
                     journal.append(self.id, opening.as_deref(), news, |news| queue(news, None));
                 let Some(news) = not_kept else { return Ok(()) };
                 // The database may still take it, or says better what is wrong.
-                *self.opening.lock().unwrap_or_else(PoisonError::into_inner) = opening;
+                *self.opening.lock() = opening;
                 news
             }
             _ => news,
@@ -298,7 +299,7 @@ impl OpenCall {
     /// Has what happened written down with what is written next.
     fn attach_timeline(&self, timeline: Option<Box<Timeline>>) {
         if timeline.is_some() {
-            self.details.lock().unwrap_or_else(PoisonError::into_inner).timeline = timeline;
+            self.details.lock().timeline = timeline;
         }
     }
 
@@ -310,7 +311,7 @@ impl OpenCall {
     }
 
     fn details(&self) -> DecisionDetails {
-        self.details.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.details.lock().clone()
     }
 
     fn send_change(&self, link: &LedgerLink, news: CallUpdate, waiter: Option<CommitWaiter>) {

@@ -1,9 +1,9 @@
 //! The bounded way from many calls to the one thread that writes.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use tokio::sync::{Semaphore, TryAcquireError};
 
 use crate::error::LedgerError;
@@ -104,7 +104,7 @@ impl WriteQueue {
             if left.is_some_and(|left| left.is_zero()) {
                 break;
             }
-            inner = self.sleep(inner, left);
+            self.sleep(&mut inner, left);
         }
         let count = inner.messages.len().min(most);
         if count == 0 {
@@ -155,24 +155,19 @@ impl WriteQueue {
         }
     }
 
-    fn sleep<'a>(
-        &self,
-        mut inner: MutexGuard<'a, WriteQueueState>,
-        limit: Option<Duration>,
-    ) -> MutexGuard<'a, WriteQueueState> {
+    fn sleep(&self, inner: &mut MutexGuard<'_, WriteQueueState>, limit: Option<Duration>) {
         inner.asleep = true;
-        let mut inner = match limit {
-            None => self.ready.wait(inner).unwrap_or_else(PoisonError::into_inner),
+        match limit {
+            None => self.ready.wait(inner),
             Some(limit) => {
-                let woken = self.ready.wait_timeout(inner, limit);
-                woken.unwrap_or_else(PoisonError::into_inner).0
+                // The caller looks at the queue again either way.
+                self.ready.wait_for(inner, limit);
             }
-        };
+        }
         inner.asleep = false;
-        inner
     }
 
     fn lock(&self) -> MutexGuard<'_, WriteQueueState> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 }

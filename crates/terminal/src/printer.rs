@@ -1,9 +1,10 @@
 //! Standard output is data, standard error is talk; colours only where a person looks.
 
 use std::io::{IsTerminal as _, Write as _};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use indicatif::{ProgressBar, ProgressDrawTarget};
+use parking_lot::Mutex;
 use serde::Serialize;
 use switchboard_config::Environment;
 use switchboard_text::{escape_line, redact};
@@ -135,12 +136,12 @@ impl Printer {
 
     /// Remembers what moves, for whoever needs the terminal for themselves.
     pub fn track_bar(&self, bar: &ProgressBar) {
-        *self.moving.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
+        *self.moving.lock() = Some(bar.clone());
     }
 
     /// Takes away what moves; it does not come back.
     pub fn clear_bars(&self) {
-        let moving = self.moving.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let moving = self.moving.lock().take();
         if let Some(bar) = moving {
             // One that has been taken away would be drawn once more.
             if !bar.is_finished() {

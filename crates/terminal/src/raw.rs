@@ -1,9 +1,10 @@
 //! Single keys of a terminal, without giving up its own way of showing lines.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use console::Key;
+use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
@@ -27,7 +28,7 @@ impl RawMode {
         let Ok(before) = tcgetattr(input) else { return };
         let mut single = before.clone();
         single.local_modes -= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         if kept.is_none() && tcsetattr(input, OptionalActions::Now, &single).is_ok() {
             *kept = Some(before);
         }
@@ -35,7 +36,7 @@ impl RawMode {
 
     /// Puts the terminal back, once.
     pub(crate) fn restore(&self) {
-        if let Some(before) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(before) = self.0.lock().take() {
             // A terminal that was closed has no mode to restore.
             _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &before);
         }

@@ -86,9 +86,9 @@ impl Drop for TypedLines {
 #[cfg(unix)]
 mod watching {
     use std::os::fd::AsFd;
-    use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
     use std::time::Duration;
 
+    use parking_lot::{Condvar, Mutex, MutexGuard};
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::io::Errno;
     use tokio::sync::mpsc;
@@ -133,14 +133,13 @@ mod watching {
         }
 
         fn lock(&self) -> MutexGuard<'_, GateState> {
-            self.state.lock().unwrap_or_else(PoisonError::into_inner)
+            self.state.lock()
         }
 
         /// Waits until reading is allowed; nothing when it never will be again.
         fn open(&self) -> Option<MutexGuard<'_, GateState>> {
-            let state = self.lock();
-            let state = self.changed.wait_while(state, |state| *state == GateState::Paused);
-            let state = state.unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.lock();
+            self.changed.wait_while(&mut state, |state| *state == GateState::Paused);
             (*state == GateState::Watching).then_some(state)
         }
     }

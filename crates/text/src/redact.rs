@@ -6,12 +6,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 
 use aho_corasick::packed::Searcher;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Span, packed};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
+use parking_lot::Mutex;
 
 use crate::{percent, secret_shapes};
 
@@ -154,12 +155,12 @@ static KNOWN_SECRETS: LazyLock<Mutex<Arc<KnownSecrets>>> =
     LazyLock::new(|| Mutex::new(Arc::new(KnownSecrets::new(BTreeSet::new()))));
 
 fn known_secrets() -> Arc<KnownSecrets> {
-    Arc::clone(&KNOWN_SECRETS.lock().unwrap_or_else(PoisonError::into_inner))
+    Arc::clone(&KNOWN_SECRETS.lock())
 }
 
 /// Has these values taken out of everything from here on.
 pub fn add_secrets<'a>(secrets: impl IntoIterator<Item = &'a str>) {
-    let mut held = KNOWN_SECRETS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut held = KNOWN_SECRETS.lock();
     let mut values = held.values.clone();
     for secret in secrets {
         for form in encodings(secret).into_iter().filter(|form| form.len() >= MIN_SECRET_BYTES) {

@@ -1,8 +1,9 @@
 //! Servers that are new here: who is there to be asked about them, and what was pinned unseen.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::Serialize;
 use switchboard_catalog::Flagged;
@@ -124,13 +125,13 @@ impl FirstUseState {
 
     /// Notes that a person at another face is about to look at this server.
     pub fn attend(&self, server: &str) {
-        let mut attended = self.attended.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut attended = self.attended.lock();
         attended.insert(server.to_owned());
     }
 
     /// Whether a person at another face has this server before them.
     pub(crate) fn is_attended(&self, server: &ServerId) -> bool {
-        let attended = self.attended.lock().unwrap_or_else(PoisonError::into_inner);
+        let attended = self.attended.lock();
         attended.contains(server.as_str())
     }
 
@@ -141,12 +142,12 @@ impl FirstUseState {
 
     /// Remembers what was pinned unseen, until it was looked at for what is in it.
     pub fn add_pinned(&self, unseen: PinnedUnseen) {
-        self.pinned.lock().unwrap_or_else(PoisonError::into_inner).push(unseen);
+        self.pinned.lock().push(unseen);
     }
 
     /// Publishes what was pinned unseen, with what was found in it; gives what is told of it.
     pub fn publish_pinned(&self, flagged: &[Flagged]) -> Vec<EventKind> {
-        let new = std::mem::take(&mut *self.pinned.lock().unwrap_or_else(PoisonError::into_inner));
+        let new = std::mem::take(&mut *self.pinned.lock());
         if new.is_empty() {
             return Vec::new();
         }

@@ -1,8 +1,9 @@
 //! What may be shown of a fleet: everything but the definitions in which the scanner found an attack.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use switchboard_catalog::{
     AcceptedFindings, DefinitionVersion, Flagged, Fleet, Offers, Server, ServerStatus,
 };
@@ -64,7 +65,7 @@ struct LastScan {
 impl DefinitionScanner {
     /// What may be shown of `fleet`, and which definitions were flagged for the first time.
     pub fn scan_fleet(&self, fleet: &Arc<Fleet>) -> (Arc<VisibleFleet>, Vec<Flagged>) {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock();
         if let Some(known) = last.as_ref().filter(|known| Arc::ptr_eq(&known.fleet, fleet)) {
             return (Arc::clone(&known.visible), Vec::new());
         }
@@ -112,7 +113,7 @@ impl DefinitionScanner {
                 ));
             }
         }
-        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut looked = self.looked.lock();
         looked.retain(|id, _| fleet.servers.contains_key(id.as_str()));
         drop(looked);
         for one in &mut flagged {
@@ -124,7 +125,7 @@ impl DefinitionScanner {
 
     /// What is known of each definition of a server; looked at again only if it offers others.
     fn scan_server(&self, server: &Server) -> Arc<[ScannedDefinition]> {
-        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut looked = self.looked.lock();
         if let Some(known) = looked.get(&server.id)
             && Arc::ptr_eq(&known.offers, &server.offers)
         {
@@ -152,7 +153,7 @@ impl DefinitionScanner {
 
     fn cached_findings(&self, kind: DefinitionKind, raw: &str) -> Arc<[ScanFinding]> {
         let key = digest::fingerprint([kind.as_str().as_bytes(), raw.as_bytes()]);
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         if known.len() >= MAX_CACHED_DEFINITIONS {
             known.clear();
         }

@@ -1,10 +1,11 @@
 //! Requests that wait for their answer, by id, with their deadlines; and those that were given up.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use foldhash::HashMap;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -210,7 +211,7 @@ impl InFlight {
     }
 
     fn state(&self) -> MutexGuard<'_, InFlightState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -1,9 +1,10 @@
 //! One side of one connection: asks, is asked, and keeps every deadline.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -148,7 +149,7 @@ impl Peer {
 
     /// Sets the revision that is spoken from here on.
     pub fn set_protocol(&self, stance: ProtocolState) {
-        *self.shared.protocol.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(stance);
+        *self.shared.protocol.lock() = Arc::new(stance);
     }
 
     /// Has what is told of requests that have a tag heard as it comes, before their answer and with
@@ -277,7 +278,7 @@ impl PeerShared {
     }
 
     pub(crate) fn protocol(&self) -> Arc<ProtocolState> {
-        Arc::clone(&self.protocol.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.protocol.lock())
     }
 
     pub(crate) fn close(&self, reason: &str) {

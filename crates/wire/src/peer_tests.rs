@@ -1,6 +1,8 @@
 //! What a peer does when the other side answers late, twice, wrongly, in a flood or not at all.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -226,7 +228,7 @@ fn overheard(peer: &Peer) -> Arc<Mutex<Vec<(u64, u64)>>> {
     peer.observe_notifications(move |tag, _, params| {
         let params: serde_json::Value = params.read().unwrap();
         let number = params["progress"].as_u64().or(params["data"].as_u64());
-        hear.lock().unwrap().push((tag, number.unwrap()));
+        hear.lock().push((tag, number.unwrap()));
     });
     heard
 }
@@ -249,7 +251,7 @@ async fn every_report_is_overheard_before_the_answer_also_where_its_watcher_lags
     };
     let (answer, ()) = tokio::join!(peer.request(request), server);
     assert!(answer.is_ok());
-    assert_eq!(*heard.lock().unwrap(), (0..100).map(|step| (7, step)).collect::<Vec<_>>());
+    assert_eq!(*heard.lock(), (0..100).map(|step| (7, step)).collect::<Vec<_>>());
     assert!(reports.try_recv().is_ok() && reports.try_recv().is_err());
 }
 
@@ -274,7 +276,7 @@ async fn a_message_is_overheard_where_only_one_request_can_be_meant() {
         }
         far.write(r#"{"method":"notifications/message","params":{"data":1}}"#).await;
         assert!(matches!(inbound.recv().await, Some(Inbound::Notification { .. })));
-        assert_eq!(*heard.lock().unwrap(), expected, "{tags:?}");
+        assert_eq!(*heard.lock(), expected, "{tags:?}");
     }
 }
 

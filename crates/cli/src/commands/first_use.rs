@@ -1,6 +1,6 @@
 //! The first use of a server: whoever is here is asked; where nobody is, it is told what was pinned.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use switchboard_config::FirstUseSetting;
 use switchboard_host::{FirstAnswer, Host, NewServer};
@@ -28,7 +28,7 @@ pub(crate) async fn ask_about_new(context: &CommandContext, host: &Host) -> Resu
 
 /// Whether a person was not asked about a server as it is, who is asked from here on.
 fn is_asked_first(context: &CommandContext, new: &NewServer) -> bool {
-    let mut asked = context.asked_about.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut asked = context.asked_about.lock();
     asked.insert(format!("{} {}", new.server, new.version))
 }
 

@@ -1,11 +1,11 @@
 //! Logs in to servers and out of them. The person is shown where to go; nothing opens by itself.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::Response;
+use parking_lot::Mutex;
 use switchboard_core::ServerId;
 use switchboard_oauth::{LoginError, LoginOptions, PendingLogin};
 
@@ -28,7 +28,7 @@ pub(crate) struct PendingLogins {
 impl PendingLogins {
     /// Keeps a login until its answer comes; an earlier one of the same server is given up.
     fn insert(&self, server: ServerId, pending: PendingLogin) {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
         waiting.retain(|(other, old)| *other != server && old.deadline() > Instant::now());
         if waiting.len() >= MAX_PENDING_LOGINS {
             waiting.remove(0);
@@ -38,7 +38,7 @@ impl PendingLogins {
 
     /// The login that an answer belongs to; only we and who answers can know the word in it.
     fn take(&self, answer: &str) -> Option<(ServerId, PendingLogin)> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
         let at = waiting.iter().position(|(_, pending)| pending.accepts(answer))?;
         Some(waiting.swap_remove(at))
     }

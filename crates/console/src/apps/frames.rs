@@ -5,13 +5,13 @@
 
 use std::collections::HashMap;
 use std::future::{Ready, ready};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::extract::{Path, State};
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use parking_lot::Mutex;
 use serde_json::Value;
 use switchboard_core::random;
 
@@ -50,7 +50,7 @@ impl Frames {
         let word = random::token()?;
         let address = format!("http://{other}/frame/{word}");
         let until = Instant::now() + FRAME_LIFETIME;
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
         waiting.retain(|_, page| page.until > Instant::now());
         if waiting.len() >= MAX_PENDING_FRAMES {
             return None;
@@ -60,7 +60,7 @@ impl Frames {
     }
 
     fn take(&self, word: &str, host: &str) -> Option<PendingFrame> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
         let is_for_it = waiting.get(word).is_some_and(|page| page.host == host);
         waiting.remove(word).filter(|page| is_for_it && page.until > Instant::now())
     }

@@ -1,9 +1,10 @@
 //! Links that sign a browser in once, and the browsers that were signed in.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use switchboard_core::random;
 use switchboard_text::digest;
 
@@ -77,7 +78,7 @@ impl SignIns {
     }
 
     fn with_state<T>(&self, work: impl FnOnce(&mut SignInState, Instant) -> T) -> T {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         let now = Instant::now();
         state.keys.retain(|_, until| *until > now);
         state.sessions.retain(|_, (until, _)| *until > now);
@@ -115,7 +116,7 @@ mod tests {
     fn what_is_too_old_is_worth_nothing() {
         let sign_ins = SignIns::default();
         let key = sign_ins.new_key().unwrap();
-        for until in sign_ins.state.lock().unwrap().keys.values_mut() {
+        for until in sign_ins.state.lock().keys.values_mut() {
             *until = Instant::now();
         }
         assert!(sign_ins.exchange(&key).is_none());

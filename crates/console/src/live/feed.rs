@@ -4,9 +4,10 @@
 //! makes no events for nobody, so a console that nobody looks at costs calls nothing.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde::Serialize;
 use switchboard_core::{EventKind, random};
 use switchboard_host::Host;
@@ -67,7 +68,7 @@ impl LiveFeed {
 
     /// Looks from here on, or on from the notice that was seen last.
     pub(crate) fn subscribe(&self, last: Option<&str>) -> FeedSubscription {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = self.running.lock();
         if let Some(view) = running.as_ref().and_then(|running| running.subscribe(last)) {
             return view;
         }
@@ -83,7 +84,7 @@ impl LiveFeed {
 impl LiveFeed {
     /// Tells whoever looks; nobody else needs to know.
     pub(crate) fn publish(&self, part: &'static str, body: &impl Serialize) {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let running = self.running.lock();
         if let Some(running) = running.as_ref() {
             running.publish(part, body);
         }
@@ -102,7 +103,7 @@ impl FeedRun {
 
     /// Nothing once it has ended.
     fn subscribe(&self, last: Option<&str>) -> Option<FeedSubscription> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.lock();
         if state.is_over {
             return None;
         }
@@ -126,7 +127,7 @@ impl FeedRun {
 
     fn publish(&self, part: &'static str, body: &impl Serialize) {
         let text = serde_json::to_string(body).unwrap_or_default();
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         let number = state.next;
         state.next += 1;
         let id = format!("{}-{number}", self.run);
@@ -141,7 +142,7 @@ impl FeedRun {
 
     /// Ends it unless somebody looks.
     fn end_if_unwatched(&self) -> bool {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.is_over = self.sender.receiver_count() == 0;
         state.is_over
     }

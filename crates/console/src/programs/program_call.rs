@@ -1,8 +1,9 @@
 //! The line to a program whose call is under way: what is told there, and what is answered.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use switchboard_store::{Matter, QueuedQuestion, UserDecision};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -61,7 +62,7 @@ impl ProgramCalls {
         let cancel = CancellationToken::new();
         let questions = Mutex::default();
         let line = Arc::new(ProgramCall { told, cancel, questions });
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.0.lock();
         if lines.len() >= MAX_OPEN_CALLS {
             return None;
         }
@@ -93,7 +94,7 @@ impl ProgramCalls {
     }
 
     fn get(&self, call: &str) -> Option<Arc<ProgramCall>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(call).cloned()
+        self.0.lock().get(call).cloned()
     }
 }
 
@@ -144,7 +145,7 @@ impl ProgramCall {
     }
 
     fn questions(&self) -> MutexGuard<'_, OpenQuestions> {
-        self.questions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.questions.lock()
     }
 }
 
@@ -166,7 +167,7 @@ impl Drop for QuestionGuard<'_> {
 
 impl Drop for ProgramCallGuard {
     fn drop(&mut self) {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+        self.lines.lock().remove(&self.name);
     }
 }
 

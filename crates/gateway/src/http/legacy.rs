@@ -22,7 +22,7 @@ use crate::client::ReplyChannel;
 use crate::client_request::ClientRequest;
 use crate::envelope::response;
 use crate::gateway::Gateway;
-use crate::session::{LegacySession, lock};
+use crate::session::LegacySession;
 use crate::stdio::{InitializeParams, cancelled_id};
 
 const SESSION_HEADER: &str = "mcp-session-id";
@@ -167,13 +167,13 @@ pub(super) fn spawn_request(
 ) {
     let asked = client_request(session, messages.clone(), id.clone(), method, params);
     let cancel = asked.cancel.clone();
-    lock(&session.running).insert(id.as_str().to_owned(), cancel.clone());
+    session.running.lock().insert(id.as_str().to_owned(), cancel.clone());
     let gateway = gateway.clone();
     let session = Arc::clone(session);
     tokio::spawn(async move {
         let answer = gateway.answer(&asked).await;
         drop(pass);
-        lock(&session.running).remove(id.as_str());
+        session.running.lock().remove(id.as_str());
         // Who has cancelled a request does not expect an answer.
         if !cancel.is_cancelled() || session.ended.is_cancelled() {
             messages.send(response(&id, answer.as_ref())).await.ok();
@@ -204,7 +204,7 @@ pub(super) fn handle_one_way(session: &LegacySession, message: Message) {
     match message {
         Message::Notification { method, params } if method == "notifications/cancelled" => {
             let cancel = cancelled_id(params.as_ref())
-                .and_then(|id| lock(&session.running).get(&id).cloned());
+                .and_then(|id| session.running.lock().get(&id).cloned());
             if let Some(cancel) = cancel {
                 cancel.cancel();
             }

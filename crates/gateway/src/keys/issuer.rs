@@ -1,8 +1,9 @@
 //! Fetches the keys of an issuer: when they are first needed, and again when a new one appears.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use reqwest::{Client, Url, redirect};
 use serde::Deserialize;
 use tokio::sync::Semaphore;
@@ -10,7 +11,6 @@ use tokio::time::{Instant, timeout};
 
 use super::error::KeyError;
 use super::jwks::{self, PublicKey};
-use crate::session::lock;
 
 /// Keys are fetched anew after so long.
 const REFRESH_AFTER: Duration = Duration::from_secs(60 * 60);
@@ -101,7 +101,7 @@ impl Issuer {
         }
         // A key that is known need not wait for somebody else who fetches.
         let others_fetch = inner.fetch_lock.available_permits() == 0;
-        if others_fetch && lock(&inner.cache).clone().satisfies(&fits) {
+        if others_fetch && inner.cache.lock().clone().satisfies(&fits) {
             return Some(true);
         }
         let Ok(turn) = Arc::clone(&inner.fetch_lock).acquire_owned().await else { return None };
@@ -116,7 +116,7 @@ impl Issuer {
             drop(turn);
         });
         fetched.await.ok();
-        let kept = lock(&inner.cache).clone();
+        let kept = inner.cache.lock().clone();
         kept.is_usable().then(|| kept.satisfies(&fits))
     }
 }
@@ -124,7 +124,7 @@ impl Issuer {
 impl IssuerState {
     /// What is to be answered without fetching, if so.
     fn cached_answer(&self, fits: impl Fn(&[PublicKey]) -> bool) -> Option<Option<bool>> {
-        let kept = lock(&self.cache).clone();
+        let kept = self.cache.lock().clone();
         let counts = kept.is_usable();
         let fresh = kept.fetched.is_some_and(|at| at.elapsed() < REFRESH_AFTER);
         let pause = if counts { MIN_FETCH_INTERVAL } else { RETRY_DELAY };
@@ -140,7 +140,7 @@ impl IssuerState {
         let fetched = timeout(FETCH_TIMEOUT, self.fetch()).await.unwrap_or_else(|_| {
             Err(format!("there was no answer within {} seconds", FETCH_TIMEOUT.as_secs()))
         });
-        let mut kept = lock(&self.cache);
+        let mut kept = self.cache.lock();
         kept.tried = Some(Instant::now());
         let problem = match fetched {
             Ok(keys) => {

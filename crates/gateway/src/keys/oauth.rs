@@ -1,8 +1,9 @@
 //! Lets in whoever presents a token that an issuer made for us.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::json;
 use switchboard_config::ViewKey;
 use switchboard_text::{digest, excerpt_text};
@@ -15,7 +16,6 @@ use super::token::unix_now;
 use super::views::Views;
 use crate::access::Access;
 use crate::http::{AuthRefusal, AuthenticateFuture, Authenticator};
-use crate::session::lock;
 use crate::view::View;
 
 /// Whose tokens are accepted, and which.
@@ -124,7 +124,7 @@ impl OauthAuthenticator {
 
     /// Notes until when somebody was let in.
     fn record_expiry(&self, identity: &Arc<str>, until: u64) {
-        let mut known = lock(&self.expiries);
+        let mut known = self.expiries.lock();
         match known.get_mut(identity) {
             Some(known) => *known = until.max(*known),
             None => {
@@ -191,7 +191,7 @@ impl Authenticator for OauthAuthenticator {
     }
 
     fn is_current(&self, identity: &str) -> bool {
-        lock(&self.expiries).get(identity).is_some_and(|until| *until > unix_now())
+        self.expiries.lock().get(identity).is_some_and(|until| *until > unix_now())
     }
 
     fn metadata(&self) -> Option<&str> {

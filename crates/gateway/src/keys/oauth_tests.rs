@@ -1,7 +1,9 @@
 //! An issuer on this machine: how its keys are found, kept and fetched again.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+
+use parking_lot::Mutex;
 use std::time::Duration;
 
 use axum::Router;
@@ -47,7 +49,7 @@ impl Issuer {
         let answer = async move || {
             way.acquire().await.unwrap().forget();
             count.fetch_add(1, Ordering::Relaxed);
-            let (status, text) = told.lock().unwrap().clone();
+            let (status, text) = told.lock().clone();
             (StatusCode::from_u16(status).unwrap(), text)
         };
         let router = Router::new()
@@ -59,7 +61,7 @@ impl Issuer {
 
     /// Says something else at the address of its keys.
     fn say(&self, status: u16, text: &str) {
-        *self.keys.lock().unwrap() = (status, text.to_owned());
+        *self.keys.lock() = (status, text.to_owned());
     }
 
     /// Lets nobody fetch keys until there are permits again.
@@ -238,7 +240,7 @@ async fn keys_that_cannot_be_fetched_anew_count_for_a_day_and_that_is_told() {
     let issuer = Issuer::start().await;
     let told = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&told);
-    let hear = move |why: Option<&str>| heard.lock().unwrap().push(why.map(str::to_owned));
+    let hear = move |why: Option<&str>| heard.lock().push(why.map(str::to_owned));
     let keys = issuer.keys(&[]).with_problem_callback(hear);
     let mut claims = issuer.claims("");
     claims["exp"] = json!(unix_now() + 100 * 3_600);
@@ -263,7 +265,7 @@ async fn keys_that_cannot_be_fetched_anew_count_for_a_day_and_that_is_told() {
         at("has more than 1048576 bytes"),
         None,
     ];
-    assert_eq!(*told.lock().unwrap(), expected);
+    assert_eq!(*told.lock(), expected);
 }
 
 #[tokio::test]

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use parking_lot::Mutex;
 use switchboard_text::digest as fingerprint;
 
 use super::error::KeyError;
@@ -12,7 +13,6 @@ use super::token::{NamedToken, token_digest};
 use super::token_file::{TokenFile, TokenTable};
 use crate::access::Access;
 use crate::http::{AuthRefusal, AuthenticateFuture, Authenticator};
-use crate::session::lock;
 
 /// How long what was read of the file counts without looking whether it changed.
 const RECHECK_INTERVAL: Duration = Duration::from_millis(200);
@@ -71,7 +71,7 @@ impl TokenAuthenticator {
     }
 
     fn current_index(&self) -> Arc<TokenIndex> {
-        let mut read = lock(&self.cache);
+        let mut read = self.cache.lock();
         if read.checked_at.is_none_or(|looked| looked.elapsed() >= RECHECK_INTERVAL) {
             // Looking at a file takes microseconds; reading it happens only when it has changed.
             let found = read_stamp(&self.file);

@@ -1,9 +1,10 @@
 //! The tasks that were handed out: whose they are, how far they are, and how they ended.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use parking_lot::Mutex;
 use switchboard_core::{TaskState, random};
 use switchboard_wire::{Json, RpcError};
 use tokio::sync::watch;
@@ -11,7 +12,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::McpClient;
 use crate::relay::RelayedAsk;
-use crate::session::lock;
 
 /// As many tasks are kept at once, of all callers together.
 const MAX_TASKS: usize = 1_000;
@@ -88,7 +88,7 @@ impl ClientTasks {
         ttl_ms: Option<u64>,
         cancel: CancellationToken,
     ) -> Option<Arc<ClientTask>> {
-        let mut tasks = lock(&self.by_id);
+        let mut tasks = self.by_id.lock();
         tasks.retain(|_, task| task.is_retained());
         let own = tasks.values().filter(|task| task.identity == client.identity).count();
         if tasks.len() >= MAX_TASKS || own >= self.max_per_caller {
@@ -123,7 +123,7 @@ impl ClientTasks {
 
     /// The task of that name, if it belongs to that caller.
     pub(super) fn get(&self, id: &str, client: &McpClient) -> Option<Arc<ClientTask>> {
-        let task = lock(&self.by_id).get(id).cloned()?;
+        let task = self.by_id.lock().get(id).cloned()?;
         (task.identity == client.identity).then_some(task)
     }
 
@@ -133,14 +133,14 @@ impl ClientTasks {
             task.identity == client.identity && task.client == client.number
         };
         let mut own: Vec<Arc<ClientTask>> =
-            lock(&self.by_id).values().filter(is_own).cloned().collect();
+            self.by_id.lock().values().filter(is_own).cloned().collect();
         own.sort_by_key(|task| task.started_at);
         own
     }
 
     /// Gives up the tasks of some callers.
     pub(crate) fn cancel_where(&self, of: impl Fn(&str) -> bool) {
-        lock(&self.by_id).retain(|_, task| {
+        self.by_id.lock().retain(|_, task| {
             let ends = of(&task.identity);
             if ends {
                 task.cancel.cancel();
@@ -151,19 +151,19 @@ impl ClientTasks {
 
     /// Forgets what ended and was kept for long enough.
     pub(crate) fn sweep(&self) {
-        lock(&self.by_id).retain(|_, task| task.is_retained());
+        self.by_id.lock().retain(|_, task| task.is_retained());
     }
 }
 
 impl ClientTask {
     /// Looks at how far it is.
     pub(super) fn read<T>(&self, look: impl FnOnce(&ClientTaskState) -> T) -> T {
-        look(&lock(&self.state))
+        look(&self.state.lock())
     }
 
     /// Changes how far it is, and tells those who wait for that.
     pub(super) fn update<T>(&self, change: impl FnOnce(&mut ClientTaskState) -> T) -> T {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.updated = SystemTime::now();
         let changed = change(&mut state);
         if state.end.is_some() && state.ended_at.is_none() {
@@ -177,7 +177,7 @@ impl ClientTask {
 
     /// Takes something that its server asks, to be put to the client.
     pub(super) fn take_ask(&self) -> Option<(String, RelayedAsk)> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let ask = state.asks.pop()?;
         state.asks_in_delivery += 1;
         Some(ask)

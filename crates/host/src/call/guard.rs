@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use switchboard_catalog::{Catalog, CheckCache, DenyList, Flagged, Fleet, Lease, Offers};
 use switchboard_config::{Config, Environment, Places};
 use switchboard_core::{Events, Published, Target, TargetKind, Tasks};
@@ -159,7 +160,7 @@ impl Host {
         let visible = self.visible();
         let guard = self.guard();
         let fleet = Arc::clone(&visible.fleet);
-        let mut shown = guard.cached_catalog.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = guard.cached_catalog.lock();
         let of_edition = shown.take().filter(|shown| shown.edition == fleet.edition);
         let of_edition = of_edition.unwrap_or_else(|| CachedCatalog {
             edition: fleet.edition,

@@ -2,10 +2,11 @@
 //!
 //! [`CallPipeline::run`] is its heart. Each step returns `Result<_, Outcome>`: an `Err` ends the call.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use switchboard_catalog::{Lease, ResolveError, ResolvedCall};
@@ -115,8 +116,7 @@ impl Host {
         options: &CallOptions,
     ) -> Record {
         let CallState { open, progress } = state;
-        let CallProgress { edited, after_hooks, .. } =
-            progress.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let CallProgress { edited, after_hooks, .. } = progress.into_inner();
         if let (Some(hooks), Some(result)) = (&after_hooks, &outcome.result) {
             let result = String::from_utf8_lossy(result);
             Box::pin(self.run_after_hooks(hooks, &result, &open, &options.cancel)).await;
@@ -198,7 +198,7 @@ impl CallState {
     }
 
     fn progress(&self) -> MutexGuard<'_, CallProgress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        self.progress.lock()
     }
 
     fn task(&self) -> Option<Arc<RunningTask>> {

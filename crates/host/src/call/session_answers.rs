@@ -1,8 +1,9 @@
 //! What a person allowed for as long as a caller's session goes on.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use switchboard_catalog::ResolvedCall;
 use switchboard_core::{Caller, Target};
 
@@ -25,7 +26,7 @@ impl SessionAnswers {
     /// has none.
     pub(crate) fn allow(&self, caller: &Caller, scope: &SessionScope, call: &ResolvedCall) {
         let Some(session) = session_name(caller, scope) else { return };
-        let mut allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut allowed = self.allowed.lock();
         if allowed.len() >= MAX_SESSIONS {
             allowed.clear();
         }
@@ -40,7 +41,7 @@ impl SessionAnswers {
         call: &ResolvedCall,
     ) -> bool {
         let Some(session) = session_name(caller, scope) else { return false };
-        let allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
+        let allowed = self.allowed.lock();
         allowed.get(&session).is_some_and(|targets| targets.contains(&approved_target(call)))
     }
 }

@@ -1,7 +1,9 @@
 //! Who is asked what belongs to one call, instead of the person at the face.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::review::ask::Asker;
 
@@ -94,7 +96,7 @@ impl CallAskers {
     }
 
     fn all(&self) -> MutexGuard<'_, Vec<AskerEntry>> {
-        self.0.all.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.all.lock()
     }
 }
 

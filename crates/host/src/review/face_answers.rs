@@ -4,9 +4,10 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -142,7 +143,7 @@ impl FaceAnswers {
         if let (AskKind::Url(_), AskReply::Accept(_)) = (&ask.kind, reply)
             && let Some(Ok(ElicitationId { elicitation_id: Some(id) })) = params.map(Json::read)
         {
-            let mut visited = self.visited.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut visited = self.visited.lock();
             if visited.len() >= MAX_VISITED {
                 visited.pop_front();
             }
@@ -282,7 +283,7 @@ impl Answers for FaceAnswers {
     }
 
     fn on_elicitation_complete(&self, server: &str, elicitation: &str) {
-        let mut visited = self.visited.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut visited = self.visited.lock();
         let place = visited.iter().position(|one| one.server == server && one.id == elicitation);
         // What nobody was asked, or was told already, is nothing to tell.
         if let Some(one) = place.and_then(|place| visited.remove(place)) {

@@ -24,8 +24,8 @@ impl Scripted {
 impl Asker for Scripted {
     fn ask<'a>(&'a self, ask: &'a Ask) -> ReplyFuture<'a> {
         let about = format!("{} {:?} {:?}: {}", ask.server, ask.tool, ask.call, ask.message);
-        self.asked.lock().unwrap().push(about);
-        let reply = self.reply.lock().unwrap().clone();
+        self.asked.lock().push(about);
+        let reply = self.reply.lock().clone();
         Box::pin(async move {
             let at_once = self.at_once.fetch_add(1, Ordering::SeqCst) + 1;
             self.most_at_once.fetch_max(at_once, Ordering::SeqCst);
@@ -39,7 +39,7 @@ impl Asker for Scripted {
     }
 
     fn notify_refused(&self, server: &str, why: &str) {
-        self.turned_down.lock().unwrap().push(format!("{server}: {why}"));
+        self.turned_down.lock().push(format!("{server}: {why}"));
     }
 }
 
@@ -87,7 +87,7 @@ async fn what_the_person_says_is_told_as_the_protocol_spells_it() {
         let got = answer(&answers, "elicitation/create", &elicitation("name")).await;
         assert_eq!(got, Ok(expected));
         let asked = [r#"notes Some("save") Some("7"): Who?"#];
-        assert_eq!(*asker.asked.lock().unwrap(), asked);
+        assert_eq!(*asker.asked.lock(), asked);
     }
 }
 
@@ -98,8 +98,8 @@ async fn el_01_a_form_that_asks_for_a_secret_is_declined_and_the_person_is_told_
         let answers = FaceAnswers::new(Arc::clone(&asker) as Arc<dyn Asker>, Vec::new());
         let got = answer(&answers, "elicitation/create", &elicitation(field)).await;
         assert_eq!(got, Ok(json!({"action": "decline"})), "{field}");
-        assert_eq!(asker.asked.lock().unwrap().len(), 0, "{field}");
-        let told = asker.turned_down.lock().unwrap().join("\n");
+        assert_eq!(asker.asked.lock().len(), 0, "{field}");
+        let told = asker.turned_down.lock().join("\n");
         assert!(told.starts_with("notes: it asks for a secret (`"), "{told}");
     }
 }
@@ -119,7 +119,7 @@ async fn el_06_what_was_not_declared_or_is_not_known_is_refused_unasked() {
     ] {
         assert_eq!(answer(&answers, method, &params).await, Err(code), "{method} {params}");
     }
-    assert_eq!(asker.asked.lock().unwrap().len(), 0);
+    assert_eq!(asker.asked.lock().len(), 0);
     assert_eq!(answer(&answers, "ping", &json!({})).await, Ok(json!({})));
 }
 
@@ -135,7 +135,7 @@ async fn an_address_is_asked_about_or_declined() {
         let params = json!({"mode": "url", "message": "Go.", "url": url, "elicitationId": "1"});
         let got = answer(&answers, "elicitation/create", &params).await;
         assert_eq!(got, Ok(json!({"action": expected})), "{url}");
-        assert_eq!(asker.asked.lock().unwrap().len(), asked, "{url}");
+        assert_eq!(asker.asked.lock().len(), asked, "{url}");
     }
 }
 
@@ -185,7 +185,7 @@ async fn a_person_is_told_once_that_an_address_they_visited_has_done_its_work() 
         }
 
         fn notify_completed(&self, server: &str) {
-            self.0.lock().unwrap().push(server.to_owned());
+            self.0.lock().push(server.to_owned());
         }
     }
     let visitor: Arc<Visitor> = Arc::default();
@@ -196,5 +196,5 @@ async fn a_person_is_told_once_that_an_address_they_visited_has_done_its_work() 
     for (server, id) in [("notes", "two"), ("others", "one"), ("notes", "one"), ("notes", "one")] {
         answers.on_elicitation_complete(server, id);
     }
-    assert_eq!(*visitor.0.lock().unwrap(), ["notes"]);
+    assert_eq!(*visitor.0.lock(), ["notes"]);
 }

@@ -1,9 +1,9 @@
 //! How much each server has asked of models, and whether it may ask more.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use switchboard_config::SamplingSettings;
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -41,7 +41,7 @@ impl SamplingBudget {
         settings: &SamplingSettings,
         now: Instant,
     ) -> Result<SamplingGrant, String> {
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spent = self.spent.lock();
         let entries = spent.entry(server.to_owned()).or_default();
         let within = |at: Instant, span: Duration| now.saturating_duration_since(at) < span;
         while entries.front().is_some_and(|oldest| !within(oldest.at, HOUR)) {
@@ -72,7 +72,7 @@ impl SamplingBudget {
 
     /// Notes what a request that was let through cost in the end.
     pub(super) fn record_cost(&self, server: &str, granted: SamplingGrant, tokens: usize) {
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spent = self.spent.lock();
         let entries = spent.get_mut(server).into_iter().flatten();
         for entry in entries.filter(|entry| entry.number == granted.number) {
             entry.tokens = tokens;

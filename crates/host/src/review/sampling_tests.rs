@@ -1,8 +1,8 @@
 //! What servers may ask of models, and what becomes of it.
 
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use switchboard_config::{
@@ -35,7 +35,7 @@ impl Sampler for Parrot {
     }
 
     fn sample<'a>(&'a self, request: &'a SampleRequest) -> SampleFuture<'a> {
-        self.asked.lock().unwrap().push(request.clone());
+        self.asked.lock().push(request.clone());
         Box::pin(async { self.says.clone() })
     }
 }
@@ -64,13 +64,13 @@ struct Yes {
 impl Asker for Yes {
     fn ask<'a>(&'a self, ask: &'a Ask) -> ReplyFuture<'a> {
         if let AskKind::Sampling(shown) = &ask.kind {
-            self.shown.lock().unwrap().push(shown.clone());
+            self.shown.lock().push(shown.clone());
         }
         Box::pin(async { AskReply::Accept(None) })
     }
 
     fn notify_refused(&self, server: &str, why: &str) {
-        self.turned_down.lock().unwrap().push(format!("{server}: {why}"));
+        self.turned_down.lock().push(format!("{server}: {why}"));
     }
 }
 
@@ -200,7 +200,7 @@ async fn a_server_that_may_ask_is_told_so_and_gets_an_answer_with_consent() {
         temperature: Some(0.5),
         stop_sequences: vec!["\n".to_owned()],
     };
-    assert_eq!(*sampler.asked.lock().unwrap(), [expected]);
+    assert_eq!(*sampler.asked.lock(), [expected]);
     let shown = SamplingAsk {
         model: "parrot (parrot-1)".to_owned(),
         system: "be brief".to_owned(),
@@ -212,7 +212,7 @@ async fn a_server_that_may_ask_is_told_so_and_gets_an_answer_with_consent() {
         tools: vec!["see".to_owned()],
         max_tokens: 50,
     };
-    assert_eq!(*asker.shown.lock().unwrap(), [shown]);
+    assert_eq!(*asker.shown.lock(), [shown]);
 }
 
 #[tokio::test]
@@ -247,11 +247,10 @@ async fn el_04_context_of_other_servers_is_denied_and_tokens_are_capped() {
     let why = "it wants the context of all servers, which no server gets";
     let refusal = format!("User rejected sampling request: {why}");
     assert_eq!(ask(&on, &nosy).await, Err((-1, refusal)));
-    assert_eq!(*asker.turned_down.lock().unwrap(), [format!("notes: {why}")]);
-    assert_eq!(sampler.asked.lock().unwrap().len(), 0);
+    assert_eq!(*asker.turned_down.lock(), [format!("notes: {why}")]);
+    assert_eq!(sampler.asked.lock().len(), 0);
     ask(&on, &greedy).await.unwrap();
-    let most: Vec<usize> =
-        sampler.asked.lock().unwrap().iter().map(|asked| asked.max_tokens).collect();
+    let most: Vec<usize> = sampler.asked.lock().iter().map(|asked| asked.max_tokens).collect();
     assert_eq!(most, [4_096]);
 }
 
@@ -264,8 +263,8 @@ async fn el_05_of_a_hundred_requests_in_one_call_ten_are_asked() {
     for _ in 0..100 {
         refused += usize::from(ask(&answers, &question("hi")).await.is_err());
     }
-    assert_eq!((refused, sampler.asked.lock().unwrap().len()), (90, 10));
-    let told = asker.turned_down.lock().unwrap();
+    assert_eq!((refused, sampler.asked.lock().len()), (90, 10));
+    let told = asker.turned_down.lock();
     assert_eq!(told.len(), 90);
     assert_eq!(told[0], "notes: it has asked the model 10 times for one call");
 }
@@ -276,7 +275,7 @@ async fn without_a_person_the_answer_is_no_unless_the_operator_says_otherwise() 
     let reviewed = answers(Arc::new(NobodyToAsk), Arc::clone(&sampler), on());
     let refusal = "User rejected sampling request: declined".to_owned();
     assert_eq!(ask(&reviewed, &question("hi")).await, Err((-1, refusal)));
-    assert_eq!(sampler.asked.lock().unwrap().len(), 0);
+    assert_eq!(sampler.asked.lock().len(), 0);
     let settings =
         SamplingSettings { review: SamplingReview::Nobody, ..SamplingSettings::default() };
     let free = answers(Arc::new(NobodyToAsk), sampler, Some(settings));

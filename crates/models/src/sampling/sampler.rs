@@ -1,8 +1,9 @@
 //! Asks the configured models for servers, each opened when it is first needed.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use switchboard_config::{Environment, ModelProfile};
 use switchboard_core::{
     ChosenModel, ModelPreferences, SampleFuture, SampleRequest, SampleResult, Sampler, ToolUse,
@@ -44,7 +45,7 @@ impl ModelSampler {
     }
 
     fn model(&self, name: &str) -> Result<Arc<dyn Model>, String> {
-        let mut models = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut models = self.open.lock();
         if let Some(model) = models.get(name) {
             return Ok(Arc::clone(model));
         }

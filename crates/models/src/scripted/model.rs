@@ -1,8 +1,8 @@
 //! A model that answers from a script.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use switchboard_prompting::{
     CallMode, Model, ModelAnswer, ModelAnswerFuture, ModelCheckFuture, ModelDelta, ModelError,
     ModelErrorKind, ModelInfo, ModelRequest,
@@ -51,7 +51,7 @@ impl ScriptedModel {
                 self.turn(answers(&request.messages), request, &mut captured)
             }
             ScriptOrder::Sequence => {
-                let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut progress = self.progress.lock();
                 let ScriptProgress { next, captured } = &mut *progress;
                 let played = self.turn(*next, request, captured)?;
                 *next += 1;

@@ -1,8 +1,10 @@
 //! The file in which what waits for a person is kept; opened when the first thing waits.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use crate::same_file::SameFile;
 use rusqlite::{Connection, TransactionBehavior};
@@ -65,7 +67,7 @@ impl QueueFile {
         work: impl FnOnce(&Connection, &LocalOwner) -> Result<T, QueueRowError>,
         role: QueueRole,
     ) -> Result<T, QueueError> {
-        let mut slot = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = self.open.lock();
         let open = self.ensure_open(&mut slot)?;
         if role == QueueRole::Owner {
             open.claim(self.path.as_deref())?;
@@ -86,7 +88,7 @@ impl QueueFile {
         &self,
         work: impl FnOnce(&OpenQueue) -> Result<T, QueueRowError>,
     ) -> Result<T, QueueError> {
-        let mut slot = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = self.open.lock();
         let open = self.ensure_open(&mut slot)?;
         let done = open.sweep().and_then(|()| work(open));
         done.map_err(|trouble| self.to_error(trouble))
@@ -109,7 +111,7 @@ impl QueueFile {
 
     /// Whether nothing can wait, because nothing ever has.
     fn is_missing(&self) -> bool {
-        let slot = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = self.open.lock();
         slot.is_none() && self.path.as_ref().is_none_or(|path| !path.exists())
     }
 
@@ -230,7 +232,7 @@ impl QueueStore for QueueFile {
     }
 
     fn is_over(&self, id: &str) -> Result<bool, QueueError> {
-        let mut slot = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = self.open.lock();
         let open = self.ensure_open(&mut slot)?;
         rows::is_over(&open.connection, id).map_err(|error| self.to_error(error.into()))
     }
@@ -243,7 +245,7 @@ impl QueueStore for QueueFile {
         let taken =
             self.write(|connection, _| rows::take(connection, id, digest), QueueRole::Visitor)?;
         if taken.1.is_some() && self.path.is_some() {
-            let slot = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            let slot = self.open.lock();
             if let Some(open) = slot.as_ref() {
                 // The log still holds the answer. If a reader is in the way, the next one is not.
                 let _kept =

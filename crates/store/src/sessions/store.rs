@@ -1,7 +1,9 @@
 //! The handle on conversations: begins, continues, forks, finds and reads them.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::same_file::SameFile;
 use bytes::Bytes;
@@ -260,7 +262,7 @@ impl SessionStoreShared {
         access: TransactionAccess,
         work: impl FnOnce(&Connection) -> Result<T, SessionRowError>,
     ) -> Result<T, SessionError> {
-        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connection = self.connection.lock();
         let placed = self.place.as_ref().map_or(Ok(()), SameFile::check);
         let done = placed
             .map_err(SessionRowError::from)

@@ -19,12 +19,12 @@ pub(crate) fn body(text: &str) -> Bytes {
 impl SessionStore {
     /// Shortens the patience with other processes.
     pub(crate) fn wait_for_others(&self, limit: std::time::Duration) {
-        self.0.connection.lock().unwrap().busy_timeout(limit).unwrap();
+        self.0.connection.lock().busy_timeout(limit).unwrap();
     }
 
     /// Makes the disk seem as small as this.
     pub(crate) fn limit_pages(&self, pages: u32) {
-        let connection = self.0.connection.lock().unwrap();
+        let connection = self.0.connection.lock();
         connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
     }
 }
@@ -94,7 +94,7 @@ fn only_where_power_may_fail_every_step_is_forced_to_the_disk() {
     for (durability, expected) in [(Durability::Process, 1), (Durability::Power, 2)] {
         let folder = tempfile::tempdir().unwrap();
         let sessions = SessionStore::open(&folder.path().join("sessions.db"), durability).unwrap();
-        let connection = sessions.0.connection.lock().unwrap();
+        let connection = sessions.0.connection.lock();
         let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get(0));
         assert_eq!(pragma("synchronous"), Ok(expected), "{durability:?}");
         assert_eq!(pragma("busy_timeout"), Ok(5000));
@@ -178,7 +178,7 @@ async fn a_word_finds_one_conversation_or_says_why_not() {
     for (index, (id, name)) in ids.into_iter().zip(names).enumerate() {
         let made = sessions.create(about(name)).await.unwrap();
         let time = i64::try_from(index).unwrap();
-        let connection = sessions.0.connection.lock().unwrap();
+        let connection = sessions.0.connection.lock();
         connection
             .execute(
                 "UPDATE sessions SET id = ?2, changed_at = ?3 WHERE id = ?1",

@@ -6,7 +6,7 @@
 use std::future::poll_fn;
 use std::net::IpAddr;
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,7 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{Connection, SendRequest, handshake};
 use hyper_util::rt::TokioIo;
+use parking_lot::{Mutex, MutexGuard};
 use reqwest::Url;
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
@@ -214,8 +215,8 @@ impl DirectClient {
         }
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, IdlePool> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    fn idle(&self) -> MutexGuard<'_, IdlePool> {
+        self.idle.lock()
     }
 }
 

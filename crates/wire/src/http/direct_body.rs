@@ -1,13 +1,14 @@
 //! The body of an answer that came the short way: reading it drives its connection.
 
 use std::pin::Pin;
-use std::sync::{Mutex, Weak};
+use std::sync::Weak;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
+use parking_lot::Mutex;
 use tower::ServiceExt as _;
 use tower_http::decompression::Decompression;
 
@@ -33,7 +34,7 @@ impl DirectBody {
     }
 
     fn drive(&mut self, context: &mut Context<'_>) {
-        let Ok(open) = self.open.get_mut() else { return };
+        let open = self.open.get_mut();
         if open.as_mut().is_some_and(|open| open.poll(context)) {
             // What it has brought is in the body.
             *open = None;
@@ -42,7 +43,7 @@ impl DirectBody {
 
     fn return_connection(&mut self, context: &mut Context<'_>) {
         self.drive(context);
-        let open = self.open.get_mut().ok().and_then(Option::take);
+        let open = self.open.get_mut().take();
         if let Some((open, direct)) =
             open.filter(DirectConnection::is_ready).zip(self.back.upgrade())
         {

@@ -1,8 +1,9 @@
 //! Who answers at an address: another certificate or machine may be another server.
 
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use super::reply::WireResponse;
 
@@ -34,7 +35,7 @@ impl ServerIdentity {
     }
 
     fn record(&self, address: Option<IpAddr>, certificate: Option<&[u8]>, now: Instant) -> bool {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         let same = |face: &IdentityFingerprint| {
             face.address == address && face.certificate.as_deref() == certificate
         };

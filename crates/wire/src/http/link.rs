@@ -1,9 +1,10 @@
 //! How messages leave over HTTP: one request each, with the answer in its response.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder};
 use tokio::sync::{Semaphore, mpsc};
@@ -205,8 +206,8 @@ impl HttpLink {
         }
     }
 
-    pub(super) fn session(&self) -> std::sync::MutexGuard<'_, HttpSession> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn session(&self) -> MutexGuard<'_, HttpSession> {
+        self.session.lock()
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a modern server is told about the caller of one call, where that is not about us.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use switchboard_wire::Era;
 
@@ -43,7 +43,7 @@ type MergeCache = VecDeque<((String, String), Option<String>)>;
 fn merge_cached(ours: String, theirs: String) -> Option<String> {
     static CACHE: Mutex<MergeCache> = Mutex::new(VecDeque::new());
     let asked = (ours, theirs);
-    let mut known = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = CACHE.lock();
     if let Some((_, answer)) = known.iter().find(|(before, _)| *before == asked) {
         return answer.clone();
     }
