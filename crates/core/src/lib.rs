@@ -5,6 +5,7 @@
 //! connects or stores.
 
 mod answer;
+mod call_timeline;
 mod caller;
 mod content;
 mod durability;
@@ -21,9 +22,9 @@ mod server_id;
 mod task;
 mod tasks;
 mod timeline;
-mod timelines;
 
 pub use answer::Answer;
+pub use call_timeline::{CallTimeline, OpenQuestion};
 pub use caller::{Caller, Face, Origin};
 pub use content::{InvalidOutput, Item, Reply};
 pub use durability::Durability;
@@ -43,4 +44,3 @@ pub use server_id::{ServerId, ServerIdError};
 pub use task::{TaskHandle, TaskPlace, TaskState, TaskStatus, TaskUpdate};
 pub use tasks::Tasks;
 pub use timeline::{Happened, ShownStep, Timeline, TimelineStep};
-pub use timelines::Timelines;

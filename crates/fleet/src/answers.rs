@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use serde::Deserialize;
 use switchboard_config::Config;
-use switchboard_core::{Published, Timelines};
+use switchboard_core::{CallTimeline, Published};
 use switchboard_wire::{Json, RpcError};
 
 /// An answer on its way: the text of a JSON result, or an error.
@@ -60,7 +60,7 @@ pub trait Answers: Send + Sync {
 
 /// Has a request answered, and notes for the call that it is for what was asked and answered.
 pub fn record_on_timeline<'a>(
-    timelines: &'a Timelines,
+    timeline: Option<&'a CallTimeline>,
     asking: ServerRequest<'a>,
     answering: AnswerFuture<'a>,
 ) -> AnswerFuture<'a> {
@@ -72,11 +72,11 @@ pub fn record_on_timeline<'a>(
     struct ElicitationAction {
         action: Option<String>,
     }
-    let Some(call) = asking.call else { return answering };
+    let Some(timeline) = timeline else { return answering };
     Box::pin(async move {
         let question = asking.params.and_then(|params| params.read::<ElicitationMessage>().ok());
         let message = question.and_then(|question| question.message);
-        let open = timelines.add_question(call, asking.method, message);
+        let open = timeline.add_question(asking.method, message);
         let answer = answering.await;
         if let Some(open) = open {
             // What was filled in is nobody's business but the server's.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use switchboard_builtin::InProcess;
 use switchboard_config::{AuthoritiesFile, Config};
-use switchboard_core::{Events, Published, ServerId, Tasks, Timelines};
+use switchboard_core::{Events, Published, ServerId, Tasks};
 use switchboard_oauth::Logins;
 use switchboard_wire::handshake::Introduction;
 use switchboard_wire::http::HttpClient;
@@ -15,7 +15,7 @@ use switchboard_wire::{Json, RequestError, WireLimits, http};
 use tokio::sync::mpsc;
 
 use crate::answers::Answers;
-use crate::call_answers::CallAnswers;
+use crate::call_directory::CallDirectory;
 use crate::era_cache::EraCache;
 use crate::messages::ServerMessageStore;
 use crate::subscriptions::Subscriptions;
@@ -25,7 +25,7 @@ pub struct ConnectContext {
     client: OnceLock<HttpClient>,
     pub(crate) config: Published<Config>,
     pub(crate) answers: Arc<dyn Answers>,
-    pub(crate) call_answers: Arc<CallAnswers>,
+    pub(crate) calls: Arc<dyn CallDirectory>,
     pub(crate) keeper: Option<Vec<String>>,
     pub(crate) variables: BTreeMap<String, String>,
     pub(crate) roots: Vec<PathBuf>,
@@ -37,7 +37,6 @@ pub struct ConnectContext {
     pub(crate) late_answers: mpsc::Sender<(u64, Json)>,
     pub(crate) tasks: Tasks,
     pub(crate) events: Events,
-    pub(crate) timelines: Timelines,
     pub(crate) logins: Logins,
     pub(crate) in_process: BTreeMap<ServerId, Arc<InProcess>>,
 }
@@ -90,8 +89,8 @@ pub struct ConnectParts {
     pub config: Published<Config>,
     /// Who answers what servers ask.
     pub answers: Arc<dyn Answers>,
-    /// Who answers instead, for the sake of single calls.
-    pub call_answers: Arc<CallAnswers>,
+    /// The calls in flight.
+    pub calls: Arc<dyn CallDirectory>,
     /// The program that stays between us and a server.
     pub keeper: Option<Vec<String>>,
     /// Our own environment.
@@ -108,8 +107,6 @@ pub struct ConnectParts {
     pub tasks: Tasks,
     /// Where events are told.
     pub events: Events,
-    /// Where it is noted what happens to calls.
-    pub timelines: Timelines,
     /// The logins of servers.
     pub logins: Logins,
     /// The servers that are part of the program around us.
@@ -122,7 +119,7 @@ impl From<ConnectParts> for ConnectContext {
             client: OnceLock::new(),
             config: parts.config,
             answers: parts.answers,
-            call_answers: parts.call_answers,
+            calls: parts.calls,
             keeper: parts.keeper,
             variables: parts.variables,
             roots: parts.roots,
@@ -134,7 +131,6 @@ impl From<ConnectParts> for ConnectContext {
             late_answers: parts.late_answers,
             tasks: parts.tasks,
             events: parts.events,
-            timelines: parts.timelines,
             logins: parts.logins,
             in_process: parts.in_process,
         }

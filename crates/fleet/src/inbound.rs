@@ -7,7 +7,7 @@ use switchboard_core::EventKind;
 use switchboard_wire::{Inbound, Json, Peer, RpcError};
 
 use crate::answers::{AnswerFuture, ServerRequest, record_on_timeline};
-use crate::call_answers::QuestionOwner;
+use crate::call_directory::{QuestionGuard, QuestionOwner};
 use crate::connection::ServerConnection;
 use crate::hold_deadlines::hold_deadlines;
 use crate::listing::ALL_KINDS;
@@ -50,26 +50,29 @@ impl ServerConnection {
                 let around = Arc::clone(&self.context);
                 let server = self.config.id.clone();
                 let under_way = belongs_to.map_or_else(|| peer.tags(), |call| vec![call]);
-                let whose = around.call_answers.owner(&under_way);
+                let owner = around.calls.question_owner(&under_way);
+                let guard = QuestionGuard::new(&owner, &around.calls);
                 let open = match asked.begin(&id) {
                     Ok(open) => open,
                     Err(busy) => return peer.refuse(id, busy),
                 };
                 self.context.tasks.spawn(async move {
+                    let _guard = guard;
                     let server = server.as_ref();
                     let params = params.as_ref();
                     // Before 2026-07-28 nothing says which call it belongs to: the only one there is.
                     let only = if let [only] = under_way.as_slice() { Some(*only) } else { None };
-                    let call = whose.call().or(only);
+                    let call = owner.call().or(only);
+                    let timeline = call.and_then(|call| around.calls.timeline(call));
                     let target = None;
                     let asking =
                         ServerRequest { server, target, call, key: None, method: &method, params };
-                    let answering = match &whose {
+                    let answering = match &owner {
                         QuestionOwner::Host => around.answers.answer(asking),
-                        QuestionOwner::Caller(theirs) => theirs.answers().answer(asking),
+                        QuestionOwner::Caller { answers, .. } => answers.answer(asking),
                         QuestionOwner::Ambiguous => refuse_ambiguous(asking),
                     };
-                    let answering = record_on_timeline(&around.timelines, asking, answering);
+                    let answering = record_on_timeline(timeline.as_ref(), asking, answering);
                     let answering = hold_deadlines(&peer, answering);
                     // Who takes a question back gets no answer.
                     let Some(answer) = open.unless_cancelled(answering).await else { return };
@@ -93,13 +96,14 @@ impl ServerConnection {
     pub(crate) fn observe_calls(&self, peer: &Peer) {
         let around = Arc::clone(&self.context);
         let server = self.config.id.clone();
-        peer.observe_notifications(move |call, method, params| match method {
-            "notifications/progress" => around.timelines.add_progress(call, params),
-            _ => {
-                let wanted = effective_log_level(&around.config.load(), &server);
-                if let Some(said) = messages::parse_message(params, wanted) {
-                    around.timelines.add_log_message(call, &said.level, &said.text);
-                }
+        peer.observe_notifications(move |call, method, params| {
+            let Some(timeline) = around.calls.timeline(call) else { return };
+            if method == "notifications/progress" {
+                return timeline.add_progress(params);
+            }
+            let wanted = effective_log_level(&around.config.load(), &server);
+            if let Some(said) = messages::parse_message(params, wanted) {
+                timeline.add_log_message(&said.level, &said.text);
             }
         });
     }

@@ -6,7 +6,7 @@
 mod answers;
 mod back_off;
 mod builtin;
-mod call_answers;
+mod call_directory;
 mod certificate_hint;
 mod change_listener;
 mod clean_environment;
@@ -41,7 +41,7 @@ mod supervisor;
 mod task_updates;
 
 pub use answers::{AnswerFuture, Answers, DeclineAll, ServerRequest, record_on_timeline};
-pub use call_answers::CallAnswers;
+pub use call_directory::{CallDirectory, QuestionOwner};
 pub use certificate_hint::untrusted_hint;
 pub use completion::{Completion, CompletionError, CompletionRequest, CompletionTarget, complete};
 #[cfg(unix)]

@@ -11,8 +11,8 @@ use switchboard_config::{Config, ConfigLayer, Environment, Places};
 use switchboard_core::{Events, Published, ServerId, Target, Tasks};
 use switchboard_document::ConfigError;
 use switchboard_fleet::{
-    Answers, CallAnswers, ConnectContext, ConnectParts, ServerMessageStore, Subscriptions,
-    Supervisor, SupervisorCommand,
+    Answers, ConnectContext, ConnectParts, ServerMessageStore, Subscriptions, Supervisor,
+    SupervisorCommand,
 };
 use switchboard_oauth::Logins;
 use switchboard_rules::Pattern;
@@ -27,12 +27,11 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::call::guard::{Guard, QuarantineListeners};
+use crate::call::in_flight::{InFlight, Registration, WhichCall};
 use crate::config_watch::ConfigSource;
 use crate::hooks::{HookContext, HookSet, notify_pending_reviews};
 use crate::options::{Options, Recording, StartError};
-use crate::review::{
-    Asker, CallLookup, DEFAULT_REVIEW_LIMIT, Registration, ReviewQueue, Reviewer, WhichCall,
-};
+use crate::review::{Asker, DEFAULT_REVIEW_LIMIT, ReviewQueue, Reviewer};
 
 /// The engine. Clones are handles on the same one.
 #[derive(Clone)]
@@ -48,7 +47,7 @@ struct HostInner {
     ledger: Ledger,
     reviewer: Arc<dyn Reviewer>,
     answers: Arc<dyn Answers>,
-    call_answers: Arc<CallAnswers>,
+    in_flight: InFlight,
     waiting: ReviewQueue,
     commands: mpsc::Sender<SupervisorCommand>,
     events: Events,
@@ -78,9 +77,9 @@ impl Host {
         let ledger = open_ledger(options.record, &config, &state)?;
         let tasks = Tasks::default();
         let events = Events::default();
-        let call_answers = Arc::new(CallAnswers::default());
+        let in_flight = InFlight::default();
         let waiting = options.waiting.unwrap_or_else(|| review_queue(options.record, &state));
-        waiting.attach(events.clone(), Arc::new(ledger.clone()) as Arc<dyn CallLookup>);
+        waiting.attach(events.clone(), in_flight.clone());
         let ((commands, received), (late, late_answers)) = (mpsc::channel(16), mpsc::channel(64));
         let visitor = options.visitor;
         let settings = &config.settings;
@@ -91,7 +90,7 @@ impl Host {
             logins: logins.clone(),
             in_process: options.in_process,
             answers: Arc::clone(&answers),
-            call_answers: Arc::clone(&call_answers),
+            calls: Arc::new(in_flight.clone()),
             keeper: options.keeper.clone(),
             variables: environment.variables.clone(),
             config: config.clone(),
@@ -101,7 +100,6 @@ impl Host {
             late_answers: late,
             tasks: tasks.clone(),
             events: events.clone(),
-            timelines: ledger.timelines().clone(),
         };
         let around = ConnectContext::from(parts);
         let messages = around.messages().clone();
@@ -134,7 +132,7 @@ impl Host {
             ledger,
             reviewer,
             answers,
-            call_answers,
+            in_flight,
             waiting,
             commands,
             events,
@@ -225,7 +223,7 @@ impl Host {
     /// From here on `asker` is asked what belongs to that call, and the face what does not, until
     /// the registration is dropped or the call has ended.
     pub fn answer_for(&self, call: impl Into<WhichCall>, asker: Arc<dyn Asker>) -> Registration {
-        self.inner.waiting.askers().register(call.into(), asker)
+        self.inner.in_flight.register(call.into(), asker)
     }
 
     /// The folders of this host: those of the settings or of this run, or else the current one.
@@ -324,8 +322,8 @@ impl Host {
         &self.inner.answers
     }
 
-    pub(crate) fn call_answers(&self) -> &Arc<CallAnswers> {
-        &self.inner.call_answers
+    pub(crate) fn in_flight(&self) -> &InFlight {
+        &self.inner.in_flight
     }
 
     pub(crate) fn start_timeout(&self) -> Duration {

@@ -92,6 +92,7 @@ mod subscriptions;
 mod typed;
 
 pub use call::execute::TaskMode;
+pub use call::in_flight::{Registration, WhichCall};
 pub use call::pipeline::{CallOptions, SessionScope, no_arguments};
 pub use call::task_calls::TaskError;
 pub use first_use::new_definition::NewDefinition;
@@ -106,8 +107,8 @@ pub use past::past_call;
 pub use review::{
     Ask, AskKind, Asker, BadAsk, Choice, DEFAULT_REVIEW_LIMIT, FaceAnswers, Field, FieldKind,
     FieldProblem, Form, NobodyThere, NobodyToAsk, NumberKind, QuestionUpdate, QueueWatch,
-    Registration, ReplyFuture, ReviewFuture, ReviewQueue, Reviewer, SamplingAsk, TextFormat,
-    Unanswered, UrlAsk, WhichCall, ask_matter, restore_ask, review_matter,
+    ReplyFuture, ReviewFuture, ReviewQueue, Reviewer, SamplingAsk, TextFormat, Unanswered, UrlAsk,
+    ask_matter, restore_ask, review_matter,
 };
 pub use typed::CallError;
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use jiff::Timestamp;
 use parking_lot::Mutex;
-use switchboard_core::{Durability, Timelines};
+use switchboard_core::Durability;
 use tokio::sync::oneshot;
 
 use crate::bodies::{BodyStore, StoredBody};
@@ -113,7 +113,6 @@ impl Ledger {
                 Durability::Process => Some(Journal::for_database(path, owner.name())),
                 Durability::Power => None,
             },
-            timelines: Timelines::default(),
         });
         let bodies = BodyStore::new(startup::body_folder(path), owner.name());
         let reader = LedgerReader::for_process(path, owner.name());
@@ -146,16 +145,6 @@ impl Ledger {
         match &*self.0 {
             LedgerMode::On(live) => Some(&live.opened),
             LedgerMode::Off(_) => None,
-        }
-    }
-
-    /// What happens to calls that are under way, for whoever sees it happen.
-    #[must_use]
-    pub fn timelines(&self) -> &Timelines {
-        static OFF: Timelines = Timelines::off();
-        match &*self.0 {
-            LedgerMode::On(live) => &live.shared.timelines,
-            LedgerMode::Off(_) => &OFF,
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use jiff::Timestamp;
 use parking_lot::Mutex;
-use switchboard_core::{Outcome, Timeline};
+use switchboard_core::{CallTimeline, Outcome, Timeline};
 use switchboard_text::redact;
 use tokio::sync::oneshot;
 
@@ -39,6 +39,7 @@ pub struct OpenCall {
     /// The call itself, until the journal has it.
     opening: Mutex<Option<Arc<CallOpening>>>,
     details: Mutex<DecisionDetails>,
+    timeline: CallTimeline,
     may_be_sent: AtomicBool,
     /// Whether the server goes on with it, and the ledger knows.
     is_task: AtomicBool,
@@ -54,6 +55,7 @@ impl OpenCall {
         let mut call = Self::without_ledger(id, created_at);
         call.link = Some(link);
         call.opening = Mutex::new(Some(opening));
+        call.timeline = CallTimeline::default();
         call
     }
 
@@ -66,6 +68,7 @@ impl OpenCall {
             link: None,
             opening: Mutex::new(None),
             details: Mutex::default(),
+            timeline: CallTimeline::off(),
             may_be_sent: AtomicBool::new(false),
             is_task: AtomicBool::new(false),
         }
@@ -81,9 +84,11 @@ impl OpenCall {
             verdict: summary.verdict.as_ref().map(|(word, by)| (*word, by.as_str().into())),
             timeline: None,
         };
-        if let (Some(link), Some(timeline)) = (&link, &full.timeline) {
-            link.shared.timelines.restore(summary.id.get().cast_unsigned(), timeline);
-        }
+        let timeline = match (&link, &full.timeline) {
+            (None, _) => CallTimeline::off(),
+            (Some(_), None) => CallTimeline::default(),
+            (Some(_), Some(steps)) => steps.clone().into(),
+        };
         Self {
             id: summary.id,
             created_at: summary.created_at,
@@ -91,6 +96,7 @@ impl OpenCall {
             link,
             opening: Mutex::new(None),
             details: Mutex::new(details),
+            timeline,
             may_be_sent: AtomicBool::new(true),
             is_task: AtomicBool::new(true),
         }
@@ -100,6 +106,12 @@ impl OpenCall {
     #[must_use]
     pub const fn id(&self) -> CallId {
         self.id
+    }
+
+    /// The steps of the call, to be added to.
+    #[must_use]
+    pub const fn timeline(&self) -> &CallTimeline {
+        &self.timeline
     }
 
     /// When it was opened.
@@ -154,7 +166,7 @@ impl OpenCall {
                 .transpose();
             let sent = sent.map_err(|error| LedgerError::from_io(&error))?;
             let row = IntentRow { at: Timestamp::now().as_microsecond(), intent, sent };
-            self.attach_timeline(link.shared.timelines.snapshot(self.number()));
+            self.attach_timeline(self.timeline.snapshot());
             self.persist(link, CallUpdate::Intent(self.details(), row)).await?;
         }
         self.may_be_sent.store(true, Ordering::Release);
@@ -173,7 +185,7 @@ impl OpenCall {
             let at = Timestamp::now().as_microsecond();
             let status = note.state.status.as_str();
             let message = note.state.message.as_deref();
-            link.shared.timelines.add_task(self.number(), status, message);
+            self.timeline.add_task(status, message);
             self.send_change(link, CallUpdate::Task(at, Box::new(note)), Some(waiter));
             wait_for_commit(written).await?;
         }
@@ -203,7 +215,7 @@ impl OpenCall {
     pub async fn close(mut self, outcome: Outcome) -> Record {
         let mut record = self.record(outcome);
         let Some(link) = self.link.take() else { return record };
-        self.attach_timeline(link.shared.timelines.take(self.number()));
+        self.attach_timeline(self.timeline.take());
         let mut row = self.close_row(record.outcome.clone(), record.duration);
         let result = row.outcome.result.take();
         let written = match result.filter(|text| text.len() > link.result_limit) {
@@ -292,10 +304,6 @@ impl OpenCall {
         }
     }
 
-    const fn number(&self) -> u64 {
-        self.id.get().cast_unsigned()
-    }
-
     /// Has what happened written down with what is written next.
     fn attach_timeline(&self, timeline: Option<Box<Timeline>>) {
         if timeline.is_some() {
@@ -305,7 +313,7 @@ impl OpenCall {
 
     /// Writes down what happened to a call that stays open.
     fn keep_timeline(&self, link: &LedgerLink) {
-        if let Some(timeline) = link.shared.timelines.take(self.number()) {
+        if let Some(timeline) = self.timeline.take() {
             self.send_change(link, CallUpdate::Timeline(timeline), None);
         }
     }
@@ -327,7 +335,7 @@ impl Drop for OpenCall {
             self.keep_timeline(&link);
             return;
         }
-        self.attach_timeline(link.shared.timelines.take(self.number()));
+        self.attach_timeline(self.timeline.take());
         let outcome = if self.may_be_sent.load(Ordering::Acquire) {
             Outcome::unknown("caller_gone", "nobody waited for the answer; the call may have run")
         } else {

@@ -24,8 +24,8 @@ async fn begin_call(ledger: &Ledger) -> OpenCall {
     call
 }
 
-fn say(ledger: &Ledger, call: CallId, text: &str) {
-    ledger.timelines().add_log_message(call.get().cast_unsigned(), "info", text);
+fn say(call: &OpenCall, text: &str) {
+    call.timeline().add_log_message("info", text);
 }
 
 fn ok() -> Outcome {
@@ -62,13 +62,12 @@ async fn what_happened_is_kept_with_the_intent_and_with_the_outcome() {
         let quiet = begin_call(&ledger).await;
         let id = call.id();
         let quiet_id = quiet.id();
-        say(&ledger, id, "before");
+        say(&call, "before");
         call.record_intent(first_attempt()).await.unwrap();
         quiet.record_intent(first_attempt()).await.unwrap();
         assert_eq!(said_texts(&ledger.show(id).await.unwrap().unwrap()), ["before"]);
-        say(&ledger, id, "after");
+        say(&call, "after");
         assert!(call.close(ok()).await.recorded && quiet.close(ok()).await.recorded);
-        assert_eq!(ledger.timelines().snapshot(id.get().cast_unsigned()), None);
         ledger.stop().await;
         assert_eq!(said_texts(&full(&path, id).await), ["before", "after"]);
         assert_eq!(full(&path, quiet_id).await.timeline, None);
@@ -83,7 +82,7 @@ async fn what_happened_to_a_call_whose_caller_went_away_is_kept() {
     let ledger = open(&path);
     let call = begin_call(&ledger).await;
     let id = call.id();
-    say(&ledger, id, "said");
+    say(&call, "said");
     drop(call);
     ledger.stop().await;
     assert_eq!(said_texts(&full(&path, id).await), ["said"]);
@@ -104,7 +103,7 @@ async fn a_seal_covers_what_happened() {
             let call = begin_call(&ledger).await;
             call.record_intent(first_attempt()).await.unwrap();
             if has_steps {
-                say(&ledger, call.id(), "said");
+                say(&call, "said");
             }
             let _recorded = call.close(ok()).await;
         }
@@ -123,7 +122,7 @@ async fn what_happened_is_gone_with_its_call() {
     let path = folder.path().join("calls.db");
     let ledger = open(&path);
     let call = begin_call(&ledger).await;
-    say(&ledger, call.id(), "said");
+    say(&call, "said");
     let _recorded = call.close(ok()).await;
     ledger.stop().await;
     assert_eq!(count(&path, "SELECT count(*) FROM timelines"), 1);

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use crate::same_file::SameFile;
 use rusqlite::{Connection, ffi};
-use switchboard_core::Timelines;
 use switchboard_files::ProcessLock;
 
 use crate::checkpoint;
@@ -54,8 +53,6 @@ pub(crate) struct WriterShared {
     pub(crate) ids: IdAllocator,
     /// None where every promise has to survive a loss of power: then calls wait for the database.
     pub(crate) journal: Option<Journal>,
-    /// What happens to calls that are under way.
-    pub(crate) timelines: Timelines,
 }
 
 #[derive(Debug, Clone)]

@@ -16,9 +16,10 @@ use switchboard_rules::RuleEffect;
 use switchboard_store::{LedgerError, VerdictWord};
 use switchboard_wire::Json;
 
+use crate::call::in_flight::CallDetails;
 use crate::call::pipeline::{CallPipeline, SessionScope, with_hint};
 use crate::host::Host;
-use crate::review::{CallDetails, Unanswered, ask_question};
+use crate::review::{Unanswered, ask_question};
 
 /// So often a person may put arguments in place before the call is given up.
 const MAX_EDITS: usize = 10;
@@ -185,8 +186,8 @@ impl CallPipeline<'_> {
         let Caller { face, origin, name, reference } = self.caller;
         let seen = CallDetails {
             target: None,
-            reference: reference.clone(),
-            caller: Some(format!("{face}, {origin}:{name}")),
+            reference: reference.as_deref().map(Into::into),
+            caller: Some(format!("{face}, {origin}:{name}").into()),
         };
         let number = self.state.open.id().get().cast_unsigned();
         let own = self.options.reviewer.as_ref();

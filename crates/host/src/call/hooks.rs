@@ -200,8 +200,7 @@ impl CallPipeline<'_> {
     /// Notes what is decided by now: where there are hooks, that is not always the end of it.
     pub(crate) fn note_decision(&self) {
         if let Some((verdict, by)) = self.state.open.verdict() {
-            let number = self.state.open.id().get().cast_unsigned();
-            self.host.ledger().timelines().add_decision(number, verdict.as_str(), &by);
+            self.state.open.timeline().add_decision(verdict.as_str(), &by);
         }
     }
 
@@ -322,8 +321,7 @@ impl Host {
             problem: problem.map(str::to_owned),
             message,
         };
-        let number = open.id().get().cast_unsigned();
-        self.ledger().timelines().add(number, TimelineStep::ended_now(took, what));
+        open.timeline().add(TimelineStep::ended_now(took, what));
         self.events().emit(|| EventKind::HookRan {
             call: open.id().to_string(),
             hook: hook.name.clone(),

@@ -7,6 +7,7 @@ pub(crate) mod decide;
 pub(crate) mod execute;
 pub(crate) mod guard;
 pub(crate) mod hooks;
+pub(crate) mod in_flight;
 pub(crate) mod pipeline;
 pub(crate) mod quarantine;
 pub(crate) mod session_answers;

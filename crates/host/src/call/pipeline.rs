@@ -16,7 +16,7 @@ use switchboard_core::{
 };
 use switchboard_fleet::Answers;
 use switchboard_policy::PermittedCall;
-use switchboard_store::{CallId, Intent, NewCall, OpenCall, Record};
+use switchboard_store::{Intent, NewCall, OpenCall, Record};
 use switchboard_text::redact;
 use switchboard_wire::Json;
 use tokio::sync::{mpsc, watch};
@@ -25,10 +25,11 @@ use tokio_util::sync::CancellationToken;
 use crate::call::execute;
 use crate::call::execute::{AttemptObserver, ExecContext, TaskMode, TaskObserver};
 use crate::call::hooks::AfterHooks;
+use crate::call::in_flight::{CallDetails, InFlightGuard, OwnAnswers};
 use crate::call::task_calls::RunningTask;
 use crate::hooks::HookSet;
 use crate::host::Host;
-use crate::review::{Asker, Reviewer, WhichCall};
+use crate::review::{Asker, Reviewer};
 
 /// What a caller can do while a call runs.
 #[derive(Clone, Default)]
@@ -84,7 +85,9 @@ impl Host {
         caller: &Caller,
         options: &CallOptions,
     ) -> Record {
-        let open = match self.ledger().open_call(new_call(&proposed, caller)).await {
+        let new = new_call(&proposed, caller);
+        let details = CallDetails::from(&new);
+        let open = match self.ledger().open_call(new).await {
             Ok(open) => open,
             Err(error) => return Record::for_refused(&error),
         };
@@ -92,10 +95,7 @@ impl Host {
         if let Some(opened) = &options.opened {
             opened.send_replace(Some(number));
         }
-        let _answers = options.answers.clone().map(|own| self.call_answers().enter(number, own));
-        let asker = options.asker.clone();
-        let _asker = asker.map(|asker| self.answer_for(WhichCall::Number(number), asker));
-        let _binding = self.reviews().askers().begin(number, caller.reference.as_deref());
+        let _in_flight = self.enter_call(&open, details, options);
         let target = proposed.target.clone();
         let state = CallState::new(open);
         let pipeline = CallPipeline { host: self, lease, caller, state: &state, options };
@@ -127,9 +127,21 @@ impl Host {
         record
     }
 
+    /// Makes a call known to connections and reviews, until the guard is dropped.
+    pub(crate) fn enter_call(
+        &self,
+        open: &OpenCall,
+        details: CallDetails,
+        options: &CallOptions,
+    ) -> InFlightGuard {
+        let own = OwnAnswers { answers: options.answers.clone(), asker: options.asker.clone() };
+        let number = open.id().get().cast_unsigned();
+        self.in_flight().enter(number, details, open.timeline().clone(), own)
+    }
+
     pub(crate) fn exec_context<'a>(
         &'a self,
-        id: CallId,
+        open: &'a OpenCall,
         attention: &'a CallOptions,
     ) -> ExecContext<'a> {
         ExecContext {
@@ -139,11 +151,11 @@ impl Host {
             log_level: attention.log_level.as_deref(),
             further_meta: attention.further_meta.as_deref(),
             progress: attention.progress.clone(),
-            tag: id.get().cast_unsigned(),
+            tag: open.id().get().cast_unsigned(),
             start_limit: self.start_timeout(),
             result_limit_bytes: self.config().load().settings.result_limit_bytes,
             events: self.events(),
-            timelines: self.ledger().timelines(),
+            timeline: open.timeline(),
             task_mode: attention.task_mode,
         }
     }
@@ -283,7 +295,7 @@ impl CallPipeline<'_> {
         let call = permitted.call();
         let state = self.state;
         self.host.emit_started(call, &state.open);
-        let context = self.host.exec_context(state.open.id(), self.options);
+        let context = self.host.exec_context(&state.open, self.options);
         let task_updates = self.options.task_updates.as_ref();
         let intent =
             IntentRecorder { state, target: call.target(), fallback, edited, task_updates };

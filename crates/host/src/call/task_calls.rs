@@ -10,6 +10,7 @@ use switchboard_wire::Json;
 
 use crate::call::execute;
 use crate::call::execute::{LaterTask, TaskObserver};
+use crate::call::in_flight::CallDetails;
 use crate::call::pipeline::CallOptions;
 use crate::host::Host;
 
@@ -98,11 +99,12 @@ impl Host {
         }
         let later = later(&full, &stored);
         let open = self.ledger().resume_call(&full);
+        let _in_flight = self.enter_call(&open, CallDetails::from(&full), attention);
         let outcome = {
             let StoredTask { place, target, task, .. } = stored.clone();
             let record =
                 ResumedTaskCall { open: &open, running: RunningTask { target, place, task } };
-            let reach = self.exec_context(call, attention);
+            let reach = self.exec_context(&open, attention);
             let finishing = execute::finish_task(&later, &reach, &record);
             match attention.cancel.run_until_cancelled(finishing).await {
                 Some(outcome) => self.check_result(&full, &later, outcome),

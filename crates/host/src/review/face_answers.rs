@@ -25,7 +25,7 @@ use crate::review::ask::{Ask, AskKind, Asker};
 use crate::review::bad_ask::BadAsk;
 use crate::review::first_answer::ask_person;
 use crate::review::form::Form;
-use crate::review::review_queue::{CallDetails, ReviewQueue};
+use crate::review::review_queue::ReviewQueue;
 use crate::review::sampling::{SamplingService, rejection};
 use crate::review::secrets::{find_secret_in_field, find_secret_in_message};
 use crate::review::url_ask::UrlAsk;
@@ -194,11 +194,8 @@ impl FaceAnswers {
 
     /// Whoever registered for the call, or the face.
     fn asker_for_call(&self, call: Option<u64>) -> Arc<dyn Asker> {
-        let registered = self
-            .queue
-            .as_ref()
-            .zip(call)
-            .and_then(|(waiting, call)| waiting.askers().asker_for(call));
+        let registered =
+            self.queue.as_ref().zip(call).and_then(|(waiting, call)| waiting.asker(call));
         registered.unwrap_or_else(|| Arc::clone(&self.asker))
     }
 
@@ -216,21 +213,20 @@ impl FaceAnswers {
         ask: &mut Ask,
         call: Option<u64>,
     ) -> AskReply {
-        let seen = match call {
-            Some(call) => waiting.look_up(call).await,
-            None => CallDetails::default(),
-        };
-        ask.tool = ask.tool.take().or(seen.target);
-        ask.reference = seen.reference;
+        let seen = call.map(|call| waiting.call_details(call)).unwrap_or_default();
+        let owned = |text: Option<Arc<str>>| text.as_deref().map(str::to_owned);
+        ask.tool = ask.tool.take().or(owned(seen.target));
+        ask.reference = owned(seen.reference);
+        let caller = owned(seen.caller);
         let ask = &*ask;
-        if let Some(asker) = call.and_then(|call| waiting.askers().asker_for(call)) {
-            return ask_person(waiting, asker.as_ref(), ask, seen.caller, asker.ask(ask)).await;
+        if let Some(asker) = call.and_then(|call| waiting.asker(call)) {
+            return ask_person(waiting, asker.as_ref(), ask, caller, asker.ask(ask)).await;
         }
         let in_turn = async {
             let Ok(_turn) = self.ask_lock.acquire().await else { return AskReply::Cancel };
             self.asker.ask(ask).await
         };
-        ask_person(waiting, self.asker.as_ref(), ask, seen.caller, in_turn).await
+        ask_person(waiting, self.asker.as_ref(), ask, caller, in_turn).await
     }
 
     /// What people and models answer for this server.

@@ -12,10 +12,11 @@ use switchboard_store::{
 };
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use crate::call::in_flight::CallDetails;
 use crate::review::ask::{Ask, Asker};
 use crate::review::matter::{ask_matter, review_matter};
 use crate::review::pending_entry::{PendingEntry, deadline};
-use crate::review::review_queue::{CallDetails, ReviewQueue};
+use crate::review::review_queue::ReviewQueue;
 use crate::review::reviewer::{Reviewer, Unanswered};
 
 /// What a face hears about a question while it waits.
@@ -59,8 +60,8 @@ pub(crate) async fn ask_question(
     let asked = || QueuedQuestion {
         matter: review_matter(question),
         call: Some(number.to_string()),
-        reference: details.reference,
-        caller: details.caller,
+        reference: details.reference.as_deref().map(str::to_owned),
+        caller: details.caller.as_deref().map(str::to_owned),
     };
     let ending = |answer: &Result<Answer, Unanswered>| match answer {
         Ok(answer) => answered_state(&UserDecision::from(answer)),

@@ -5,7 +5,6 @@
 
 mod ask;
 mod bad_ask;
-mod call_askers;
 mod check;
 mod face_answers;
 mod first_answer;
@@ -14,7 +13,6 @@ mod form_schema;
 mod form_values;
 mod matter;
 mod pending_entry;
-mod recorded_calls;
 mod review_queue;
 mod reviewer;
 mod sampling;
@@ -26,14 +24,12 @@ mod url_ask;
 
 pub use ask::{Ask, AskKind, Asker, NobodyToAsk, ReplyFuture};
 pub use bad_ask::BadAsk;
-pub use call_askers::{Registration, WhichCall};
 pub use face_answers::FaceAnswers;
 pub use first_answer::QuestionUpdate;
 pub(crate) use first_answer::{ask_consent, ask_question};
 pub use form::{Choice, Field, FieldKind, Form, NumberKind, TextFormat};
 pub use form_values::FieldProblem;
 pub use matter::{ask_matter, restore_ask, review_matter};
-pub(crate) use review_queue::{CallDetails, CallLookup};
 pub use review_queue::{DEFAULT_REVIEW_LIMIT, QueueWatch, ReviewQueue};
 pub use reviewer::{NobodyThere, ReviewFuture, Reviewer, Unanswered};
 pub use sampling::SamplingAsk;

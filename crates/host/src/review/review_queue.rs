@@ -1,6 +1,5 @@
 //! Everything that waits for a person, in one queue: listed, watched and answered from any face.
 
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -12,7 +11,8 @@ use switchboard_store::{
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-use crate::review::call_askers::CallAskers;
+use crate::call::in_flight::{CallDetails, InFlight};
+use crate::review::ask::Asker;
 use crate::review::check::check_decision;
 use crate::review::pending_entry::PendingEntry;
 
@@ -21,6 +21,12 @@ pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(150);
 
 /// How long a person may take, unless the settings say otherwise.
 pub const DEFAULT_REVIEW_LIMIT: Duration = Duration::from_secs(5 * 60);
+
+/// The host whose calls wait in a queue.
+struct QueueHost {
+    events: Events,
+    calls: InFlight,
+}
 
 /// Everything that waits for a person. Clones are handles on the same queue.
 #[derive(Clone)]
@@ -34,28 +40,7 @@ pub(super) struct QueueShared {
     pub changed: Notify,
     /// Whether this process is about to end.
     pub(super) is_ending: AtomicBool,
-    askers: CallAskers,
-    host: OnceLock<(Events, Arc<dyn CallLookup>)>,
-}
-
-/// What is known about a call that is under way.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CallDetails {
-    /// The tool, resource or prompt.
-    pub target: Option<String>,
-    /// The caller's own name for the call.
-    pub reference: Option<String>,
-    /// Who wants it.
-    pub caller: Option<String>,
-}
-
-/// A look-up on its way.
-pub(crate) type CallLookupFuture<'a> = Pin<Box<dyn Future<Output = CallDetails> + Send + 'a>>;
-
-/// Finds out more about a call by its number.
-pub(crate) trait CallLookup: Send + Sync {
-    /// What is known about that call.
-    fn look_up(&self, call: u64) -> CallLookupFuture<'_>;
+    host: OnceLock<QueueHost>,
 }
 
 impl ReviewQueue {
@@ -67,7 +52,6 @@ impl ReviewQueue {
             own_count: AtomicUsize::new(0),
             changed: Notify::new(),
             is_ending: AtomicBool::new(false),
-            askers: CallAskers::default(),
             host: OnceLock::new(),
         };
         Self(Arc::new(shared), limit)
@@ -145,21 +129,20 @@ impl ReviewQueue {
         Self(Arc::clone(&self.0), limit.unwrap_or(self.1))
     }
 
-    /// Tells `events` what begins and ends to wait, and asks `calls` about calls.
-    pub(crate) fn attach(&self, events: Events, calls: Arc<dyn CallLookup>) {
+    /// Emits events for what begins and ends to wait, and finds calls in the table of the host.
+    pub(crate) fn attach(&self, events: Events, calls: InFlight) {
         // Only the first host counts: its calls are the ones that wait in this queue.
-        _ = self.0.host.set((events, calls));
+        _ = self.0.host.set(QueueHost { events, calls });
     }
 
-    pub(crate) fn askers(&self) -> &CallAskers {
-        &self.0.askers
+    /// Returns the asker that is registered for a call.
+    pub(crate) fn asker(&self, call: u64) -> Option<Arc<dyn Asker>> {
+        self.0.host.get()?.calls.asker(call)
     }
 
-    pub(crate) async fn look_up(&self, call: u64) -> CallDetails {
-        match self.0.host.get() {
-            Some((_, calls)) => calls.look_up(call).await,
-            None => CallDetails::default(),
-        }
+    /// Returns how a call is shown to the person who is asked.
+    pub(crate) fn call_details(&self, call: u64) -> CallDetails {
+        self.0.host.get().map(|host| host.calls.details(call)).unwrap_or_default()
     }
 
     /// Adds an entry; it is withdrawn when it is dropped before it has ended.
@@ -184,8 +167,8 @@ impl ReviewQueue {
     }
 
     pub(crate) fn emit(&self, what: impl FnOnce() -> EventKind) {
-        if let Some((events, _)) = self.0.host.get() {
-            events.emit(what);
+        if let Some(host) = self.0.host.get() {
+            host.events.emit(what);
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use switchboard_catalog::{Fleet, ResolvedCall};
 use switchboard_core::{
-    Events, Outcome, Published, TargetKind, TaskHandle, TaskPlace, TaskState, Timelines,
+    CallTimeline, Events, Outcome, Published, TargetKind, TaskHandle, TaskPlace, TaskState,
 };
 use switchboard_fleet::{AnswerFuture, Answers, ServerRequest, record_on_timeline};
 use switchboard_policy::PermittedCall;
@@ -57,7 +57,7 @@ pub(crate) struct ExecContext<'a> {
     /// What happens, for what a server tells of a task by itself.
     pub events: &'a Events,
     /// Where it is noted what the server asks.
-    pub timelines: &'a Timelines,
+    pub timeline: &'a CallTimeline,
     /// What the caller wants of tasks.
     pub task_mode: TaskMode,
 }
@@ -65,7 +65,7 @@ pub(crate) struct ExecContext<'a> {
 impl ExecContext<'_> {
     /// Has a question of the server answered.
     pub(super) fn answer<'a>(&'a self, asking: ServerRequest<'a>) -> AnswerFuture<'a> {
-        record_on_timeline(self.timelines, asking, self.answers.answer(asking))
+        record_on_timeline(Some(self.timeline), asking, self.answers.answer(asking))
     }
 }
 
