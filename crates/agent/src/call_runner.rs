@@ -164,11 +164,11 @@ impl CallRunner {
             progress: Some(progress),
             ..CallOptions::default()
         };
-        let waiting =
-            self.with_progress(async |progress| host.finish_task(id, &attention(progress)).await);
+        let waiting = self
+            .with_progress(async |progress| host.tasks().finish(id, &attention(progress)).await);
         let mut record = waiting.await;
         if self.stop.is_cancelled() && record.as_ref().is_ok_and(|it| it.outcome.is_running()) {
-            record = host.cancel_task(id).await;
+            record = host.tasks().cancel(id).await;
         }
         match record {
             Ok(record) => self.end_from_record(&record, wanted).await,

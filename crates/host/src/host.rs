@@ -1,36 +1,33 @@
 //! The handle on everything: start, lease, call, watch, stop. Wiring, no logic.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
-use switchboard_catalog::{Fleet, ResolvedCall};
-use switchboard_config::{Config, ConfigLayer, Environment, Places};
-use switchboard_core::{Events, Published, ServerId, Target, Tasks};
-use switchboard_document::ConfigError;
+use switchboard_catalog::Fleet;
+use switchboard_config::{Config, Environment, Places};
+use switchboard_core::{Events, Published, ServerId, Tasks};
 use switchboard_fleet::{
     Answers, ConnectContext, ConnectParts, ServerMessageStore, Subscriptions, Supervisor,
     SupervisorCommand,
 };
 use switchboard_oauth::Logins;
+use switchboard_policy::ActiveRules;
 use switchboard_rules::Pattern;
-use switchboard_store::{CallId, Ledger, LedgerError, QueueFile};
-use switchboard_trust::{
-    AlwaysAnswers, Approvals, ApprovedDefinition, PinGate, PinGateOptions, PinnedAnnotations,
-    pin_digest,
-};
+use switchboard_store::{Audit, CallId, Ledger, LedgerError, QueueFile};
+use switchboard_trust::{AlwaysAllowed, PinGate, PinGateOptions, PinnedAnnotations};
 use switchboard_wire::Json;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::call::guard::{Guard, QuarantineListeners};
 use crate::call::in_flight::{InFlight, Registration, WhichCall};
+use crate::call::session_answers::SessionAnswers;
 use crate::config_watch::ConfigSource;
-use crate::hooks::{HookContext, HookSet, notify_pending_reviews};
-use crate::options::{Options, Recording, StartError};
+use crate::first_use::queue::FirstUseAsker;
+use crate::hooks::{HookContext, HookSet, LiveHooks, notify_pending_reviews};
+use crate::leases::Leases;
+use crate::options::{FirstUseAsks, Options, Recording, StartError};
 use crate::review::{Asker, DEFAULT_REVIEW_LIMIT, ReviewQueue, Reviewer};
 
 /// The engine. Clones are handles on the same one.
@@ -57,8 +54,13 @@ struct HostInner {
     places: Places,
     environment: Environment,
     allow: Vec<Pattern>,
-    always: Mutex<BTreeMap<Target, Arc<str>>>,
-    guard: Guard,
+    always_allowed: AlwaysAllowed,
+    session_answers: SessionAnswers,
+    rules: ActiveRules,
+    hooks: LiveHooks,
+    pins: PinGate,
+    leases: Leases,
+    audit: Audit,
 }
 
 impl Host {
@@ -115,15 +117,23 @@ impl Host {
             tasks: &tasks,
             events: &events,
         };
-        let watching = QuarantineListeners {
-            waiting: &waiting,
-            record: options.record,
-            first_use: options.first_use,
+        let hooks = LiveHooks::start(&places, around);
+        let audit = match options.record {
+            Recording::Off => Audit::off(),
+            Recording::On => Audit::in_state_folder(&state),
         };
-        let pin_options = PinGateOptions { state, lock, presence };
-        let pinning = PinGate::start(fleet, &config, pin_options, &tasks, &events);
-        let fleet = pinning.visible().clone();
-        let guard = Guard::start(&places, around, pinning, &watching);
+        let pin_options = PinGateOptions { state: state.clone(), lock, presence };
+        let pins = PinGate::start(fleet, &config, pin_options, &tasks, &events);
+        let leases = Leases::new(&config, &events);
+        leases.spawn_audit(&pins, audit.clone(), &tasks);
+        if options.first_use == FirstUseAsks::InQueue {
+            let audit = audit.clone();
+            let asker =
+                FirstUseAsker { config: config.clone(), waiting: waiting.clone(), audit, state };
+            asker.follow(pins.quarantine(), &tasks);
+        }
+        let fleet = pins.visible().clone();
+        let always_allowed = AlwaysAllowed::new(places.clone(), environment.clone());
         let inner = HostInner {
             config,
             fleet,
@@ -142,8 +152,13 @@ impl Host {
             places,
             environment,
             allow: options.allow,
-            always: Mutex::default(),
-            guard,
+            always_allowed,
+            session_answers: SessionAnswers::default(),
+            rules: ActiveRules::default(),
+            hooks,
+            pins,
+            leases,
+            audit,
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -249,28 +264,44 @@ impl Host {
         self.inner.ledger.stop().await;
     }
 
-    /// Whether a person has answered "always" for a tool since the start, as it is at this moment.
-    pub(crate) fn is_always_allowed(&self, target: &Target) -> bool {
-        let always = self.inner.always.lock();
-        let Some(shown) = always.get(target) else { return false };
-        let fleet = self.inner.fleet.load();
-        let server = fleet.servers.get(target.server.as_str());
-        let tool = server.and_then(|server| server.offers.tool(&target.name));
-        tool.is_some_and(|tool| tool.digest() == shown)
-    }
-
     pub(crate) fn subscriptions(&self) -> &Subscriptions {
         &self.inner.subscriptions
     }
 
-    pub(crate) fn guard(&self) -> &Guard {
-        &self.inner.guard
+    pub(crate) fn rules(&self) -> &ActiveRules {
+        &self.inner.rules
+    }
+
+    pub(crate) fn live_hooks(&self) -> &LiveHooks {
+        &self.inner.hooks
+    }
+
+    pub(crate) fn pins(&self) -> &PinGate {
+        &self.inner.pins
+    }
+
+    pub(crate) fn leases(&self) -> &Leases {
+        &self.inner.leases
+    }
+
+    pub(crate) fn session_answers(&self) -> &SessionAnswers {
+        &self.inner.session_answers
+    }
+
+    pub(crate) fn always_allowed(&self) -> &AlwaysAllowed {
+        &self.inner.always_allowed
+    }
+
+    /// The audit log of definitions and entries, to read and to add to. Both block.
+    #[must_use]
+    pub fn audit(&self) -> &Audit {
+        &self.inner.audit
     }
 
     /// The hooks of all levels, whether they count or not.
     #[must_use]
     pub fn hooks(&self) -> Arc<HookSet> {
-        self.inner.guard.hooks().set()
+        self.inner.hooks.set()
     }
 
     pub(crate) fn allow_patterns(&self) -> &[Pattern] {
@@ -279,41 +310,6 @@ impl Host {
 
     pub(crate) fn reviewer(&self) -> &Arc<dyn Reviewer> {
         &self.inner.reviewer
-    }
-
-    /// Keeps a person's "always" for a tool where its server is configured.
-    ///
-    /// A project's entry is approved as it stands; with the tool added, the same person's approval
-    /// is renewed for it.
-    pub(crate) fn allow_always(&self, call: &ResolvedCall) -> Result<(), ConfigError> {
-        let HostInner { places, environment, .. } = &*self.inner;
-        let target = call.target();
-        let tool = call.server().offers.tool(&target.name);
-        let (Some(server), Some(listed)) = (&call.server().config, tool) else { return Ok(()) };
-        let tool = target.name.as_str();
-        let source = Some(&server.source.file).filter(|file| !file.as_os_str().is_empty());
-        let Some(file) = source.or(places.user.as_ref()) else { return Ok(()) };
-        let mut approvals = Approvals::load(&places.state);
-        let entry_now = |approvals: &Approvals| {
-            switchboard_config::load(places, environment, approvals).servers.remove(&server.id)
-        };
-        // An entry that somebody changed meanwhile is not what the person agreed to.
-        let unchanged = server.source.layer == ConfigLayer::Project
-            && entry_now(&approvals)
-                .is_some_and(|entry| entry.approval_digest == server.approval_digest);
-        // What it was said to comes first: by its name alone it would hold for anything.
-        let digest = pin_digest(listed.item.raw.get());
-        let bound = ApprovedDefinition { identity: server.identity(), digest };
-        AlwaysAnswers::set(&places.state, server.id.as_str(), tool, Some(bound))?;
-        switchboard_config::add_auto_approve(file, server.id.as_str(), tool)?;
-        let mut always = self.inner.always.lock();
-        always.insert(target.clone(), Arc::clone(listed.digest()));
-        drop(always);
-        if unchanged && let Some(entry) = entry_now(&approvals) {
-            approvals.approve_entry(&entry)?;
-            approvals.save()?;
-        }
-        Ok(())
     }
 
     /// Who answers what servers ask, where no caller does it for itself.

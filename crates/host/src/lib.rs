@@ -84,6 +84,7 @@ mod first_use;
 mod guide;
 mod hooks;
 mod host;
+mod leases;
 mod options;
 mod past;
 pub mod policy;
@@ -94,9 +95,9 @@ mod typed;
 pub use call::execute::TaskMode;
 pub use call::in_flight::{Registration, WhichCall};
 pub use call::pipeline::{CallOptions, SessionScope, no_arguments};
-pub use call::task_calls::TaskError;
+pub use call::task_calls::{TaskCalls, TaskError};
 pub use first_use::new_definition::NewDefinition;
-pub use first_use::new_server::{FirstAnswer, NewServer};
+pub use first_use::new_server::{FirstAnswer, FirstUse, NewServer};
 pub use hooks::{
     Hook, HookEvent, HookFile, HookFileState, HookInput, HookOutcome, HookRules, HookRunner,
     HookSet, HookSource, ServerLocation,

@@ -36,6 +36,7 @@ pub use policy::Policy;
 pub use result_counts::ResultCounts;
 pub use risk::assess_risk;
 pub use rule_context::{RuleContext, Verdict};
+pub use session_tracker::SessionTracker;
 pub use session_tracker::{SessionFacts, SessionKey};
 pub use unused_rules::{OfferedNames, unused_rules};
 pub use what_if::{PastCall, VerdictChange, what_if};

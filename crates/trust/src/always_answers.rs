@@ -1,10 +1,18 @@
-//! `AlwaysAnswers`: the definition that each "always" answer was given for, so that it covers no other.
+//! "Always" answers: the tools that a person allowed for good, each with the definition that was shown.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use switchboard_catalog::{Fleet, ResolvedCall};
+use switchboard_config::{ConfigLayer, Environment, Places};
+use switchboard_core::Target;
 use switchboard_document::{ConfigError, edit_locked, read_text};
+
+use crate::approvals::Approvals;
+use crate::pins::pin_digest;
 
 /// The definition that a person had before them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +75,69 @@ impl AlwaysAnswers {
                 .map_err(|cause| ConfigError::new(path.as_path(), cause.to_string()))
         })?;
         Ok(was_there)
+    }
+}
+
+/// The tools that a person has allowed for always: in the files, and since the start of this host.
+#[derive(Debug)]
+pub struct AlwaysAllowed {
+    places: Places,
+    environment: Environment,
+    /// The definition that each answer since the start was given for; the files take effect later.
+    since_start: Mutex<BTreeMap<Target, Arc<str>>>,
+}
+
+impl AlwaysAllowed {
+    /// Starts without answers.
+    #[must_use]
+    pub const fn new(places: Places, environment: Environment) -> Self {
+        Self { places, environment, since_start: Mutex::new(BTreeMap::new()) }
+    }
+
+    /// Whether a person has answered "always" since the start for a tool, as it is defined now.
+    #[must_use]
+    pub fn allows(&self, target: &Target, fleet: &Fleet) -> bool {
+        let since_start = self.since_start.lock();
+        let Some(digest) = since_start.get(target) else { return false };
+        let server = fleet.servers.get(target.server.as_str());
+        let tool = server.and_then(|server| server.offers.tool(&target.name));
+        tool.is_some_and(|tool| tool.digest() == digest)
+    }
+
+    /// Adds a person's "always" to the file that configures the tool's server.
+    ///
+    /// The approval of a project's entry covers its exact text, so it is renewed for the text with
+    /// the tool added.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written.
+    pub fn allow(&self, call: &ResolvedCall) -> Result<(), ConfigError> {
+        let Self { places, environment, .. } = self;
+        let target = call.target();
+        let tool = call.server().offers.tool(&target.name);
+        let (Some(server), Some(listed)) = (&call.server().config, tool) else { return Ok(()) };
+        let tool = target.name.as_str();
+        let source = Some(&server.source.file).filter(|file| !file.as_os_str().is_empty());
+        let Some(file) = source.or(places.user.as_ref()) else { return Ok(()) };
+        let mut approvals = Approvals::load(&places.state);
+        let entry_now = |approvals: &Approvals| {
+            switchboard_config::load(places, environment, approvals).servers.remove(&server.id)
+        };
+        // An entry that was edited meanwhile is not the one that the person agreed to.
+        let unchanged = server.source.layer == ConfigLayer::Project
+            && entry_now(&approvals)
+                .is_some_and(|entry| entry.approval_digest == server.approval_digest);
+        // The definition is written first: the name alone would allow any definition.
+        let digest = pin_digest(listed.item.raw.get());
+        let bound = ApprovedDefinition { identity: server.identity(), digest };
+        AlwaysAnswers::set(&places.state, server.id.as_str(), tool, Some(bound))?;
+        switchboard_config::add_auto_approve(file, server.id.as_str(), tool)?;
+        self.since_start.lock().insert(target.clone(), Arc::clone(listed.digest()));
+        if unchanged && let Some(entry) = entry_now(&approvals) {
+            approvals.approve_entry(&entry)?;
+            approvals.save()?;
+        }
+        Ok(())
     }
 }
 

@@ -26,7 +26,7 @@ mod team_fetch;
 mod visible;
 
 pub use accepted::{add_accepted, new_acceptance, remove_accepted};
-pub use always_answers::{AlwaysAnswers, ApprovedDefinition};
+pub use always_answers::{AlwaysAllowed, AlwaysAnswers, ApprovedDefinition};
 pub use annotations::PinnedAnnotations;
 pub use approvals::Approvals;
 pub use compromised::findings_in;

@@ -18,7 +18,7 @@ pub(crate) async fn ask_about_new(context: &CommandContext, host: &Host) -> Resu
     if !context.can_show_new_servers() {
         return Ok(());
     }
-    for new in host.new_servers() {
+    for new in host.first_use().new_servers() {
         if is_asked_first(context, &new) {
             ask(context, host, new).await?;
         }
@@ -61,7 +61,7 @@ pub(crate) async fn preview_server(context: &CommandContext, name: &str) -> Resu
 /// Tells of every server that was pinned as it is, because nobody is here to be asked; of the last
 /// ones when it is told to `stop`.
 pub(crate) async fn report_unseen(printer: Printer, host: Host, stop: CancellationToken) {
-    let mut changes = host.pinned_unseen().changes();
+    let mut changes = host.first_use().pinned_unseen().changes();
     let mut told = 0;
     let mut unseen = changes.load();
     loop {
@@ -92,7 +92,7 @@ async fn ask(context: &CommandContext, host: &Host, new: NewServer) -> Result<()
     // Whoever closed the window has not said anything.
     if said != NewServerAnswer::Left || !is_terminal_gone() {
         let name = escape_line(new.server.as_str());
-        match host.answer_first_use(&new, answer).await {
+        match host.first_use().answer(&new, answer).await {
             Ok(true) => context.printer.say(&format!(
                 "`{name}` may be used, exactly as it was shown; whatever changes waits for you"
             )),
@@ -117,7 +117,7 @@ async fn ask(context: &CommandContext, host: &Host, new: NewServer) -> Result<()
 /// Waits until a server is not what is asked about any more: it was answered elsewhere, or changed.
 async fn wait_answered(host: &Host, new: &NewServer) {
     let mut changes = host.quarantine().changes();
-    let is_new = || host.new_servers().iter().any(|one| one.version == new.version);
+    let is_new = || host.first_use().new_servers().iter().any(|one| one.version == new.version);
     while is_new() {
         changes.changed().await;
     }

@@ -109,7 +109,7 @@ async fn unrecorded_tasks(
     known: &[StoredTask],
 ) -> Result<Vec<(TaskHandle, TaskState)>, CliError> {
     let host = start_host(context, server).await?;
-    let told = host.server_tasks(server).await;
+    let told = host.tasks().list(server).await;
     host.stop().await;
     let ours = |task: &TaskHandle| {
         known.iter().any(|known| known.place.server == server && known.task.id == task.id)
@@ -156,7 +156,7 @@ async fn show(context: &CommandContext, one: &TaskArgs) -> Result<u8, CliError> 
     let mut value = as_json(&stored);
     if stored.outcome.is_none() {
         let host = start_host(context, &stored.place.server).await?;
-        let now = host.task_state(stored.call).await;
+        let now = host.tasks().state(stored.call).await;
         host.stop().await;
         let said = match now {
             Ok(state) => json!({"status": state.status.as_str(), "message": state.message}),
@@ -195,7 +195,7 @@ async fn wait(context: &CommandContext, one: &TaskArgs) -> Result<u8, CliError> 
         task_mode: TaskMode::AsConfigured,
         ..CallOptions::default()
     };
-    let record = host.finish_task(stored.call, &attention).await;
+    let record = host.tasks().finish(stored.call, &attention).await;
     bar.finish_and_clear();
     host.stop().await;
     let shown = show_end(context, &stored, &record?.into());
@@ -205,7 +205,7 @@ async fn wait(context: &CommandContext, one: &TaskArgs) -> Result<u8, CliError> 
 async fn cancel(context: &CommandContext, one: &TaskArgs) -> Result<u8, CliError> {
     let stored = find_task(context, one).await?;
     let host = start_host(context, &stored.place.server).await?;
-    let record = host.cancel_task(stored.call).await;
+    let record = host.tasks().cancel(stored.call).await;
     host.stop().await;
     let record = FinishedCall::from(record?);
     if record.outcome.kind != OutcomeKind::Cancelled {

@@ -117,7 +117,7 @@ pub(crate) async fn approve(
         let why = format!("the entry of `{name}` is not what was shown any more");
         return Err(ApiError::new(StatusCode::CONFLICT, why).with_hint("look at it again"));
     }
-    console.host.attend_first_use(&name);
+    console.host.first_use().attend(&name);
     let state = console.places.state.clone();
     blocking(move || {
         let mut approvals = Approvals::load(&state);
@@ -158,7 +158,7 @@ pub(super) async fn write(console: &Console, change: EntryWrite) -> Result<(), A
         entry.insert("dangerous".to_owned(), json!(words));
     }
     // Whoever writes it here is here, and is shown what it offers before anything of it is used.
-    console.host.attend_first_use(&name);
+    console.host.first_use().attend(&name);
     let places = console.places.clone();
     let environment = console.environment.clone();
     blocking(move || {

@@ -83,7 +83,7 @@ pub(crate) async fn overview(console: &Console) -> Result<OverviewShown, ApiErro
         attention: servers.into_iter().filter(needs_attention).collect(),
         waiting: waiting.map_err(|error| ApiError::internal(error.to_string()))?.len(),
         held: held_servers(console),
-        pinned_unseen: console.host.pinned_unseen().load().to_vec(),
+        pinned_unseen: console.host.first_use().pinned_unseen().load().to_vec(),
         found: scan_findings(console),
         hour: minute(&whole),
         minutes: minutes.iter().map(minute).collect(),

@@ -72,7 +72,7 @@ pub(crate) struct PinShown {
 /// Everything that is held, by server.
 pub(crate) fn held_servers(console: &Console) -> Vec<HeldServerShown> {
     let quarantine = console.host.quarantine().load();
-    let mut new = console.host.new_servers();
+    let mut new = console.host.first_use().new_servers();
     let is_shown = |held: &QuarantinedServer| {
         !held.definitions.is_empty() || held.whole == Some(QuarantineReason::FirstUse)
     };

@@ -1,102 +1,29 @@
 //! The part of the line that decides: policy, then a person if policy says so.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use switchboard_catalog::{Flagged, ResolvedCall};
 use switchboard_config::Config;
 use switchboard_core::{
     Answer, Caller, EventKind, Face, Outcome, ProposedCall, Target, TargetKind,
 };
 use switchboard_policy::{
-    CallContext, Decision, DenyReason, PermittedCall, Policy, PolicyFacts, Question, ResultCounts,
-    RuleContext, SessionFacts, SessionKey, UserRejection,
+    CallContext, Decision, DenyReason, PermittedCall, Policy, Question, RuleContext, SessionFacts,
+    UserRejection,
 };
-use switchboard_rules::RuleEffect;
-use switchboard_store::{LedgerError, VerdictWord};
+use switchboard_store::VerdictWord;
 use switchboard_wire::Json;
 
 use crate::call::in_flight::CallDetails;
-use crate::call::pipeline::{CallPipeline, SessionScope, with_hint};
-use crate::host::Host;
+use crate::call::pipeline::{CallPipeline, with_hint};
 use crate::review::{Unanswered, ask_question};
 
 /// So often a person may put arguments in place before the call is given up.
 const MAX_EDITS: usize = 10;
 
-impl Host {
-    /// Takes in that a conversation holds results of these targets of servers, one for each result,
-    /// wherever they came from: one that was copied from another has what that one read.
-    ///
-    /// # Errors
-    /// When the record cannot be read.
-    pub async fn restore_taint(
-        &self,
-        conversation: &str,
-        results: impl IntoIterator<Item = (&str, &str)> + Send,
-    ) -> Result<(), LedgerError> {
-        let key = SessionKey::for_conversation(conversation);
-        let mut held: BTreeMap<(String, String), u64> = BTreeMap::new();
-        for (server, target) in results {
-            *held.entry((server.to_owned(), target.to_owned())).or_default() += 1;
-        }
-        if !held.is_empty() {
-            self.session_facts(&key).await?;
-            let held = held.into_iter().map(|((server, target), times)| (server, target, times));
-            self.ingest(&key, &held.collect::<Vec<_>>());
-        }
-        Ok(())
-    }
-
-    /// What a caller did so far; for a conversation that another process began, by the record.
-    async fn session_facts(&self, key: &SessionKey) -> Result<SessionFacts, LedgerError> {
-        let sessions = &self.guard().rules.sessions;
-        if let Some(facts) = sessions.get(key) {
-            return Ok(facts);
-        }
-        let Some(conversation) = key.conversation() else { return Ok(SessionFacts::default()) };
-        let sent = self.ledger().targets_sent_in(conversation).await?;
-        self.ingest(key, &sent);
-        Ok(sessions.get(key).unwrap_or_default())
-    }
-
-    fn ingest(&self, key: &SessionKey, read: &[(String, String, u64)]) {
-        let config = self.config().load();
-        let is_trusted =
-            |id: &str| config.servers.get(id).is_some_and(switchboard_policy::is_trusted);
-        let mut results = ResultCounts::default();
-        self.guard().rules.sessions.update(key, |facts| {
-            for (server, target, times) in read {
-                if is_trusted(server) {
-                    facts.record_read(server);
-                } else {
-                    facts.record_untrusted_read(server);
-                }
-                results.add_count(server, target, *times);
-            }
-            Arc::make_mut(&mut facts.results).merge(&results);
-        });
-    }
-
-    /// The rule that forbids a target to everybody, if there is one: for what is asked of servers
-    /// beside calls.
-    pub(crate) fn forbidding_rule(&self, target: &Target) -> Option<String> {
-        let config = self.config().load();
-        let policy = self.guard().rules.policy(&config.policies);
-        let caller = Caller::person();
-        let session = SessionFacts::default();
-        let server = config.servers.get(target.server.as_str());
-        let facts = PolicyFacts::without_definition(target, "{}", server, &caller, &session);
-        let ruling = policy.ruling(&facts).filter(|ruling| ruling.effect == RuleEffect::Deny)?;
-        Some(ruling.by.to_string())
-    }
-}
-
 impl CallPipeline<'_> {
     /// Policy, then a person if policy says so.
     pub(crate) async fn decide(&self, resolved: ResolvedCall) -> Result<PermittedCall, Outcome> {
         let config = self.host.config().load();
-        let in_force = self.host.guard().rules.policy(&config.policies);
+        let in_force = self.host.rules().policy(&config.policies);
         let session = self.enter_session(&resolved).await?;
         let asking = CallContext { caller: self.caller, session: &session };
         let found = self.lease.flagged_definition(resolved.target());
@@ -114,7 +41,7 @@ impl CallPipeline<'_> {
             }
             Decision::Asked(question) => question,
         };
-        let answers = &self.host.guard().session_answers;
+        let answers = self.host.session_answers();
         let scope = &self.options.session;
         let is_allowed = || answers.allows(self.caller, scope, question.call());
         if !question.is_asked_each_time() && is_allowed() {
@@ -166,7 +93,7 @@ impl CallPipeline<'_> {
                 match answer {
                     Answer::Always => self.remember_always(question.call()),
                     Answer::Session => {
-                        let answers = &self.host.guard().session_answers;
+                        let answers = self.host.session_answers();
                         answers.allow(self.caller, &self.options.session, question.call());
                     }
                     Answer::Run | Answer::RunWith(_) | Answer::Skip | Answer::Reject(_) => {}
@@ -214,7 +141,7 @@ impl CallPipeline<'_> {
     /// Why a call may not run whatever a person says, by the rules of this moment.
     fn refusal(&self, call: &ResolvedCall, session: &SessionFacts) -> Option<DenyReason> {
         let config = self.host.config().load();
-        let in_force = self.host.guard().rules.policy(&config.policies);
+        let in_force = self.host.rules().policy(&config.policies);
         let asking = CallContext { caller: self.caller, session };
         switchboard_policy::refusal(
             call,
@@ -229,7 +156,7 @@ impl CallPipeline<'_> {
         policy: &'r Policy,
         target: &Target,
     ) -> RuleContext<'r> {
-        let always = self.host.is_always_allowed(target);
+        let always = self.host.always_allowed().allows(target, &self.host.fleet().load());
         // What this run allows its clients is not allowed to conversations of the web pages, nor to
         // commands that come to us; and MCP clients ask a person themselves before they call, where
         // an editor has us ask.
@@ -241,51 +168,13 @@ impl CallPipeline<'_> {
         RuleContext { always, policy: Some(policy), ..own }
     }
 
-    /// Counts the call, and gives what its caller did before.
-    async fn enter_session(&self, call: &ResolvedCall) -> Result<SessionFacts, Outcome> {
-        let before = self.session_facts().await?;
-        let Some(key) = self.session_key() else { return Ok(before) };
-        Ok(self.host.guard().rules.sessions.enter(&key, call.target().server.as_str()))
-    }
-
-    async fn session_facts(&self) -> Result<SessionFacts, Outcome> {
-        let Some(key) = self.session_key() else { return Ok(SessionFacts::default()) };
-        let facts = self.host.session_facts(&key).await;
-        facts.map_err(|error| error.outcome())
-    }
-
-    /// What it is one of many of; nothing for a call that stands alone.
-    fn session_key(&self) -> Option<SessionKey> {
-        match &self.options.session {
-            SessionScope::Caller => Some(SessionKey::for_caller(self.caller)),
-            SessionScope::Verified(whoever) => Some(SessionKey::for_verified(whoever)),
-            SessionScope::None => None,
-        }
-    }
-
-    /// Takes in that something came back from a server.
-    pub(crate) fn record_taint(&self, call: &ResolvedCall) {
-        let server = call.target().server.as_str();
-        let target = call.target().name.as_str();
-        let trusted = call.server().config.as_deref().is_some_and(switchboard_policy::is_trusted);
-        let Some(key) = self.session_key() else { return };
-        self.host.guard().rules.sessions.update(&key, |facts| {
-            if trusted {
-                facts.record_read(server);
-            } else {
-                facts.record_untrusted_read(server);
-            }
-            facts.record_result(server, target);
-        });
-    }
-
     /// Keeps a person's "always" where the server is configured.
     fn remember_always(&self, call: &ResolvedCall) {
         // The lists of the configuration are of tools; what is read is asked about each time.
         if call.target().kind != TargetKind::Tool {
             return;
         }
-        if let Err(error) = self.host.allow_always(call) {
+        if let Err(error) = self.host.always_allowed().allow(call) {
             // The call runs all the same: the answer was yes. The next one is asked again.
             let problems = vec![error.to_string()];
             self.host.events().emit(|| EventKind::ConfigChanged { problems });

@@ -1,6 +1,5 @@
 //! The part of the line that asks hooks: before a call, about whether it may run; after it, about its result.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -119,7 +118,7 @@ impl CallPipeline<'_> {
         rewriter: Option<&Arc<Hook>>,
     ) -> Result<HookRound, Outcome> {
         let call = permitted.call();
-        let occasion = self.host.occasion(call, self.caller, &self.state.open);
+        let occasion = hook_input(self.host, call, self.caller, &self.state.open);
         let mut doubt = None;
         let mut chain_is_over = false;
         for hook in hooks.before() {
@@ -158,13 +157,13 @@ impl CallPipeline<'_> {
     ) -> Result<Option<HookAnswer>, Outcome> {
         self.note_decision();
         let HookResult { outcome: judged, took } =
-            self.host.guard().hooks().runner().ask(hook, occasion).await;
+            self.host.live_hooks().runner().ask(hook, occasion).await;
         let (answer, problem, message) = match &judged {
             HookOutcome::Answered(answer) => (answer.permission.as_str(), None, answer.message()),
             HookOutcome::Failed(failure) => ("error", Some(failure.message.as_str()), None),
         };
         let noted = HookNote { hook, answer, problem, message, took };
-        self.host.record_hook(&self.state.open, noted);
+        record_hook(self.host, &self.state.open, noted);
         match judged {
             HookOutcome::Answered(answer) => Ok(Some(answer)),
             HookOutcome::Failed(failure) if HookResult::blocks_call(&failure, hook) => {
@@ -225,113 +224,104 @@ impl CallPipeline<'_> {
     }
 }
 
-impl Host {
-    /// Tells the hooks of a result, until the caller does not want to wait any more. Nothing that
-    /// happens there changes the result.
-    pub(crate) async fn run_after_hooks(
-        &self,
-        after: &AfterHooks,
-        result: &str,
-        open: &OpenCall,
-        cancel: &CancellationToken,
-    ) {
-        let AfterHooks { hooks, occasion, took } = after;
-        let runner = self.guard().hooks().runner();
-        let telling = async {
-            for hook in hooks.after() {
-                if !hook.matches(&occasion.target.server, &occasion.target.name) {
-                    continue;
-                }
-                let (failure, told) = runner.notify(hook, occasion, result, *took).await;
-                let problem = failure.as_ref().map(|failure| failure.message.as_str());
-                let answer = if problem.is_some() { "error" } else { "told" };
-                let message = None;
-                self.record_hook(open, HookNote { hook, answer, problem, message, took: told });
+/// Tells the hooks of a result, until the caller does not want to wait any more. Nothing that
+/// happens there changes the result.
+pub(crate) async fn run_after_hooks(
+    host: &Host,
+    after: &AfterHooks,
+    result: &str,
+    open: &OpenCall,
+    cancel: &CancellationToken,
+) {
+    let AfterHooks { hooks, occasion, took } = after;
+    let runner = host.live_hooks().runner();
+    let telling = async {
+        for hook in hooks.after() {
+            if !hook.matches(&occasion.target.server, &occasion.target.name) {
+                continue;
             }
-        };
-        cancel.run_until_cancelled(telling).await;
-    }
-
-    /// Tells the hooks of the result of a call that went on as a task.
-    pub(crate) async fn run_task_after_hooks(
-        &self,
-        full: &FullCall,
-        target: &Target,
-        result: &str,
-        open: &OpenCall,
-        cancel: &CancellationToken,
-    ) {
-        let hooks = self.guard().hooks().in_force().filter(|hooks| !hooks.after().is_empty());
-        let Some(hooks) = hooks else { return };
-        let arguments = full.sent_arguments.as_ref().unwrap_or(&full.arguments);
-        let servers = &self.fleet().load().servers;
-        let config = servers.get(target.server.as_str()).and_then(|server| server.config.clone());
-        let id = full.summary.id.to_string();
-        let occasion = HookInput {
-            conversation: format!("call-{id}"),
-            call: id,
-            model: full.summary.caller.strip_prefix("model:").unwrap_or_default().to_owned(),
-            roots: self.workspace_roots(),
-            target: target.clone(),
-            arguments: String::from_utf8_lossy(arguments).into_owned(),
-            location: ServerLocation::from_config(config.as_deref()),
-        };
-        let after = AfterHooks { hooks, occasion, took: open.elapsed() };
-        self.run_after_hooks(&after, result, open, cancel).await;
-    }
-
-    /// The call as hooks are shown it.
-    pub(crate) fn occasion(
-        &self,
-        call: &ResolvedCall,
-        caller: &Caller,
-        open: &OpenCall,
-    ) -> HookInput {
-        let id = open.id().to_string();
-        let session = caller.reference.as_deref().and_then(|text| text.split('/').next());
-        HookInput {
-            conversation: session.map_or_else(|| format!("call-{id}"), str::to_owned),
-            call: id,
-            model: match caller.origin {
-                Origin::Model => caller.name.clone(),
-                Origin::Person | Origin::Client => String::new(),
-            },
-            roots: self.workspace_roots(),
-            target: call.target().clone(),
-            arguments: call.arguments().as_str().to_owned(),
-            location: ServerLocation::from_config(call.server().config.as_deref()),
+            let (failure, told) = runner.notify(hook, occasion, result, *took).await;
+            let problem = failure.as_ref().map(|failure| failure.message.as_str());
+            let answer = if problem.is_some() { "error" } else { "told" };
+            let message = None;
+            record_hook(host, open, HookNote { hook, answer, problem, message, took: told });
         }
-    }
+    };
+    cancel.run_until_cancelled(telling).await;
+}
 
-    fn workspace_roots(&self) -> Vec<PathBuf> {
-        match self.config().load().settings.roots.as_slice() {
-            [] => vec![self.guard().current_folder().to_owned()],
-            roots => roots.to_vec(),
-        }
-    }
+/// Tells the hooks of the result of a call that went on as a task.
+pub(crate) async fn run_task_after_hooks(
+    host: &Host,
+    full: &FullCall,
+    target: &Target,
+    result: &str,
+    open: &OpenCall,
+    cancel: &CancellationToken,
+) {
+    let hooks = host.live_hooks().in_force().filter(|hooks| !hooks.after().is_empty());
+    let Some(hooks) = hooks else { return };
+    let arguments = full.sent_arguments.as_ref().unwrap_or(&full.arguments);
+    let servers = &host.fleet().load().servers;
+    let config = servers.get(target.server.as_str()).and_then(|server| server.config.clone());
+    let id = full.summary.id.to_string();
+    let occasion = HookInput {
+        conversation: format!("call-{id}"),
+        call: id,
+        model: full.summary.caller.strip_prefix("model:").unwrap_or_default().to_owned(),
+        roots: host.roots(),
+        target: target.clone(),
+        arguments: String::from_utf8_lossy(arguments).into_owned(),
+        location: ServerLocation::from_config(config.as_deref()),
+    };
+    let after = AfterHooks { hooks, occasion, took: open.elapsed() };
+    run_after_hooks(host, &after, result, open, cancel).await;
+}
 
-    fn record_hook(&self, open: &OpenCall, noted: HookNote<'_>) {
-        let HookNote { hook, answer, problem, message, took } = noted;
-        let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        let what = Happened::Hook {
-            hook: hook.name.clone(),
-            level: hook.level.as_str().to_owned(),
-            when: hook.event.as_str().to_owned(),
-            answer: answer.to_owned(),
-            problem: problem.map(str::to_owned),
-            message,
-        };
-        open.timeline().add(TimelineStep::ended_now(took, what));
-        self.events().emit(|| EventKind::HookRan {
-            call: open.id().to_string(),
-            hook: hook.name.clone(),
-            level: hook.level.as_str().to_owned(),
-            when: hook.event.as_str().to_owned(),
-            answer: answer.to_owned(),
-            problem: problem.map(str::to_owned),
-            milliseconds,
-        });
+/// The call as hooks are shown it.
+pub(crate) fn hook_input(
+    host: &Host,
+    call: &ResolvedCall,
+    caller: &Caller,
+    open: &OpenCall,
+) -> HookInput {
+    let id = open.id().to_string();
+    let session = caller.reference.as_deref().and_then(|text| text.split('/').next());
+    HookInput {
+        conversation: session.map_or_else(|| format!("call-{id}"), str::to_owned),
+        call: id,
+        model: match caller.origin {
+            Origin::Model => caller.name.clone(),
+            Origin::Person | Origin::Client => String::new(),
+        },
+        roots: host.roots(),
+        target: call.target().clone(),
+        arguments: call.arguments().as_str().to_owned(),
+        location: ServerLocation::from_config(call.server().config.as_deref()),
     }
+}
+
+fn record_hook(host: &Host, open: &OpenCall, noted: HookNote<'_>) {
+    let HookNote { hook, answer, problem, message, took } = noted;
+    let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    let what = Happened::Hook {
+        hook: hook.name.clone(),
+        level: hook.level.as_str().to_owned(),
+        when: hook.event.as_str().to_owned(),
+        answer: answer.to_owned(),
+        problem: problem.map(str::to_owned),
+        message,
+    };
+    open.timeline().add(TimelineStep::ended_now(took, what));
+    host.events().emit(|| EventKind::HookRan {
+        call: open.id().to_string(),
+        hook: hook.name.clone(),
+        level: hook.level.as_str().to_owned(),
+        when: hook.event.as_str().to_owned(),
+        answer: answer.to_owned(),
+        problem: problem.map(str::to_owned),
+        milliseconds,
+    });
 }
 
 /// What came of a hook, for the record.

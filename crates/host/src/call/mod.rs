@@ -5,10 +5,10 @@
 
 pub(crate) mod decide;
 pub(crate) mod execute;
-pub(crate) mod guard;
 pub(crate) mod hooks;
 pub(crate) mod in_flight;
 pub(crate) mod pipeline;
 pub(crate) mod quarantine;
 pub(crate) mod session_answers;
+pub(crate) mod taint;
 pub(crate) mod task_calls;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use switchboard_catalog::{Lease, ResolveError, ResolvedCall};
 use switchboard_core::{
-    Caller, EventKind, Outcome, OutcomeKind, ProposedCall, Target, TaskHandle, TaskPlace,
+    Caller, EventKind, Events, Outcome, OutcomeKind, ProposedCall, Target, TaskHandle, TaskPlace,
     TaskState, TaskUpdate,
 };
 use switchboard_fleet::Answers;
@@ -24,9 +24,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::execute;
 use crate::call::execute::{AttemptObserver, ExecContext, TaskMode, TaskObserver};
-use crate::call::hooks::AfterHooks;
+use crate::call::hooks::{AfterHooks, hook_input, run_after_hooks};
 use crate::call::in_flight::{CallDetails, InFlightGuard, OwnAnswers};
-use crate::call::task_calls::RunningTask;
+use crate::call::task_calls::{RunningTask, settle};
 use crate::hooks::HookSet;
 use crate::host::Host;
 use crate::review::{Asker, Reviewer};
@@ -95,94 +95,97 @@ impl Host {
         if let Some(opened) = &options.opened {
             opened.send_replace(Some(number));
         }
-        let _in_flight = self.enter_call(&open, details, options);
+        let _in_flight = enter_call(self, &open, details, options);
         let target = proposed.target.clone();
         let state = CallState::new(open);
         let pipeline = CallPipeline { host: self, lease, caller, state: &state, options };
         let outcome = tokio::select! {
             biased;
             outcome = pipeline.run_with_fallback(proposed) => outcome,
-            () = options.cancel.cancelled() => Box::pin(self.cancel_outcome(&target, state.task().as_deref())).await,
+            () = options.cancel.cancelled() => {
+                let task = state.task();
+                Box::pin(self.tasks().cancel_outcome(&target, task.as_deref())).await
+            }
         };
-        self.finish_call(state, &target, outcome, options).await
+        finish_call(self, state, &target, outcome, options).await
     }
+}
 
-    /// Runs the hooks that want the result, closes the row and announces the end.
-    async fn finish_call(
-        &self,
-        state: CallState,
-        target: &Target,
-        outcome: Outcome,
-        options: &CallOptions,
-    ) -> Record {
-        let CallState { open, progress } = state;
-        let CallProgress { edited, after_hooks, .. } = progress.into_inner();
-        if let (Some(hooks), Some(result)) = (&after_hooks, &outcome.result) {
-            let result = String::from_utf8_lossy(result);
-            Box::pin(self.run_after_hooks(hooks, &result, &open, &options.cancel)).await;
-        }
-        let mut record = self.settle(open, outcome).await;
-        record.edited = edited;
-        self.emit_finished(target, &record);
-        record
+/// Runs the hooks that want the result, closes the row and announces the end.
+async fn finish_call(
+    host: &Host,
+    state: CallState,
+    target: &Target,
+    outcome: Outcome,
+    options: &CallOptions,
+) -> Record {
+    let CallState { open, progress } = state;
+    let CallProgress { edited, after_hooks, .. } = progress.into_inner();
+    if let (Some(hooks), Some(result)) = (&after_hooks, &outcome.result) {
+        let result = String::from_utf8_lossy(result);
+        Box::pin(run_after_hooks(host, hooks, &result, &open, &options.cancel)).await;
     }
+    let mut record = settle(host.ledger(), open, outcome).await;
+    record.edited = edited;
+    emit_finished(host.events(), target, &record);
+    record
+}
 
-    /// Makes a call known to connections and reviews, until the guard is dropped.
-    pub(crate) fn enter_call(
-        &self,
-        open: &OpenCall,
-        details: CallDetails,
-        options: &CallOptions,
-    ) -> InFlightGuard {
-        let own = OwnAnswers { answers: options.answers.clone(), asker: options.asker.clone() };
-        let number = open.id().get().cast_unsigned();
-        self.in_flight().enter(number, details, open.timeline().clone(), own)
-    }
+/// Makes a call known to connections and reviews, until the guard is dropped.
+pub(crate) fn enter_call(
+    host: &Host,
+    open: &OpenCall,
+    details: CallDetails,
+    options: &CallOptions,
+) -> InFlightGuard {
+    let own = OwnAnswers { answers: options.answers.clone(), asker: options.asker.clone() };
+    let number = open.id().get().cast_unsigned();
+    host.in_flight().enter(number, details, open.timeline().clone(), own)
+}
 
-    pub(crate) fn exec_context<'a>(
-        &'a self,
-        open: &'a OpenCall,
-        attention: &'a CallOptions,
-    ) -> ExecContext<'a> {
-        ExecContext {
-            fleet: self.fleet(),
-            answers: attention.answers.as_ref().unwrap_or(self.answers()),
-            own_answers: attention.answers.as_ref(),
-            log_level: attention.log_level.as_deref(),
-            further_meta: attention.further_meta.as_deref(),
-            progress: attention.progress.clone(),
-            tag: open.id().get().cast_unsigned(),
-            start_limit: self.start_timeout(),
-            result_limit_bytes: self.config().load().settings.result_limit_bytes,
-            events: self.events(),
-            timeline: open.timeline(),
-            task_mode: attention.task_mode,
-        }
+pub(crate) fn exec_context<'a>(
+    host: &'a Host,
+    open: &'a OpenCall,
+    options: &'a CallOptions,
+) -> ExecContext<'a> {
+    ExecContext {
+        fleet: host.fleet(),
+        answers: options.answers.as_ref().unwrap_or(host.answers()),
+        own_answers: options.answers.as_ref(),
+        log_level: options.log_level.as_deref(),
+        further_meta: options.further_meta.as_deref(),
+        progress: options.progress.clone(),
+        tag: open.id().get().cast_unsigned(),
+        start_limit: host.start_timeout(),
+        result_limit_bytes: host.config().load().settings.result_limit_bytes,
+        events: host.events(),
+        timeline: open.timeline(),
+        task_mode: options.task_mode,
     }
+}
 
-    fn emit_started(&self, call: &ResolvedCall, open: &OpenCall) {
-        self.events().emit_call(|| EventKind::CallStarted {
-            call: open.id().to_string(),
-            server: call.target().server.clone(),
-            target: call.target().name.clone(),
-            argument_keys: argument_keys(call.arguments()),
-        });
-    }
+fn emit_started(events: &Events, call: &ResolvedCall, open: &OpenCall) {
+    events.emit_call(|| EventKind::CallStarted {
+        call: open.id().to_string(),
+        server: call.target().server.clone(),
+        target: call.target().name.clone(),
+        argument_keys: argument_keys(call.arguments()),
+    });
+}
 
-    pub(crate) fn emit_finished(&self, target: &Target, record: &Record) {
-        self.events().emit_call(|| EventKind::CallFinished {
-            call: record.id.map(|id| id.to_string()).unwrap_or_default(),
-            server: target.server.clone(),
-            target: target.name.clone(),
-            outcome: record.outcome.kind.as_str().to_owned(),
-            message: record
-                .outcome
-                .message
-                .as_deref()
-                .map(|text| redact::redact_text(text).into_owned()),
-            milliseconds: u64::try_from(record.duration.as_millis()).unwrap_or(u64::MAX),
-        });
-    }
+pub(crate) fn emit_finished(events: &Events, target: &Target, record: &Record) {
+    events.emit_call(|| EventKind::CallFinished {
+        call: record.id.map(|id| id.to_string()).unwrap_or_default(),
+        server: target.server.clone(),
+        target: target.name.clone(),
+        outcome: record.outcome.kind.as_str().to_owned(),
+        message: record
+            .outcome
+            .message
+            .as_deref()
+            .map(|text| redact::redact_text(text).into_owned()),
+        milliseconds: u64::try_from(record.duration.as_millis()).unwrap_or(u64::MAX),
+    });
 }
 
 /// A call in flight.
@@ -265,7 +268,7 @@ impl CallPipeline<'_> {
         self.reject_if_quarantined(&resolved)?;
         self.state.open.note_definition(Arc::clone(resolved.definition_digest()));
         let permitted = self.decide(resolved).await?;
-        let hooks = self.host.guard().hooks().in_force();
+        let hooks = self.host.live_hooks().in_force();
         let permitted = self.before_hooks(hooks.as_ref(), permitted).await?;
         // A reviewer or a hook may have taken a while.
         self.reject_if_quarantined(permitted.call())?;
@@ -294,8 +297,8 @@ impl CallPipeline<'_> {
     ) -> Outcome {
         let call = permitted.call();
         let state = self.state;
-        self.host.emit_started(call, &state.open);
-        let context = self.host.exec_context(&state.open, self.options);
+        emit_started(self.host.events(), call, &state.open);
+        let context = exec_context(self.host, &state.open, self.options);
         let task_updates = self.options.task_updates.as_ref();
         let intent =
             IntentRecorder { state, target: call.target(), fallback, edited, task_updates };
@@ -316,7 +319,7 @@ impl CallPipeline<'_> {
     ) {
         let wanted = |hooks: &Arc<HookSet>| outcome.result.is_some() && !hooks.after().is_empty();
         if let Some(hooks) = hooks.filter(wanted) {
-            let occasion = self.host.occasion(call, self.caller, &self.state.open);
+            let occasion = hook_input(self.host, call, self.caller, &self.state.open);
             let after_hooks = AfterHooks { hooks, occasion, took };
             self.state.progress().after_hooks.get_or_insert(after_hooks);
         }

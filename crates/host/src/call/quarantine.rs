@@ -11,7 +11,7 @@ impl Host {
     /// What is held back until a person has looked at it, as it is and as it changes.
     #[must_use]
     pub fn quarantine(&self) -> &Published<Quarantine> {
-        self.guard().pinning().quarantine()
+        self.pins().quarantine()
     }
 }
 
@@ -46,7 +46,7 @@ impl CallPipeline<'_> {
         if quarantine.holds_server(&target.server) {
             return self.target_quarantine(target);
         }
-        let pinning = self.host.guard().pinning();
+        let pinning = self.host.pins();
         let is_on = pinning.is_enabled(&self.host.config().load().settings);
         if target.kind != TargetKind::Tool || !is_on {
             return None;

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use switchboard_core::{Outcome, ProposedCall, Target, TaskHandle, TaskPlace, TaskState};
 use switchboard_store::{
-    CallId, FullCall, LedgerError, OpenCall, Record, StoredTask, TaskNote, VerdictWord,
+    CallId, FullCall, Ledger, LedgerError, OpenCall, Record, StoredTask, TaskNote, VerdictWord,
 };
 use switchboard_wire::Json;
 
 use crate::call::execute;
 use crate::call::execute::{LaterTask, TaskObserver};
+use crate::call::hooks::run_task_after_hooks;
 use crate::call::in_flight::CallDetails;
-use crate::call::pipeline::CallOptions;
+use crate::call::pipeline::{CallOptions, emit_finished, enter_call, exec_context};
 use crate::host::Host;
 
 /// Why nothing can be done about a task.
@@ -82,29 +83,39 @@ impl TaskObserver for ResumedTaskCall<'_> {
     }
 }
 
+/// The calls of a host that continue as tasks.
+#[derive(Clone, Copy)]
+pub struct TaskCalls<'a> {
+    host: &'a Host,
+}
+
 impl Host {
+    /// Returns a handle on the calls that continue as tasks.
+    #[must_use]
+    pub const fn tasks(&self) -> TaskCalls<'_> {
+        TaskCalls { host: self }
+    }
+}
+
+impl TaskCalls<'_> {
     /// Waits for the end of a call that goes on as a task, and records it. A caller that gives up
     /// leaves the task as it is.
     ///
     /// # Errors
     /// When there is no such task, or the record cannot be read.
-    pub async fn finish_task(
-        &self,
-        call: CallId,
-        attention: &CallOptions,
-    ) -> Result<Record, TaskError> {
+    pub async fn finish(&self, call: CallId, attention: &CallOptions) -> Result<Record, TaskError> {
         let (full, stored) = self.stored_task(call).await?;
         if full.summary.outcome.is_some() {
             return Ok(self.load_record(&full).await?);
         }
         let later = later(&full, &stored);
-        let open = self.ledger().resume_call(&full);
-        let _in_flight = self.enter_call(&open, CallDetails::from(&full), attention);
+        let open = self.host.ledger().resume_call(&full);
+        let _in_flight = enter_call(self.host, &open, CallDetails::from(&full), attention);
         let outcome = {
             let StoredTask { place, target, task, .. } = stored.clone();
             let record =
                 ResumedTaskCall { open: &open, running: RunningTask { target, place, task } };
-            let reach = self.exec_context(&open, attention);
+            let reach = exec_context(self.host, &open, attention);
             let finishing = execute::finish_task(&later, &reach, &record);
             match attention.cancel.run_until_cancelled(finishing).await {
                 Some(outcome) => self.check_result(&full, &later, outcome),
@@ -118,10 +129,10 @@ impl Host {
         if let Some(result) = &outcome.result {
             let result = String::from_utf8_lossy(result);
             let cancel = &attention.cancel;
-            self.run_task_after_hooks(&full, &later.target, &result, &open, cancel).await;
+            run_task_after_hooks(self.host, &full, &later.target, &result, &open, cancel).await;
         }
-        let record = self.settle(open, outcome).await;
-        self.emit_finished(&later.target, &record);
+        let record = settle(self.host.ledger(), open, outcome).await;
+        emit_finished(self.host.events(), &later.target, &record);
         self.first_record(record).await
     }
 
@@ -129,17 +140,18 @@ impl Host {
     ///
     /// # Errors
     /// When there is no such task, or the server did not do it.
-    pub async fn cancel_task(&self, call: CallId) -> Result<Record, TaskError> {
+    pub async fn cancel(&self, call: CallId) -> Result<Record, TaskError> {
         let (full, stored) = self.stored_task(call).await?;
         if full.summary.outcome.is_some() {
             return Ok(self.load_record(&full).await?);
         }
-        let cancelled = execute::cancel_task(self.fleet(), &stored.place, &stored.task).await;
+        let cancelled = execute::cancel_task(self.host.fleet(), &stored.place, &stored.task).await;
         cancelled.map_err(|why| TaskError::Server { server: stored.place.server.clone(), why })?;
         let target = later(&full, &stored).target;
         let outcome = Outcome::cancelled("by_caller", cancel_message(&target));
-        let record = self.settle(self.ledger().resume_call(&full), outcome).await;
-        self.emit_finished(&target, &record);
+        let record =
+            settle(self.host.ledger(), self.host.ledger().resume_call(&full), outcome).await;
+        emit_finished(self.host.events(), &target, &record);
         self.first_record(record).await
     }
 
@@ -147,10 +159,11 @@ impl Host {
     ///
     /// # Errors
     /// When there is no such task, or the server says nothing.
-    pub async fn task_state(&self, call: CallId) -> Result<TaskState, TaskError> {
+    pub async fn state(&self, call: CallId) -> Result<TaskState, TaskError> {
         let (_, stored) = self.stored_task(call).await?;
-        let limit = self.start_timeout();
-        let looking = execute::get_task_state(self.fleet(), &stored.place, &stored.task, limit);
+        let limit = self.host.start_timeout();
+        let looking =
+            execute::get_task_state(self.host.fleet(), &stored.place, &stored.task, limit);
         let server = stored.place.server.clone();
         looking.await.map_err(|why| TaskError::Server { server, why })
     }
@@ -159,27 +172,9 @@ impl Host {
     ///
     /// # Errors
     /// When it cannot be asked.
-    pub async fn server_tasks(
-        &self,
-        server: &str,
-    ) -> Result<Vec<(TaskHandle, TaskState)>, TaskError> {
-        let listing = execute::list_tasks(self.fleet(), server, self.start_timeout());
+    pub async fn list(&self, server: &str) -> Result<Vec<(TaskHandle, TaskState)>, TaskError> {
+        let listing = execute::list_tasks(self.host.fleet(), server, self.host.start_timeout());
         listing.await.map_err(|why| TaskError::Server { server: server.to_owned(), why })
-    }
-
-    /// Closes a call, or leaves it open where a task of it goes on that others can finish.
-    pub async fn settle(&self, open: OpenCall, outcome: Outcome) -> Record {
-        if !(outcome.is_running() && open.is_task()) {
-            return open.close(outcome).await;
-        }
-        let outcome = match self.ledger().open_report() {
-            Some(_) => {
-                let id = open.id();
-                outcome.with_hint(format!("`switchboard tasks wait {id}` waits for its end"))
-            }
-            None => outcome,
-        };
-        open.leave_open(outcome)
     }
 
     /// How a call ends that its caller gave up; a task is given up with it.
@@ -192,7 +187,7 @@ impl Host {
         let Some(RunningTask { place, task, .. }) = task else {
             return Outcome::cancelled("by_caller", message);
         };
-        match execute::cancel_task(self.fleet(), place, task).await {
+        match execute::cancel_task(self.host.fleet(), place, task).await {
             Ok(()) => Outcome::cancelled("by_caller", message),
             Err(why) => {
                 let id = &task.id;
@@ -203,14 +198,15 @@ impl Host {
     }
 
     async fn stored_task(&self, call: CallId) -> Result<(FullCall, StoredTask), TaskError> {
-        let full = self.ledger().show(call).await?.ok_or(TaskError::NoCall(call))?;
-        let stored = self.ledger().task_for_call(call).await?.ok_or(TaskError::NoTask(call))?;
+        let full = self.host.ledger().show(call).await?.ok_or(TaskError::NoCall(call))?;
+        let stored =
+            self.host.ledger().task_for_call(call).await?.ok_or(TaskError::NoTask(call))?;
         Ok((full, stored))
     }
 
     /// The result has to have the shape that the tool promised, if that is still what it was.
     fn check_result(&self, full: &FullCall, later: &LaterTask, outcome: Outcome) -> Outcome {
-        let lease = self.lease();
+        let lease = self.host.lease();
         let sent = full.sent_arguments.as_ref().unwrap_or(&full.arguments).clone();
         let Ok(arguments) = Json::parse(sent) else { return outcome };
         let proposed = ProposedCall { target: later.target.clone(), arguments };
@@ -225,7 +221,7 @@ impl Host {
     /// The record, or the one of somebody who was faster.
     async fn first_record(&self, record: Record) -> Result<Record, TaskError> {
         let Some(id) = record.id.filter(|_| !record.recorded) else { return Ok(record) };
-        match self.ledger().show(id).await? {
+        match self.host.ledger().show(id).await? {
             Some(full) if full.summary.outcome.is_some() => Ok(self.load_record(&full).await?),
             _ => Ok(record),
         }
@@ -241,7 +237,7 @@ impl Host {
             reason: summary.reason.clone(),
             message: full.message.clone(),
             hint: full.hint.clone(),
-            result: self.ledger().load_result(full).await?,
+            result: self.host.ledger().load_result(full).await?,
         };
         Ok(Record {
             id: Some(summary.id),
@@ -253,6 +249,21 @@ impl Host {
             edited: full.sent_arguments.clone(),
         })
     }
+}
+
+/// Closes a call, or leaves it open if its task continues and can be finished later.
+pub(crate) async fn settle(ledger: &Ledger, open: OpenCall, outcome: Outcome) -> Record {
+    if !(outcome.is_running() && open.is_task()) {
+        return open.close(outcome).await;
+    }
+    let outcome = match ledger.open_report() {
+        Some(_) => {
+            let id = open.id();
+            outcome.with_hint(format!("`switchboard tasks wait {id}` waits for its end"))
+        }
+        None => outcome,
+    };
+    open.leave_open(outcome)
 }
 
 fn later(full: &FullCall, stored: &StoredTask) -> LaterTask {

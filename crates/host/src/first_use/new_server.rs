@@ -50,32 +50,46 @@ pub enum FirstAnswer {
     NotNow,
 }
 
+/// The first use of servers: those that wait for approval, and what a person answers.
+#[derive(Clone, Copy)]
+pub struct FirstUse<'a> {
+    host: &'a Host,
+}
+
 impl Host {
-    /// The servers that wait for their first approval, as a person is shown them.
+    /// Returns a handle on servers that wait for their first approval.
+    #[must_use]
+    pub const fn first_use(&self) -> FirstUse<'_> {
+        FirstUse { host: self }
+    }
+}
+
+impl<'a> FirstUse<'a> {
+    /// Returns the servers that wait for their first approval, as a person is shown them.
     #[must_use]
     pub fn new_servers(&self) -> Vec<NewServer> {
-        let quarantine = self.quarantine().load();
+        let quarantine = self.host.quarantine().load();
         let new =
             quarantine.servers.keys().filter(|id| first_use_version(&quarantine, id).is_some());
         let new: Vec<&ServerId> = new.collect();
         if new.is_empty() {
             return Vec::new();
         }
-        let found = self.all_flagged();
+        let found = self.host.all_flagged();
         new.into_iter().filter_map(|id| self.new_server(&quarantine, id, &found)).collect()
     }
 
     /// Announces that a person at this face is about to look at a server: if it is new, its
     /// definitions wait for them, unless the settings trust it.
-    pub fn attend_first_use(&self, server: &str) {
-        self.guard().pinning().first_use().attend(server);
+    pub fn attend(&self, server: &str) {
+        self.host.pins().first_use().attend(server);
     }
 
     /// Returns the servers that were pinned without review since the host started, because no
     /// person was present to be asked.
     #[must_use]
-    pub fn pinned_unseen(&self) -> &Published<Vec<PinnedUnseen>> {
-        self.guard().pinning().first_use().unseen()
+    pub fn pinned_unseen(&self) -> &'a Published<Vec<PinnedUnseen>> {
+        self.host.pins().first_use().unseen()
     }
 
     fn new_server(
@@ -84,7 +98,7 @@ impl Host {
         id: &ServerId,
         found: &[Flagged],
     ) -> Option<NewServer> {
-        let config = self.config().load();
+        let config = self.host.config().load();
         let entry = config.servers.get(id)?;
         let held = quarantine.servers.get(id)?.definitions.clone();
         let found = found.iter().filter(|one| one.server == *id && one.severity >= Severity::Ask);
@@ -105,39 +119,35 @@ impl Host {
     ///
     /// # Errors
     /// When the answer cannot be kept; then nothing of the server is used.
-    pub async fn answer_first_use(
-        &self,
-        new: &NewServer,
-        answer: FirstAnswer,
-    ) -> Result<bool, String> {
-        let state = self.state_folder().to_owned();
+    pub async fn answer(&self, new: &NewServer, answer: FirstAnswer) -> Result<bool, String> {
+        let state = self.host.state_folder().to_owned();
         let identity = new.identity.clone();
         let held = new.held.clone();
         let server = new.server.to_string();
-        let audit = self.guard().audit().clone();
+        let audit = self.host.audit().clone();
         let writing = tokio::task::spawn_blocking(move || match answer {
             FirstAnswer::Use => approve(&state, &audit, &server, &identity, &held),
             FirstAnswer::NotNow => refuse(&state, &server, &identity),
         });
         writing.await.map_err(|error| error.to_string())??;
-        self.guard().pinning().first_use().notify_answered();
+        self.host.pins().first_use().notify_answered();
         if answer == FirstAnswer::NotNow {
             return Ok(false);
         }
         // What passes is published after what is held.
-        let mut changes = self.fleet().changes();
+        let mut changes = self.host.fleet().changes();
         let until = Instant::now() + APPLY_TIMEOUT;
         while !self.is_published(&changes.load(), new) {
             if timeout_at(until, changes.changed()).await.is_err() {
                 return Ok(false);
             }
         }
-        Ok(!self.quarantine().load().holds_server(new.server.as_str()))
+        Ok(!self.host.quarantine().load().holds_server(new.server.as_str()))
     }
 
     /// Whether what is not held of a server is there for everyone.
     fn is_published(&self, fleet: &Fleet, new: &NewServer) -> bool {
-        let quarantine = self.quarantine().load();
+        let quarantine = self.host.quarantine().load();
         if first_use_version(&quarantine, &new.server).is_some_and(|now| now == new.version) {
             return false;
         }
@@ -159,7 +169,7 @@ impl Host {
             return true;
         }
         // A server that has nothing but resources has all of them, or none.
-        let raw = self.guard().pinning().raw().load();
+        let raw = self.host.pins().raw().load();
         let is_whole =
             raw.servers.get(&new.server).is_none_or(|it| Arc::ptr_eq(offers, &it.offers));
         is_whole || !new.held.is_empty() && new.held.iter().filter(|one| !is_held(one)).all(has)

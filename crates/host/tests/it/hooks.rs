@@ -83,7 +83,7 @@ async fn a_call_that_went_on_as_a_task_is_told_of_when_it_ends() {
     assert!(left.outcome.is_running(), "{left:?}");
     let file = play.home.path().join("after.json");
     assert!(!file.exists(), "it was told of before it ended");
-    let ended = play.host.finish_task(left.id.unwrap(), &CallOptions::default()).await.unwrap();
+    let ended = play.host.tasks().finish(left.id.unwrap(), &CallOptions::default()).await.unwrap();
     assert_eq!(ended.outcome.kind, OutcomeKind::Ok, "{ended:?}");
     let input: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
     assert_eq!(input["tool_name"], "research");

@@ -186,11 +186,11 @@ async fn a_call_that_nobody_waits_for_stays_open_and_is_finished_by_another_host
         host.wait_settled(None).await;
         let open = host.ledger().show(id).await.unwrap().unwrap();
         assert_eq!(open.summary.outcome, None, "{era}");
-        let record = host.finish_task(id, &CallOptions::default()).await.unwrap();
+        let record = host.tasks().finish(id, &CallOptions::default()).await.unwrap();
         assert_eq!((record.recorded, words(&record)), (true, (OutcomeKind::Ok, None)), "{era}");
         assert_eq!(text(&record), "found it", "{era}");
         // It is finished only once; the next one is told the same.
-        let again = host.finish_task(id, &CallOptions::default()).await.unwrap();
+        let again = host.tasks().finish(id, &CallOptions::default()).await.unwrap();
         assert_eq!(again.outcome, record.outcome, "{era}");
         host.stop().await;
     }
@@ -223,12 +223,12 @@ async fn a_call_that_was_left_is_given_up_by_anybody() {
         let play = stage(era, &[]).ready().await;
         let left = call(&play, "research", &json!({"ms": 60_000}), &detached()).await;
         let id = left.id.unwrap();
-        let state = play.host.task_state(id).await.unwrap();
+        let state = play.host.tasks().state(id).await.unwrap();
         assert_eq!(state.message.as_deref(), Some("it is working"), "{era}");
-        let record = play.host.cancel_task(id).await.unwrap();
+        let record = play.host.tasks().cancel(id).await.unwrap();
         assert_eq!(words(&record), (OutcomeKind::Cancelled, Some("by_caller")), "{era}");
         play.full(&record).await;
-        let listed = play.host.server_tasks(SERVER).await.unwrap();
+        let listed = play.host.tasks().list(SERVER).await.unwrap();
         // Only the older form has a list.
         let known: Vec<&str> = listed.iter().map(|(_, state)| state.status.as_str()).collect();
         let expected: &[&str] = if era == "legacy" { &["cancelled"] } else { &[] };
@@ -244,7 +244,7 @@ async fn a_caller_that_stops_waiting_for_a_task_leaves_it_alone() {
     let id = left.id.unwrap();
     let attention = CallOptions::default();
     attention.cancel.cancel();
-    let record = play.host.finish_task(id, &attention).await.unwrap();
+    let record = play.host.tasks().finish(id, &attention).await.unwrap();
     assert_eq!(words(&record), (OutcomeKind::Unknown, Some("task_running")), "{record:?}");
     let full = play.host.ledger().show(id).await.unwrap().unwrap();
     assert_eq!(full.summary.outcome, None);

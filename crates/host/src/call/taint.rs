@@ -1,0 +1,137 @@
+//! Taint: what the session of a call has read so far, which rules look at.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use switchboard_catalog::ResolvedCall;
+use switchboard_config::Config;
+use switchboard_core::{Outcome, Published};
+use switchboard_policy::{ResultCounts, SessionFacts, SessionKey, SessionTracker, is_trusted};
+use switchboard_store::{Ledger, LedgerError};
+
+use crate::call::pipeline::{CallPipeline, SessionScope};
+use crate::host::Host;
+
+/// What each session has read, here and by the record.
+struct Taint<'a> {
+    sessions: &'a SessionTracker,
+    ledger: &'a Ledger,
+    config: &'a Published<Config>,
+}
+
+/// Results of one target of a server in a conversation.
+struct ReadResults {
+    server: String,
+    target: String,
+    times: u64,
+}
+
+impl<'a> Taint<'a> {
+    fn new(host: &'a Host) -> Self {
+        Self { sessions: &host.rules().sessions, ledger: host.ledger(), config: host.config() }
+    }
+
+    /// Returns the facts of a session; for a conversation that another process began, by the record.
+    async fn facts(&self, key: &SessionKey) -> Result<SessionFacts, LedgerError> {
+        if let Some(facts) = self.sessions.get(key) {
+            return Ok(facts);
+        }
+        let Some(conversation) = key.conversation() else { return Ok(SessionFacts::default()) };
+        let sent = self.ledger.targets_sent_in(conversation).await?;
+        let read =
+            sent.into_iter().map(|(server, target, times)| ReadResults { server, target, times });
+        self.ingest(key, read.collect());
+        Ok(self.sessions.get(key).unwrap_or_default())
+    }
+
+    fn ingest(&self, key: &SessionKey, read: Vec<ReadResults>) {
+        let config = self.config.load();
+        let mut results = ResultCounts::default();
+        self.sessions.update(key, |facts| {
+            for ReadResults { server, target, times } in &read {
+                record_server(
+                    facts,
+                    server,
+                    config.servers.get(server.as_str()).is_some_and(is_trusted),
+                );
+                results.add_count(server, target, *times);
+            }
+            Arc::make_mut(&mut facts.results).merge(&results);
+        });
+    }
+}
+
+fn record_server(facts: &mut SessionFacts, server: &str, is_trusted: bool) {
+    if is_trusted {
+        facts.record_read(server);
+    } else {
+        facts.record_untrusted_read(server);
+    }
+}
+
+impl Host {
+    /// Restores the taint of a conversation that holds results of these targets of servers, one for
+    /// each result, wherever they came from: a copy of a conversation has read what that one has.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub async fn restore_taint(
+        &self,
+        conversation: &str,
+        results: impl IntoIterator<Item = (&str, &str)> + Send,
+    ) -> Result<(), LedgerError> {
+        let mut counts: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+        for result in results {
+            *counts.entry(result).or_default() += 1;
+        }
+        let read: Vec<ReadResults> = counts
+            .into_iter()
+            .map(|((server, target), times)| ReadResults {
+                server: server.to_owned(),
+                target: target.to_owned(),
+                times,
+            })
+            .collect();
+        if !read.is_empty() {
+            let taint = Taint::new(self);
+            let key = SessionKey::for_conversation(conversation);
+            taint.facts(&key).await?;
+            taint.ingest(&key, read);
+        }
+        Ok(())
+    }
+}
+
+impl CallPipeline<'_> {
+    /// Counts the call in its session, and returns what the session did before.
+    pub(crate) async fn enter_session(&self, call: &ResolvedCall) -> Result<SessionFacts, Outcome> {
+        let before = self.session_facts().await?;
+        let Some(key) = self.session_key() else { return Ok(before) };
+        Ok(self.host.rules().sessions.enter(&key, call.target().server.as_str()))
+    }
+
+    pub(crate) async fn session_facts(&self) -> Result<SessionFacts, Outcome> {
+        let Some(key) = self.session_key() else { return Ok(SessionFacts::default()) };
+        Taint::new(self.host).facts(&key).await.map_err(|error| error.outcome())
+    }
+
+    /// Records that the session has read something of a server.
+    pub(crate) fn record_taint(&self, call: &ResolvedCall) {
+        let Some(key) = self.session_key() else { return };
+        let target = call.target();
+        let is_trusted = call.server().config.as_deref().is_some_and(is_trusted);
+        self.host.rules().sessions.update(&key, |facts| {
+            record_server(facts, &target.server, is_trusted);
+            facts.record_result(&target.server, &target.name);
+        });
+    }
+
+    /// The session of the call; none for a call on its own.
+    fn session_key(&self) -> Option<SessionKey> {
+        match &self.options.session {
+            SessionScope::Caller => Some(SessionKey::for_caller(self.caller)),
+            SessionScope::Verified(identity) => Some(SessionKey::for_verified(identity)),
+            SessionScope::None => None,
+        }
+    }
+}
