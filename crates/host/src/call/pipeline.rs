@@ -343,8 +343,8 @@ struct IntentRecorder<'a> {
 impl IntentRecorder<'_> {
     fn send_task_update(&self, task: &TaskHandle, state: &TaskState) {
         if let Some(news) = self.task_updates {
-            // Whoever does not keep up hears of the next.
-            news.try_send(TaskUpdate { task: task.clone(), state: state.clone() }).ok();
+            // A receiver that does not keep up gets the next update.
+            _ = news.try_send(TaskUpdate { task: task.clone(), state: state.clone() });
         }
     }
 }

@@ -66,8 +66,8 @@ impl RunningTask {
             task: task.clone(),
             state: state.clone(),
         };
-        // What cannot be written is followed here all the same; only nobody else can.
-        open.record_task(note).await.ok();
+        // A task that cannot be written down is still followed here, but by no other process.
+        _ = open.record_task(note).await;
     }
 }
 

@@ -124,8 +124,8 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
             && let Ok(peer) = self.peer().await
         {
             let wanted = json!({"notifications": {"taskIds": [self.task.id]}}).to_string();
-            // Whatever comes of it: the task is looked at as before.
-            peer.request(Request::new("subscriptions/listen", &wanted, MAX_WAIT)).await.ok();
+            // A server that refuses is polled as before.
+            _ = peer.request(Request::new("subscriptions/listen", &wanted, MAX_WAIT)).await;
         }
         std::future::pending::<()>().await;
     }
@@ -178,7 +178,7 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
         if let (Some(progress), Some(message)) = (&self.context.progress, &state.message) {
             let report = json!({"progress": memory.reports, "message": message});
             // A watcher that does not keep up misses reports, never the result.
-            progress.try_send(Json::from(&report)).ok();
+            _ = progress.try_send(Json::from(&report));
         }
         self.observer.task_updated(self.task, state).await;
     }
@@ -234,9 +234,9 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
             // The next look tells what became of the task.
             SideResult::Result(Err(_)) | SideResult::Answered(Ok(())) => None,
             SideResult::Answered(Err(why)) => {
-                // Nobody will answer it: it must not wait for ever.
+                // Without an answer the task would wait for ever; the outcome says why it ended.
                 if let Ok(peer) = self.peer().await {
-                    task_requests::cancel(&peer, self.task, FETCH_TIMEOUT).await.ok();
+                    _ = task_requests::cancel(&peer, self.task, FETCH_TIMEOUT).await;
                 }
                 Some(TaskEnd::Broken(why))
             }

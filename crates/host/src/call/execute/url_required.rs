@@ -76,8 +76,8 @@ impl UrlVisits {
             RETRY_DELAYS.first().copied().unwrap_or_default()
         };
         self.agreed.extend(new);
-        // Some servers never tell; the next attempt shows.
-        timeout(pause, wait_for_completion(&mut news, whom.server, &self.agreed)).await.ok();
+        // Some servers never announce completion; the next attempt shows.
+        _ = timeout(pause, wait_for_completion(&mut news, whom.server, &self.agreed)).await;
         Ok(())
     }
 }
