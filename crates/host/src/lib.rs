@@ -80,13 +80,10 @@ mod call;
 mod config_watch;
 mod embedding;
 mod first_use;
-#[cfg(doctest)]
-mod guide;
 mod hooks;
 mod host;
 mod leases;
 mod options;
-mod past;
 pub mod policy;
 mod review;
 mod subscriptions;
@@ -104,7 +101,7 @@ pub use hooks::{
 };
 pub use host::{Host, ledger_file};
 pub use options::{FirstUseAsks, Options, Recording, StartError};
-pub use past::past_call;
+pub use policy::past_call;
 pub use review::{
     Ask, AskKind, Asker, BadAsk, Choice, DEFAULT_REVIEW_LIMIT, FaceAnswers, Field, FieldKind,
     FieldProblem, Form, NobodyThere, NobodyToAsk, NumberKind, QuestionUpdate, QueueWatch,
@@ -130,3 +127,8 @@ pub use switchboard_store::Record;
 pub mod format {
     pub use switchboard_core::Reply;
 }
+
+/// The guide for programs that embed the host: its code is compiled with the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/library.md")]
+struct Guide;

@@ -1,14 +1,14 @@
 //! One `hooks.json`, read into hooks: everything that counts is checked, nothing is guessed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use switchboard_document::ConfigError;
 use switchboard_rules::PolicyLevel;
 
 use crate::hooks::command::parse_command;
-use crate::hooks::error::HookError;
 use crate::hooks::hook::{Hook, HookAction, HookEvent, HookRules};
 use crate::hooks::matcher::Matcher;
 use crate::hooks::web;
@@ -184,6 +184,48 @@ fn unknown_keys(entry: &Value) -> impl Iterator<Item = &String> {
     ];
     let keys = entry.as_object().map(Map::keys).into_iter().flatten();
     keys.filter(|key| !KEYS.contains(&key.as_str()))
+}
+
+/// What is wrong with a file of hooks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HookError {
+    /// The file cannot be read or is no JSON.
+    #[error("{0}")]
+    Unreadable(ConfigError),
+    /// The file does not say what a file of hooks says.
+    #[error("{what} ({})", file.display())]
+    Wrong {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// A project's file is not what a person approved.
+    #[error("the project's hooks are not those that were approved ({})", file.display())]
+    Changed {
+        /// The file.
+        file: PathBuf,
+    },
+}
+
+impl HookError {
+    pub(super) fn wrong(file: &Path, what: impl Into<String>) -> Self {
+        Self::Wrong { file: file.to_owned(), what: what.into() }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unreadable(error) => error.hint.as_deref().map(str::to_owned),
+            Self::Wrong { .. } => Some("`switchboard hooks list` shows all files of hooks".into()),
+            Self::Changed { .. } => Some(
+                "look at them, then `switchboard hooks approve`, or `switchboard hooks revoke` to do \
+                 without them"
+                    .into(),
+            ),
+        }
+    }
 }
 
 #[cfg(test)]

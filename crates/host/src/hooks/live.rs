@@ -92,6 +92,6 @@ fn follow_files(
 
 /// Whether a project's hooks are not those any more that were approved: they must not run.
 fn has_lost_approval(set: &HookSet) -> bool {
-    use crate::hooks::error::HookError;
+    use crate::hooks::file::HookError;
     matches!(set.first_error(), Some(HookError::Changed { .. }))
 }

@@ -7,7 +7,6 @@
 
 mod answer;
 mod command;
-mod error;
 mod file;
 mod hook;
 mod input;

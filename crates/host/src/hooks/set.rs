@@ -8,7 +8,7 @@ use switchboard_document::{ConfigError, json_value, read_text};
 use switchboard_rules::{PolicyLevel, Team};
 use switchboard_trust::Approvals;
 
-use crate::hooks::error::HookError;
+use crate::hooks::file::HookError;
 use crate::hooks::file::{HookFileContents, HookFileOwner, parse_contents};
 use crate::hooks::hook::{Hook, HookEvent, HookRules};
 use crate::hooks::seal::ApprovalSeal;

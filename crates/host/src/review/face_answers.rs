@@ -21,8 +21,8 @@ use switchboard_wire::{Json, RpcError};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use crate::review::ask::BadAsk;
 use crate::review::ask::{Ask, AskKind, Asker};
-use crate::review::bad_ask::BadAsk;
 use crate::review::first_answer::ask_person;
 use crate::review::form::Form;
 use crate::review::review_queue::ReviewQueue;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use switchboard_catalog::ArgumentCheck;
 use switchboard_text::excerpt_text;
 
-use crate::review::bad_ask::BadAsk;
+use crate::review::ask::BadAsk;
 use crate::review::form::{Choice, Field, FieldKind, Form, NumberKind, TextFormat};
 
 /// Nobody fills in more.

@@ -4,8 +4,8 @@ use serde_json::value::RawValue;
 use switchboard_policy::Question;
 use switchboard_store::{AskMatter, AskedFor, Matter, QueuedQuestion, ReviewMatter};
 
+use crate::review::ask::BadAsk;
 use crate::review::ask::{Ask, AskKind};
-use crate::review::bad_ask::BadAsk;
 use crate::review::form::Form;
 use crate::review::url_ask::UrlAsk;
 

@@ -4,7 +4,6 @@
 //! every other face and process sees it. The first answer counts.
 
 mod ask;
-mod bad_ask;
 mod check;
 mod face_answers;
 mod first_answer;
@@ -22,8 +21,7 @@ mod secret_words;
 mod secrets;
 mod url_ask;
 
-pub use ask::{Ask, AskKind, Asker, NobodyToAsk, ReplyFuture};
-pub use bad_ask::BadAsk;
+pub use ask::{Ask, AskKind, Asker, BadAsk, NobodyToAsk, ReplyFuture};
 pub use face_answers::FaceAnswers;
 pub use first_answer::QuestionUpdate;
 pub(crate) use first_answer::{ask_consent, ask_question};

@@ -13,8 +13,8 @@ use switchboard_fleet::ServerRequest;
 use switchboard_text::excerpt_text;
 use switchboard_wire::RpcError;
 
+use crate::review::ask::BadAsk;
 use crate::review::ask::{Ask, AskKind};
-use crate::review::bad_ask::BadAsk;
 use crate::review::sampling_budget::{SamplingBudget, SamplingGrant};
 use crate::review::sampling_request;
 

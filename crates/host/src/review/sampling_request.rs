@@ -10,7 +10,7 @@ use switchboard_core::{
 use switchboard_text::excerpt_text;
 use switchboard_wire::Json;
 
-use crate::review::bad_ask::BadAsk;
+use crate::review::ask::BadAsk;
 
 /// What a server wants to ask, before anybody has chosen a model.
 #[derive(Debug, PartialEq)]

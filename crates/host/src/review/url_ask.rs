@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use crate::review::bad_ask::BadAsk;
+use crate::review::ask::BadAsk;
 
 /// The longest address that is taken, in bytes.
 const MAX_URL_BYTES: usize = 8_192;

@@ -16,7 +16,6 @@ mod run;
 mod task;
 mod task_connection;
 mod task_mode;
-mod task_outcome;
 mod task_requests;
 mod url_required;
 

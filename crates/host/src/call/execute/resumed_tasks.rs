@@ -8,11 +8,12 @@ use switchboard_wire::{Era, RequestError, RpcError};
 use tokio::time::Instant;
 
 use crate::call::execute::follow_task::TaskFollower;
+use crate::call::execute::outcome_mapping::outcome_from_task_end;
 use crate::call::execute::run::{ExecContext, MAX_CALL_DURATION, TaskObserver};
 use crate::call::execute::task::TaskSnapshot;
 use crate::call::execute::task_connection::{TaskConnectionError, task_connection};
+use crate::call::execute::task_requests;
 use crate::call::execute::task_requests::TaskRequestError;
-use crate::call::execute::{task_outcome, task_requests};
 
 /// How long a server may take to give a task up.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
@@ -43,7 +44,7 @@ pub(crate) async fn finish_task(
         observer: record,
     };
     let ended = course.follow(Duration::ZERO, Instant::now() + MAX_CALL_DURATION).await;
-    task_outcome::from_end(ended, target, task, reach.result_limit_bytes)
+    outcome_from_task_end(ended, target, task, reach.result_limit_bytes)
 }
 
 /// Has a server give a task up.

@@ -20,12 +20,11 @@ use crate::call::execute::exchange::{
 };
 use crate::call::execute::follow_task::{TaskFollower, poll_delay};
 use crate::call::execute::outcome_mapping::{
-    is_server_failure, outcome_from_error, outcome_from_result,
+    is_server_failure, outcome_from_error, outcome_from_result, outcome_from_task_end,
+    result_too_long, still_running,
 };
 use crate::call::execute::task::TaskSnapshot;
 use crate::call::execute::task_mode::TaskMode;
-use crate::call::execute::task_outcome;
-use crate::call::execute::task_outcome::result_too_long;
 
 /// Attempts in all, where more than one is safe.
 const MAX_ATTEMPTS: u32 = 3;
@@ -178,11 +177,11 @@ async fn follow_task(
     let task = &seen.handle;
     intent.became_task(&place, task, &seen.state).await;
     if reach.task_mode == TaskMode::Detach {
-        return task_outcome::still_running(&target.server, task);
+        return still_running(&target.server, task);
     }
     let course = TaskFollower { place, name: &target.name, task, context: reach, observer: intent };
     let ended = course.follow(poll_delay(task.poll, &task.id, 0), end).await;
-    task_outcome::from_end(ended, target, task, reach.result_limit_bytes)
+    outcome_from_task_end(ended, target, task, reach.result_limit_bytes)
 }
 
 fn deadlines(call: &ResolvedCall) -> CallDeadlines {
