@@ -49,11 +49,13 @@ fn socket(fd: std::os::fd::OwnedFd) -> Option<tokio::net::UnixStream> {
     tokio::net::UnixStream::from_std(socket).ok()
 }
 
+/// Returns standard input.
 #[cfg(not(unix))]
 pub fn standard_input() -> Input {
     Box::new(tokio::io::stdin())
 }
 
+/// Returns standard output.
 #[cfg(not(unix))]
 pub fn standard_output() -> Output {
     Box::new(tokio::io::stdout())

@@ -100,6 +100,7 @@ impl Default for FirstUseState {
 }
 
 impl FirstUseState {
+    /// Starts with nothing seen.
     pub fn new(presence: Presence) -> Self {
         Self {
             presence,

@@ -227,6 +227,29 @@ fn source_files_open_with_a_sentence_and_stay_short() {
     assert_none(&faults);
 }
 
+/// The lint `missing_docs` would also want a sentence for every field and variant, where the name is
+/// often all there is to say.
+#[test]
+fn public_types_and_functions_have_a_doc_comment() {
+    let mut faults = Vec::new();
+    for (place, text) in texts("crates", ".rs") {
+        if place.starts_with(GENERATED) {
+            continue;
+        }
+        let mut is_documented = false;
+        for (line, number) in before_tests(&place, &text).lines().map(str::trim).zip(1..) {
+            if line.starts_with("///") || line.contains("doc(hidden)") {
+                is_documented = true;
+            } else if is_documentable(line) && !is_documented {
+                faults.push(format!("{place}:{number}: no doc comment: {line}"));
+            } else if line.is_empty() || line.ends_with([';', '{', '}']) {
+                is_documented = false;
+            }
+        }
+    }
+    assert_none(&faults);
+}
+
 #[test]
 fn no_file_names_a_package_registry_or_a_folder_of_one_machine() {
     // In pieces, so that this file does not name them.
@@ -434,6 +457,18 @@ fn more_than_contents(text: &str) -> Option<String> {
     };
     let code = code.split(';').map(str::trim).find(|statement| !is_content(statement))?.to_owned();
     Some(code.chars().take(60).collect())
+}
+
+/// Whether a line begins an item that other crates may use by name.
+fn is_documentable(line: &str) -> bool {
+    // Code that a generator writes has doubled braces.
+    let Some(item) = line.strip_prefix("pub ").filter(|_| !line.contains("{{")) else {
+        return false;
+    };
+    let item = item.trim_start_matches("async ").trim_start_matches("const ");
+    let kinds = ["fn ", "struct ", "enum ", "trait ", "type ", "static "];
+    // After `const `, a constant has a name in capitals.
+    kinds.iter().any(|kind| item.starts_with(kind)) || item.starts_with(|c: char| c.is_uppercase())
 }
 
 fn is_word(c: char) -> bool {
