@@ -1,9 +1,12 @@
 //! Checks the arguments of a call against the schema the tool was listed with.
 
 use std::fmt;
+use std::sync::Arc;
 
+use foldhash::HashMap;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
+use parking_lot::Mutex;
 use serde_json::Value;
 use switchboard_text::excerpt_text;
 
@@ -272,6 +275,38 @@ fn invalid_schema(error: &ValidationError<'_>) -> BadSchema {
             path: error.instance_path().as_str().to_owned(),
             reason: error.to_string(),
         },
+    }
+}
+
+/// As many checks are kept; then all are let go, which is rare and cheap enough.
+const MAX_CHECKS: usize = 1_024;
+
+type CompiledCheck = Arc<Result<ArgumentCheck, BadSchema>>;
+
+/// Compiled checks, by the fingerprint of the definition they were made from.
+#[derive(Debug, Default)]
+pub struct CheckCache {
+    compiled: Mutex<HashMap<Box<str>, CompiledCheck>>,
+}
+
+impl CheckCache {
+    /// The check for a definition, compiled if it is the first time.
+    pub fn get_or_compile(
+        &self,
+        digest: &str,
+        compile: impl FnOnce() -> Result<ArgumentCheck, BadSchema>,
+    ) -> CompiledCheck {
+        if let Some(check) = self.compiled.lock().get(digest) {
+            return Arc::clone(check);
+        }
+        // Compiled outside the lock: a large schema must not hold up other calls.
+        let check = Arc::new(compile());
+        let mut compiled = self.compiled.lock();
+        if compiled.len() >= MAX_CHECKS {
+            compiled.clear();
+        }
+        compiled.insert(digest.into(), Arc::clone(&check));
+        check
     }
 }
 

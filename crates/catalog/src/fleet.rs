@@ -12,7 +12,7 @@ use switchboard_wire::Peer;
 use switchboard_wire::handshake::Agreement;
 use switchboard_wire::list::{ItemKind, ListedItem};
 
-use crate::accepted::AcceptedFindings;
+use crate::flagged::AcceptedFindings;
 use crate::health::Health;
 use crate::status::ServerStatus;
 
@@ -293,9 +293,8 @@ impl Offers {
         faults: Vec<String>,
     ) -> Self {
         let tools = tools.into_iter().map(Tool::new).collect();
-        let unlisted = Vec::new();
         let places = OnceLock::new();
-        Self { tools, resources, templates, prompts, faults, unlisted, places }
+        Self { tools, resources, templates, prompts, faults, unlisted: Vec::new(), places }
     }
 
     /// The tool of that name.

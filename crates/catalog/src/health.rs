@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
 /// Failures in a row after which calls fail at once, until a probe succeeds.
@@ -80,7 +80,7 @@ impl Health {
         if !self.has_failures.load(Ordering::Acquire) {
             return None;
         }
-        self.breaker().open_reason.clone()
+        self.breaker.lock().open_reason.clone()
     }
 
     /// Whether the budget allows another attempt; counts it if so.
@@ -96,7 +96,7 @@ impl Health {
     /// The server answered, or a new connection begins without the failures of the one before.
     pub fn record_success(&self) {
         if self.has_failures.load(Ordering::Acquire) {
-            let mut illness = self.breaker();
+            let mut illness = self.breaker.lock();
             *illness = BreakerState::default();
             self.has_failures.store(false, Ordering::Release);
         }
@@ -104,7 +104,7 @@ impl Health {
 
     /// The server did not answer, or could not.
     pub fn record_failure(&self, why: &str) {
-        let mut illness = self.breaker();
+        let mut illness = self.breaker.lock();
         illness.failures += 1;
         self.has_failures.store(true, Ordering::Release);
         let failures = illness.failures;
@@ -113,10 +113,6 @@ impl Health {
                 Some(format!("{failures} failures in a row, the last one: {why}"));
             self.wants_probe.notify_one();
         }
-    }
-
-    fn breaker(&self) -> MutexGuard<'_, BreakerState> {
-        self.breaker.lock()
     }
 
     /// Waits until everything that the server has sent up to this moment is taken in; for ever, if

@@ -12,9 +12,8 @@ use switchboard_scan::DefinitionKind;
 use switchboard_text::{digest, nearest_names};
 use switchboard_wire::Json;
 
-use crate::arguments::ArgumentCheck;
+use crate::arguments::{ArgumentCheck, CheckCache};
 use crate::catalog::Catalog;
-use crate::check_cache::CheckCache;
 use crate::error::ResolveError;
 use crate::flagged::Flagged;
 use crate::fleet::{Fleet, Server, Tool, definition};

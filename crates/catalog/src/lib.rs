@@ -4,10 +4,8 @@
 //! holds it together with its connections, and [`ResolvedCall`]s with checked arguments. Pure: no I/O and
 //! no clock. Nothing here decides whether a call may run.
 
-mod accepted;
 mod arguments;
 mod catalog;
-mod check_cache;
 mod coerce;
 mod error;
 mod flagged;
@@ -24,13 +22,11 @@ mod signature;
 mod status;
 pub mod template;
 
-pub use accepted::{Acceptance, AcceptedFindings, DefinitionVersion};
-pub use arguments::ArgumentCheck;
+pub use arguments::{ArgumentCheck, CheckCache};
 pub use catalog::{Catalog, CatalogEntry};
-pub use check_cache::CheckCache;
 pub use coerce::value_from_text;
 pub use error::ResolveError;
-pub use flagged::Flagged;
+pub use flagged::{Acceptance, AcceptedFindings, DefinitionVersion, Flagged};
 pub use fleet::{Definition, Fleet, Instance, Offers, Server, TaskSupport, Tool, definition};
 pub use health::{CallGuard, Health, ServerRun};
 pub use lease::{DenyList, Lease, ResolvedCall};

@@ -190,13 +190,12 @@ impl<'a> ProblemCollector<'a> {
         let given = self.arguments.pointer(path).and_then(Value::as_object);
         let given = given.into_iter().flat_map(serde_json::Map::keys).map(String::as_str);
         let strangers = given.filter(|given| !is_known(given));
-        let suggestion = nearest_names(name, strangers, 1).first().map(|name| (*name).to_owned());
         self.push(ArgumentProblem {
             path: format!("{path}/{}", escape_pointer(name)),
             kind: ArgumentProblemKind::MissingRequired,
             expected: "be given".to_owned(),
             found: "nothing".to_owned(),
-            suggestion,
+            suggestion: nearest_names(name, strangers, 1).first().map(|name| (*name).to_owned()),
         });
     }
 

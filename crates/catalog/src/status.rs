@@ -96,8 +96,7 @@ impl ServerFailure {
     /// A failure with a sentence.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
-        let message = redact::redact_text(&message.into()).into_owned();
-        Self { message, ..Self::default() }
+        Self { message: redact::redact_text(&message.into()).into_owned(), ..Self::default() }
     }
 
     /// The same with a next step.

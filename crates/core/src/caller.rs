@@ -47,17 +47,14 @@ impl Caller {
     /// A person at the terminal.
     #[must_use]
     pub fn person() -> Self {
-        let name = "person".to_owned();
-        Self { face: Face::Cli, origin: Origin::Person, name, reference: None }
+        Self { face: Face::Cli, origin: Origin::Person, name: "person".to_owned(), reference: None }
     }
 
     /// A program that uses this library, for calls that nobody asked for one by one: the rules
     /// decide, and the reviewer where they leave it to a person.
     #[must_use]
     pub fn program(name: impl Into<String>) -> Self {
-        let face = Face::Library;
-        let origin = Origin::Client;
-        Self { face, origin, name: name.into(), reference: None }
+        Self { face: Face::Library, origin: Origin::Client, name: name.into(), reference: None }
     }
 
     /// A language model whose calls such a program carries out.

@@ -4,37 +4,30 @@
 //! the small runtime pieces that carry them ([`Published`], [`Events`], [`Tasks`]). Nothing here decides,
 //! connects or stores.
 
-mod answer;
 mod call_timeline;
 mod caller;
 mod content;
-mod durability;
 mod events;
 mod for_person;
 mod media;
 mod outcome;
 mod proposed;
-mod published;
 pub mod random;
-mod risk;
+mod runtime;
 mod sampler;
 mod server_id;
 mod task;
-mod tasks;
 mod timeline;
 
-pub use answer::Answer;
 pub use call_timeline::{CallTimeline, OpenQuestion};
 pub use caller::{Caller, Face, Origin};
 pub use content::{InvalidOutput, Item, Reply};
-pub use durability::Durability;
 pub use events::{Event, EventKind, Events};
 pub use for_person::for_person;
 pub use media::{decoded_len, human_size};
-pub use outcome::{Outcome, OutcomeKind, UnknownOutcome};
-pub use proposed::{ProposedCall, Target, TargetKind};
-pub use published::{Changes, Published};
-pub use risk::Risk;
+pub use outcome::{Durability, Outcome, OutcomeKind, UnknownOutcome};
+pub use proposed::{Answer, ProposedCall, Risk, Target, TargetKind};
+pub use runtime::{Changes, Published, Tasks};
 pub use sampler::{
     ChosenModel, ModelPreferences, SampleFuture, SampleMedia, SampleMessage, SamplePart,
     SampleRequest, SampleResult, SampleRole, SampleStop, SampleTool, SampleToolChoice, Sampler,
@@ -42,5 +35,4 @@ pub use sampler::{
 };
 pub use server_id::{ServerId, ServerIdError};
 pub use task::{TaskHandle, TaskPlace, TaskState, TaskStatus, TaskUpdate};
-pub use tasks::Tasks;
 pub use timeline::{Happened, ShownStep, Timeline, TimelineStep};

@@ -1,4 +1,4 @@
-//! How a call ended: one word, why, what to do next, and the result if there is one.
+//! How a call ended: one word, why, what to do next, and the result; and what its record survives.
 
 use std::fmt;
 use std::str::FromStr;
@@ -231,6 +231,16 @@ impl Outcome {
         self.result = Some(result);
         self
     }
+}
+
+/// What a commit survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Durability {
+    /// The death of this process.
+    #[default]
+    Process,
+    /// The loss of power: every group of calls is forced to the disk.
+    Power,
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
-//! A call that someone wants, not looked up yet.
+//! A call that someone wants, not looked up yet, its risk, and a person's answer about it.
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use switchboard_wire::Json;
 
 /// What someone wants to call, with what.
@@ -92,4 +94,30 @@ impl fmt::Display for TargetKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
+}
+
+/// A person's answer to the question whether a call may run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Run it, this once.
+    Run,
+    /// Run it with these arguments instead: the text of a JSON object.
+    RunWith(String),
+    /// Run it, and do not ask for this tool again for the rest of the caller's session.
+    Session,
+    /// Run it, and do not ask for this tool again.
+    Always,
+    /// Leave it out.
+    Skip,
+    /// Do not run it; do this instead.
+    Reject(String),
+}
+
+/// How much harm a call could do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Risk {
+    /// From 0 to 100.
+    pub score: u8,
+    /// Why, in short sentences, the weightiest first.
+    pub reasons: Vec<String>,
 }

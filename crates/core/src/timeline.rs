@@ -131,8 +131,7 @@ impl TimelineStep {
     #[must_use]
     pub fn ended_now(took: Duration, what: Happened) -> Self {
         let now = Timestamp::now();
-        let at = now.checked_sub(took).unwrap_or(now);
-        Self { at, took: Some(microseconds(took)), what }
+        Self { at: now.checked_sub(took).unwrap_or(now), took: Some(microseconds(took)), what }
     }
 
     /// A step of this moment.
@@ -205,9 +204,7 @@ impl Timeline {
 
     /// Adds a decision, unless it is the one before.
     pub fn add_decision(&mut self, verdict: &str, by: &str) {
-        let verdict = verdict.to_owned();
-        let by = by.to_owned();
-        let decided = Happened::Decided { verdict, by };
+        let decided = Happened::Decided { verdict: verdict.to_owned(), by: by.to_owned() };
         let is_decision = |step: &&TimelineStep| matches!(step.what, Happened::Decided { .. });
         let before = self.single.iter().rev().find(is_decision);
         if before.is_none_or(|before| before.what != decided) {

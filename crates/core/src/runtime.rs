@@ -1,8 +1,11 @@
-//! A value that one task writes and everyone reads; readers keep what they loaded.
+//! `Published`, a value that one task writes and all others read, and `Tasks`, the only place that spawns.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// The latest value of something, for any number of readers.
 #[derive(Debug)]
@@ -59,5 +62,35 @@ impl<T> Changes<T> {
             Ok(()) => self.load(),
             Err(_) => std::future::pending().await,
         }
+    }
+}
+
+/// The tasks of one host: each is tracked, told to stop and awaited.
+#[derive(Clone, Debug, Default)]
+pub struct Tasks {
+    tracker: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Tasks {
+    /// Runs `task` until it returns; it has to watch [`Tasks::stop_token`].
+    pub fn spawn<F>(&self, task: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.tracker.spawn(task);
+    }
+
+    /// The signal to stop.
+    #[must_use]
+    pub const fn stop_token(&self) -> &CancellationToken {
+        &self.stop
+    }
+
+    /// Tells all tasks to stop and waits for them, within `limit`.
+    pub async fn stop(&self, limit: Duration) -> bool {
+        self.stop.cancel();
+        self.tracker.close();
+        tokio::time::timeout(limit, self.tracker.wait()).await.is_ok()
     }
 }
