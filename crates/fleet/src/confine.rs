@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::keeper::close_inherited;
-use crate::sandbox_plan::SandboxPlan;
+use crate::process::SandboxPlan;
 
 /// Confines this process by the plan, which is the first word, and becomes the program that the
 /// others name. Comes back only with the exit status of a failure.
@@ -95,7 +95,7 @@ mod linux {
 
     use super::{DEVICES, SYSTEM_PATHS, report_failure};
     use crate::hide_sockets::{HideSocketsError, hide_sockets};
-    use crate::sandbox_plan::SandboxPlan;
+    use crate::process::SandboxPlan;
 
     impl SandboxPlan {
         pub(crate) fn apply(&self, program: &Path) -> Result<(), String> {

@@ -16,8 +16,8 @@ use tokio::sync::mpsc;
 
 use crate::answers::Answers;
 use crate::call_directory::CallDirectory;
-use crate::era_cache::EraCache;
 use crate::messages::ServerMessageStore;
+use crate::negotiate::EraCache;
 use crate::subscriptions::Subscriptions;
 
 /// What all connections share.

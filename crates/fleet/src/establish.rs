@@ -1,7 +1,8 @@
 //! From a server's configuration to a connection that both sides agreed on.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -9,22 +10,22 @@ use serde::de::IgnoredAny;
 use switchboard_catalog::ServerFailure;
 use switchboard_config::{Confinement, ServerConfig, Transport};
 use switchboard_core::ServerId;
+use switchboard_files::{normal_path, replace};
 use switchboard_oauth::{Account, Challenge, LoginError};
-use switchboard_text::redact;
+use switchboard_text::{digest, redact};
 use switchboard_wire::handshake::{Agreement, Introduction};
-use switchboard_wire::http::Endpoint;
+use switchboard_wire::http::{Distrust, Endpoint};
 use switchboard_wire::{Inbound, Peer, RequestError, TentativePeer, WireLimits, stream};
 use tokio::sync::mpsc;
 
+use crate::builtin;
 use crate::builtin::InProcessServer;
-use crate::certificate_hint::untrusted_hint;
 use crate::connect_context::ConnectContext;
 use crate::negotiate::{
     HttpNegotiation, NegotiationError, PROBE_TIMEOUT, StreamAttempt, negotiate_stream,
 };
 use crate::process::{Launch, Process};
 use crate::stderr::{ErrorLog, log_file};
-use crate::{builtin, private_folder};
 
 /// What to do about a server that turned the connection down.
 const REFUSED_HINT: &str = "the server says this itself: its own documentation tells what it needs";
@@ -94,7 +95,7 @@ pub(crate) async fn establish(
                 .client(config.authorities.as_ref())
                 .map_err(|error| connect_failure(url, &error))?;
             let us = around.introduction(&config.id);
-            let told_of_roots = declares_roots(&us);
+            let declared_roots = declares_roots(&us);
             let door = HttpNegotiation {
                 client: &client,
                 endpoint: &endpoint,
@@ -119,16 +120,13 @@ pub(crate) async fn establish(
                 }
             };
             around.era_cache.learn(&key, agreed.mode);
-            let log = ErrorLog::default();
-            let peer = agreed.peer;
-            let inbound = agreed.inbound;
             Ok(LiveConnection {
-                peer,
-                inbound,
+                peer: agreed.peer,
+                inbound: agreed.inbound,
                 agreement: agreed.agreement,
                 process: None,
-                log,
-                declared_roots: told_of_roots,
+                log: ErrorLog::default(),
+                declared_roots,
             })
         }
     }
@@ -149,15 +147,13 @@ async fn connect_in_process(
         negotiate_stream(&peer, us, StreamAttempt::Probe, around.start_limit, || false).await;
     let (agreement, _) = agreed.map_err(|error| ServerFailure::new(format!("{error:?}")))?;
     tentative.keep();
-    let log = ErrorLog::default();
-    let told_of_roots = false;
     Ok(LiveConnection {
         peer,
         inbound,
         agreement,
         process: None,
-        log,
-        declared_roots: told_of_roots,
+        log: ErrorLog::default(),
+        declared_roots: false,
     })
 }
 
@@ -183,15 +179,13 @@ async fn connect_stdio(
             Ok((agreement, way)) => {
                 around.era_cache.learn(&key, way);
                 tentative.keep();
-                let process = Some(process);
-                let told_of_roots = declares_roots(us);
                 return Ok(LiveConnection {
                     peer,
                     inbound,
                     agreement,
-                    process,
+                    process: Some(process),
                     log,
-                    declared_roots: told_of_roots,
+                    declared_roots: declares_roots(us),
                 });
             }
             Err(NegotiationError::StartAgain) if attempt == StreamAttempt::Both => {
@@ -292,7 +286,7 @@ fn temp_folder(
     match (&config.confinement, around.state.as_deref()) {
         (Confinement::None, _) | (_, None) => Ok(None),
         (Confinement::Learn | Confinement::Profile(_), Some(state)) => {
-            let made = private_folder::create(state, &config.id);
+            let made = create_temp_folder(state, &config.id);
             made.map(Some).map_err(|error| {
                 ServerFailure::new(format!("there is no folder for its temporary files: {error}"))
             })
@@ -346,4 +340,27 @@ fn error_hint(error: &RequestError) -> Option<String> {
         }
     };
     Some(hint.to_owned())
+}
+
+/// Creates the folder for the temporary files of one server, unless it exists.
+fn create_temp_folder(state: &Path, server: &ServerId) -> io::Result<PathBuf> {
+    let mark = digest::fingerprint([server.as_str().as_bytes()]);
+    let folder = state.join("tmp").join(mark.get(..16).unwrap_or(&mark));
+    replace::create_private_folder(&folder)?;
+    normal_path::canonicalize(&folder)
+}
+
+/// Returns the remedy for an untrusted certificate.
+pub const fn untrusted_hint(why: &Distrust) -> &'static str {
+    match why {
+        Distrust::Expired | Distrust::NotYetValid => {
+            "check the clock of this machine; otherwise the server needs another certificate"
+        }
+        Distrust::OtherName(_) => "check the name in the server's `url`",
+        Distrust::UnknownIssuer => {
+            "if your organisation issued it, name a file with the issuer's certificate as `caFile`, \
+             or add it to what this machine trusts (on Linux also by `SSL_CERT_FILE`)"
+        }
+        Distrust::Revoked | Distrust::Other(_) => "the server needs another certificate",
+    }
 }

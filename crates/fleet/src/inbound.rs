@@ -1,21 +1,21 @@
 //! What a server sends without being asked: requests, announcements, messages, late answers.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Deserialize;
-use switchboard_core::EventKind;
+use switchboard_core::{EventKind, Events, ServerId};
 use switchboard_wire::{Inbound, Json, Peer, RpcError};
+use tokio::time::sleep;
 
 use crate::answers::{AnswerFuture, ServerRequest, record_on_timeline};
 use crate::call_directory::{QuestionGuard, QuestionOwner};
 use crate::connection::ServerConnection;
-use crate::hold_deadlines::hold_deadlines;
 use crate::listing::ALL_KINDS;
 use crate::messages;
 use crate::open_requests::OpenRequests;
 use crate::relist::RelistSchedule;
 use crate::server_sync::effective_log_level;
-use crate::task_updates::forward_task_change;
 
 impl ServerConnection {
     /// Takes in what the server sends without being asked.
@@ -181,4 +181,42 @@ impl ServerConnection {
 fn refuse_ambiguous(asking: ServerRequest<'_>) -> AnswerFuture<'_> {
     let why = format!("nothing tells whose call `{}` is for", asking.method);
     Box::pin(async { Err(RpcError::new(RpcError::INTERNAL_ERROR, why)) })
+}
+
+/// Emits that a task has changed. Followers request its state: a notification may be old.
+fn forward_task_change(events: &Events, server: &ServerId, params: Option<&Json>) {
+    #[derive(Deserialize)]
+    struct TaskChangedParams {
+        #[serde(rename = "taskId")]
+        task: String,
+    }
+    if let Some(Ok(TaskChangedParams { task })) = params.map(Json::read) {
+        events.emit(|| EventKind::TaskChanged { server: server.to_string(), task });
+    }
+}
+
+/// How often is looked whether anybody still waits.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Waits for an answer as long as the connection is there and a call on it waits too.
+///
+/// A call's limit without progress does not count meanwhile; its limit in all does.
+async fn hold_deadlines(peer: &Peer, mut answering: AnswerFuture<'_>) -> Result<String, RpcError> {
+    let mut has_waited = false;
+    loop {
+        has_waited |= peer.renew_waits() > 0;
+        tokio::select! {
+            biased;
+            answer = &mut answering => return answer,
+            _ = peer.wait_until_closed() => return Err(withdrawn_error("the connection is over")),
+            () = sleep(POLL_INTERVAL) => {}
+        }
+        if has_waited && peer.in_flight() == 0 {
+            return Err(withdrawn_error("the call that needed it has ended"));
+        }
+    }
+}
+
+fn withdrawn_error(why: &str) -> RpcError {
+    RpcError::new(RpcError::INTERNAL_ERROR, why)
 }

@@ -4,22 +4,17 @@
 //! server's whole process group if Switchboard disappears. Nothing here decides about calls.
 
 mod answers;
-mod back_off;
 mod builtin;
 mod call_directory;
-mod certificate_hint;
 mod change_listener;
-mod clean_environment;
 mod completion;
 #[cfg(unix)]
 mod confine;
 mod connect_context;
 mod connection;
-mod era_cache;
 mod establish;
 #[cfg(target_os = "linux")]
 mod hide_sockets;
-mod hold_deadlines;
 mod inbound;
 #[cfg(unix)]
 mod keeper;
@@ -28,25 +23,22 @@ mod memory_usage;
 mod messages;
 mod negotiate;
 mod open_requests;
-mod private_folder;
 mod process;
 mod process_group;
 mod program;
 mod relist;
-mod sandbox_plan;
 mod server_sync;
 mod stderr;
 mod subscriptions;
 mod supervisor;
-mod task_updates;
 
 pub use answers::{AnswerFuture, Answers, DeclineAll, ServerRequest, record_on_timeline};
 pub use call_directory::{CallDirectory, QuestionOwner};
-pub use certificate_hint::untrusted_hint;
 pub use completion::{Completion, CompletionError, CompletionRequest, CompletionTarget, complete};
 #[cfg(unix)]
 pub use confine::confine;
 pub use connect_context::{ConnectContext, ConnectParts};
+pub use establish::untrusted_hint;
 #[cfg(unix)]
 pub use keeper::keep;
 pub use memory_usage::{is_descendant, memory_below};

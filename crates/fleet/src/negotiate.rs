@@ -1,8 +1,13 @@
-//! Which era a server is of, found out without wearing its patience or ours.
+//! Detects the era of a server, within limits for both sides, and remembers it.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use switchboard_config::{EraSetting, HttpKind};
+use switchboard_files::replace;
 use switchboard_wire::handshake::{Agreement, Introduction};
 use switchboard_wire::http::{Endpoint, HttpClient};
 use switchboard_wire::{
@@ -10,8 +15,6 @@ use switchboard_wire::{
 };
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
-
-use crate::era_cache::ConnectMode;
 
 /// How long a pipe may be silent on the probe before the handshake is tried beside it.
 pub(crate) const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
@@ -240,4 +243,57 @@ fn may_try_another(error: &RequestError) -> bool {
         RequestError::Http { status, .. } => !matches!(status, 401 | 403 | 429),
         RequestError::Unknown(_) | RequestError::TimedOut(_) | RequestError::Protocol(_) => true,
     }
+}
+
+/// How a server was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ConnectMode {
+    /// Without a handshake.
+    Modern,
+    /// With a handshake.
+    Legacy,
+    /// Over the older HTTP+SSE.
+    Sse,
+}
+
+/// A small file of what was learnt. Losing it costs a probe, nothing else.
+#[derive(Debug)]
+pub(crate) struct EraCache {
+    file: Option<PathBuf>,
+    modes: Mutex<BTreeMap<String, ConnectMode>>,
+}
+
+impl EraCache {
+    /// Reads the file, if there is a readable one.
+    pub(crate) fn load(file: Option<PathBuf>) -> Self {
+        let text = file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+        let ways = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        Self { file, modes: Mutex::new(ways) }
+    }
+
+    /// How the server with this configuration was reached last time.
+    pub(crate) fn recall(&self, key: &str) -> Option<ConnectMode> {
+        self.modes.lock().get(key).copied()
+    }
+
+    /// Keeps how the server was reached.
+    pub(crate) fn learn(&self, key: &str, way: ConnectMode) {
+        let mut ways = self.modes.lock();
+        if ways.insert(key.to_owned(), way) == Some(way) {
+            return;
+        }
+        if let (Some(file), Ok(text)) = (&self.file, serde_json::to_string_pretty(&*ways)) {
+            // A lost entry costs a probe next time; it must not cost the connection.
+            _ = write_file(file, &text);
+        }
+    }
+}
+
+fn write_file(file: &std::path::Path, text: &str) -> std::io::Result<()> {
+    let folder = file.parent().unwrap_or(std::path::Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let temporary = tempfile::NamedTempFile::new_in(folder)?;
+    std::fs::write(temporary.path(), text)?;
+    replace::replace_file(temporary, file)
 }

@@ -1,18 +1,19 @@
 //! A server's process: a clean environment, its own group, and an end that is certain.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use switchboard_catalog::ServerFailure;
-use switchboard_config::Confinement;
+use switchboard_config::{Confinement, EnvCase, NetworkAccess};
 use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
 use crate::process_group::ProcessGroup;
+use crate::program;
 use crate::stderr::ErrorLog;
-use crate::{clean_environment, program, sandbox_plan};
 
 /// The first word that has the keeper's program confine itself and become a server.
 pub const CONFINE_COMMAND: &str = "__confine";
@@ -69,13 +70,13 @@ impl Process {
         launch: &Launch<'_>,
         log: &ErrorLog,
     ) -> Result<(Self, ChildStdin, ChildStdout), ServerFailure> {
-        let env = clean_environment::build(launch);
+        let env = server_environment(launch);
         let program = program::find_program(launch, &env)?;
         let mut command = match launch.keeper {
             Some([keeper, words @ ..]) => {
                 let mut command = Command::new(keeper);
                 command.args(words);
-                if let Some(plan) = sandbox_plan::encode(launch)? {
+                if let Some(plan) = encode_sandbox_plan(launch)? {
                     command.args([keeper, CONFINE_COMMAND]).arg(plan);
                 }
                 command.arg(&program);
@@ -210,4 +211,95 @@ fn describe_exit(status: ExitStatus) -> String {
         Some(code) => format!("exit status {code}"),
         None => "ended".to_owned(),
     }
+}
+
+/// What a confined process keeps, for the process that takes the rest away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SandboxPlan {
+    pub(crate) read: Vec<PathBuf>,
+    pub(crate) write: Vec<PathBuf>,
+    /// The folder for its temporary files, beside which those of others are.
+    pub(crate) own: Option<PathBuf>,
+    pub(crate) has_network: bool,
+    pub(crate) memory_bytes: Option<u64>,
+    pub(crate) processes: Option<u64>,
+    pub(crate) cpu_seconds: Option<u64>,
+}
+
+/// The plan for a server as text; none if it is not confined.
+fn encode_sandbox_plan(launch: &Launch<'_>) -> Result<Option<String>, ServerFailure> {
+    let Confinement::Profile(sandbox) = launch.confinement else { return Ok(None) };
+    let number = |most: Option<usize>| most.and_then(|most| u64::try_from(most).ok());
+    let with = |paths: &[PathBuf], more: Option<&Path>| -> Vec<PathBuf> {
+        paths.iter().cloned().chain(more.map(Path::to_owned)).collect()
+    };
+    let plan = SandboxPlan {
+        read: with(&sandbox.read, launch.cwd),
+        write: with(&sandbox.write, launch.temp_folder),
+        own: launch.temp_folder.map(Path::to_owned),
+        has_network: sandbox.network == NetworkAccess::Open,
+        memory_bytes: number(sandbox.memory_mb).map(|most| most.saturating_mul(1 << 20)),
+        processes: number(sandbox.processes),
+        cpu_seconds: number(sandbox.cpu_seconds),
+    };
+    serde_json::to_string(&plan).map(Some).map_err(|error| ServerFailure::new(error.to_string()))
+}
+
+/// Variables of our own environment that a server may have; all others are ours alone.
+const PASSED_VARIABLES: &[&str] = if cfg!(windows) { WINDOWS_VARIABLES } else { UNIX_VARIABLES };
+
+const UNIX_VARIABLES: &[&str] = &[
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR",
+    "TERM",
+];
+
+/// Without some of these programs do not even open a socket there.
+const WINDOWS_VARIABLES: &[&str] = &[
+    "PATH",
+    "PATHEXT",
+    "COMSPEC",
+    "SYSTEMROOT",
+    "SYSTEMDRIVE",
+    "WINDIR",
+    "USERNAME",
+    "USERPROFILE",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "PROGRAMDATA",
+    "PROGRAMFILES",
+    "PROGRAMFILES(X86)",
+    "PROCESSOR_ARCHITECTURE",
+    "NUMBER_OF_PROCESSORS",
+    "TEMP",
+    "TMP",
+    "LANG",
+    "TZ",
+];
+
+/// The variables by which programs find the folder for temporary files.
+const TEMP_DIR_VARIABLES: &[&str] =
+    if cfg!(windows) { &["TEMP", "TMP", "TMPDIR"] } else { &["TMPDIR"] };
+
+/// The environment that a server gets.
+fn server_environment(launch: &Launch<'_>) -> BTreeMap<String, String> {
+    let letters = EnvCase::NATIVE;
+    let passed_on =
+        |name: &str| PASSED_VARIABLES.iter().any(|kept| kept.eq_ignore_ascii_case(name));
+    let mut env: BTreeMap<String, String> = launch
+        .inherited_env
+        .iter()
+        .filter(|(name, _)| passed_on(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    if let Some(folder) = launch.temp_folder.and_then(Path::to_str) {
+        for name in TEMP_DIR_VARIABLES {
+            letters.set(&mut env, (*name).to_owned(), folder.to_owned());
+        }
+    }
+    for (name, value) in launch.env {
+        letters.set(&mut env, name.clone(), value.clone());
+    }
+    env
 }

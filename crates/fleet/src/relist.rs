@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use switchboard_catalog::Offers;
 use tokio::time::sleep_until;
 
-use crate::back_off::{add_jitter, back_off};
+use crate::connection::{add_jitter, back_off};
 use crate::listing::{KindSet, ListedOffers};
 
 /// Changes are gathered until none came for so long, and at most for so long.

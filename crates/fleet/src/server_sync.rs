@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use switchboard_config::{Config, LogLevel};
 use switchboard_core::{EventKind, ServerId};
 use switchboard_wire::handshake::Agreement;
@@ -158,18 +157,6 @@ pub(crate) fn effective_log_level(config: &Config, server: &ServerId) -> LogLeve
 
 /// Whether the server tells of changes of single resources.
 pub fn can_subscribe(agreement: &Agreement) -> bool {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct SubscribeCapabilities {
-        resources: ResourceCapabilities,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct ResourceCapabilities {
-        subscribe: bool,
-    }
-    agreement
-        .capabilities
-        .read::<SubscribeCapabilities>()
-        .is_ok_and(|declared| declared.resources.subscribe)
+    let declared = agreement.capabilities.read::<Value>().unwrap_or_default();
+    declared.pointer("/resources/subscribe") == Some(&Value::Bool(true))
 }
