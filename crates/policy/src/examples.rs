@@ -50,10 +50,9 @@ impl ExampleCall {
             });
         }
         let hints = AnnotationSource::Text(&example.annotations).hints();
-        let target = Target::new(example.kind, server, name);
         let is_tool = example.kind == switchboard_core::TargetKind::Tool;
         Self {
-            target,
+            target: Target::new(example.kind, server, name),
             caller: Caller { face, origin, name: example.caller.clone(), reference: None },
             session,
             read_only: !is_tool || example.trusted && hints.read_only_hint == Some(true),
@@ -82,9 +81,8 @@ fn check_rule_examples(file: &PolicyFile, rule: &RuleEntry) -> Option<ConfigErro
     }
     // The rule alone, and as one that counts at every level.
     let alone = RuleEntry { effect: RuleEffect::Deny, ..rule.clone() };
-    let rules = vec![alone];
     let file_alone = PolicyFile {
-        rules,
+        rules: vec![alone],
         servers: None,
         allowed_tools: None,
         switched_off: None,

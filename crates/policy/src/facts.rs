@@ -60,13 +60,12 @@ impl<'a> PolicyFacts<'a> {
         };
         let annotations = tool.map_or(AnnotationSource::None, AnnotationSource::Tool);
         let config = server.config.as_deref();
-        let trusted = config.is_some_and(is_trusted);
         Self {
             target,
             arguments: call.arguments().as_str(),
             annotations,
             read_only: is_read_only(target, config, annotations),
-            trusted,
+            trusted: config.is_some_and(is_trusted),
             transport: config.map_or("unknown", transport_word),
             caller,
             session,

@@ -4,39 +4,30 @@
 //! a [`PermittedCall`]. This crate is the only one that can make a `PermittedCall`, and execution takes
 //! nothing else. Pure: no I/O and no clock.
 
-mod active_rules;
 mod address;
 mod condition;
 mod decide;
 mod examples;
-mod explanation;
 mod facts;
-mod functions;
-mod interned_name;
-mod pattern_index;
 mod permit;
 mod policy;
 mod result_counts;
 mod risk;
-mod risk_words;
 mod rule_context;
-mod ruling;
 mod session_tracker;
 mod spelling;
 mod unused_rules;
 mod what_if;
 
-pub use active_rules::ActiveRules;
 pub use decide::{CallContext, Decision, DenyReason, decide, refusal};
 pub use examples::{ExampleCall, check_examples};
-pub use explanation::Explanation;
 pub use facts::{PolicyFacts, is_trusted};
 pub use permit::{PermittedCall, Question, UserRejection};
-pub use policy::Policy;
+pub use policy::{ActiveRules, Policy};
 pub use result_counts::ResultCounts;
 pub use risk::assess_risk;
 pub use rule_context::{RuleContext, Verdict};
 pub use session_tracker::SessionTracker;
 pub use session_tracker::{SessionFacts, SessionKey};
 pub use unused_rules::{OfferedNames, unused_rules};
-pub use what_if::{PastCall, VerdictChange, what_if};
+pub use what_if::{Explanation, PastCall, VerdictChange, what_if};

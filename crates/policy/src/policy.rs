@@ -1,17 +1,19 @@
 //! The rules of all levels, ready to be asked about a call.
 
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use switchboard_core::{Target, TargetKind};
 use switchboard_rules::{
     Expression, Pattern, Policies, PolicyFile, PolicyLevel, RuleEffect, RuleEntry,
 };
 
-use crate::condition::ConditionEvaluator;
+use crate::condition::{ConditionEvaluator, RegexTable};
 use crate::facts::PolicyFacts;
-use crate::functions::RegexTable;
-use crate::pattern_index::PatternIndex;
-use crate::ruling::{Citation, Ruling};
+use crate::session_tracker::SessionTracker;
 use crate::spelling::NormalizedTarget;
 use crate::{address, spelling};
 
@@ -241,6 +243,136 @@ impl Rulebook {
     }
 }
 
+/// The rules that are in force, and what they are asked with.
+#[derive(Debug, Default)]
+pub struct ActiveRules {
+    ready: Mutex<Option<(Arc<Policies>, Arc<Policy>)>>,
+    /// What each caller did so far.
+    pub sessions: SessionTracker,
+}
+
+impl ActiveRules {
+    /// The policies as rules that can be asked.
+    #[must_use]
+    pub fn policy(&self, policies: &Arc<Policies>) -> Arc<Policy> {
+        let mut ready = self.ready.lock();
+        if let Some((known, policy)) = &*ready
+            && Arc::ptr_eq(known, policies)
+        {
+            return Arc::clone(policy);
+        }
+        let policy = Arc::new(Policy::new(policies));
+        *ready = Some((Arc::clone(policies), Arc::clone(&policy)));
+        policy
+    }
+}
+
+/// What a level says to a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruling {
+    /// What it says.
+    pub effect: RuleEffect,
+    /// By which of its lines.
+    pub by: Citation,
+    /// Whether an `allow` holds also after something was read from a server that is not trusted.
+    pub tainted: bool,
+    /// Whether it is refused because only what changes nothing may run.
+    pub read_only: bool,
+}
+
+/// A line of a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Citation {
+    /// Who wrote it.
+    pub level: PolicyLevel,
+    /// What it is called, or what it says.
+    pub rule: String,
+    /// Why it counts, where that needs saying.
+    pub why: Option<String>,
+    /// The file.
+    pub file: Arc<Path>,
+    /// The line in it.
+    pub line: usize,
+}
+
+impl fmt::Display for Citation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { level, rule, why, file, line } = self;
+        write!(formatter, "`{rule}` of the {} policy", level.as_str())?;
+        if let Some(why) = why {
+            write!(formatter, ", {why}")?;
+        }
+        write!(formatter, " ({}:{line})", file.display())
+    }
+}
+
+/// Patterns by the text before their first wildcard.
+#[derive(Debug, Default)]
+struct PatternIndex {
+    exact: HashMap<Box<str>, Vec<usize>>,
+    by_start: HashMap<Box<str>, Vec<usize>>,
+    /// The lengths of those starts: a name is looked up once for each of them.
+    lengths: BTreeSet<usize>,
+}
+
+impl PatternIndex {
+    pub(crate) fn new<'a>(patterns: impl Iterator<Item = &'a Pattern>) -> Self {
+        let mut index = Self::default();
+        for (place, pattern) in patterns.enumerate() {
+            for (start, is_exact) in pattern.starts() {
+                if is_exact {
+                    index.exact.entry(start.into()).or_default().push(place);
+                } else {
+                    index.lengths.insert(start.len());
+                    index.by_start.entry(start.into()).or_default().push(place);
+                }
+            }
+        }
+        index
+    }
+
+    /// The places of the patterns that can cover `name`, in their order.
+    fn candidates(&self, name: &str) -> Vec<usize> {
+        let mut places: Vec<usize> = self.exact.get(name).cloned().unwrap_or_default();
+        for length in self.lengths.iter().take_while(|length| **length <= name.len()) {
+            let found = name.get(..*length).and_then(|start| self.by_start.get(start));
+            places.extend(found.into_iter().flatten());
+        }
+        places.sort_unstable();
+        // The forms of one pattern may all be candidates.
+        places.dedup();
+        places
+    }
+}
+
 #[cfg(test)]
 #[path = "policy_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+mod pattern_index_tests {
+    use proptest::prelude::*;
+    use switchboard_rules::Pattern;
+
+    use super::PatternIndex;
+
+    proptest! {
+        #[test]
+        fn every_pattern_that_covers_a_name_is_found(
+            patterns in proptest::collection::vec(
+                "[ab*?]{1,3}/([ab*?]|\\[[ab]\\]|\\{[ab*]{0,2},[ab?]{0,2}\\}|\\\\[ab*]){1,3}|\\*|[ab]{1,2}",
+                1..20,
+            ),
+            server in "[ab]{1,3}",
+            target in "[ab*/]{1,3}",
+        ) {
+            let patterns: Vec<Pattern> = patterns.iter().map(|text| Pattern::new(text)).collect();
+            let found = PatternIndex::new(patterns.iter()).candidates(&format!("{server}/{target}"));
+            for (place, pattern) in patterns.iter().enumerate() {
+                if pattern.covers(&server, &target) {
+                    prop_assert!(found.contains(&place), "{pattern:?}");
+                }
+            }
+        }
+    }
+}

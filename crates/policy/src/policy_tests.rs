@@ -10,7 +10,7 @@ use switchboard_rules::{Example, Policies, PolicyFile, PolicyLevel, RuleEffect, 
 
 use super::Policy;
 use crate::examples::{ExampleCall, check_examples};
-use crate::ruling::Ruling;
+use crate::policy::Ruling;
 
 fn file(level: PolicyLevel, policy: &Value) -> PolicyFile {
     let path: Arc<Path> = Path::new("policy.json").into();

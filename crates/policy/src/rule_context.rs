@@ -5,8 +5,7 @@ use switchboard_core::{Origin, TargetKind};
 use switchboard_rules::{Pattern, RuleEffect};
 
 use crate::facts::PolicyFacts;
-use crate::policy::Policy;
-use crate::ruling::Ruling;
+use crate::policy::{Policy, Ruling};
 
 /// Why everything is asked while the global switch is off.
 const AUTO_APPROVE_OFF: &str = "`settings.autoApprove` is off";
@@ -141,9 +140,8 @@ impl<'a> RuleContext<'a> {
                 Err(why) => {
                     // What a person said for the session was said before this was read.
                     if let Some(taint) = self.taint_reason(facts) {
-                        let why = format!("{why}; {taint}");
                         return Verdict::Ask(ReviewReason {
-                            why,
+                            why: format!("{why}; {taint}"),
                             repeat_reason: Some(ASKED_EACH_TIME),
                         });
                     }

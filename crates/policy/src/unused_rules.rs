@@ -30,9 +30,8 @@ pub fn unused_rules(files: &[PolicyFile], offered: &OfferedNames) -> Vec<ConfigE
         }
         if let Some((tools, line)) = &file.allowed_tools {
             for tool in tools {
-                let pattern = Pattern::new(tool);
                 let kind = Some(TargetKind::Tool);
-                let what = RulePattern { key: "allowed_tools", pattern: &pattern, kind };
+                let what = RulePattern { key: "allowed_tools", pattern: &Pattern::new(tool), kind };
                 let problem = what.find_unused(offered);
                 warnings.extend(problem.map(|problem| problem.into_warning(file, *line, 1)));
             }

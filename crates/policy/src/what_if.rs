@@ -1,14 +1,16 @@
-//! What changed rules would have decided otherwise about calls of the past.
+//! Explains the verdict on a call, and finds the past calls that changed rules would decide otherwise.
 
 use std::collections::HashMap;
 
+use switchboard_catalog::ResolvedCall;
 use switchboard_config::Config;
-use switchboard_core::{Caller, Target};
+use switchboard_core::{Caller, Risk, Target};
 use switchboard_rules::{Policies, RuleEffect};
 
 use crate::facts::{PolicyFacts, is_trusted};
-use crate::policy::Policy;
-use crate::rule_context::RuleContext;
+use crate::policy::{Policy, Ruling};
+use crate::risk::assess_risk;
+use crate::rule_context::{RuleContext, Verdict};
 use crate::session_tracker::SessionFacts;
 
 /// A call of the past.
@@ -99,5 +101,39 @@ fn session_name(caller: &Caller) -> String {
     match conversation {
         Some((session, _)) => session.to_owned(),
         None => format!("{}:{}", caller.origin, caller.name),
+    }
+}
+
+/// What would be decided about a call, and why.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// What counts.
+    pub verdict: Verdict,
+    /// What each level says that says something, the strongest first.
+    pub rulings: Vec<Ruling>,
+    /// How risky the call is.
+    pub risk: Risk,
+}
+
+impl Explanation {
+    /// Decides a call by a configuration; nothing is called.
+    #[must_use]
+    pub fn new(
+        config: &Config,
+        call: &ResolvedCall,
+        caller: &Caller,
+        session: &SessionFacts,
+    ) -> Self {
+        let policy = Policy::new(&config.policies);
+        let facts = PolicyFacts::new(call, caller, session);
+        let rules = RuleContext {
+            policy: Some(&policy),
+            ..RuleContext::from_settings(&config.settings, &[])
+        };
+        Self {
+            verdict: rules.verdict(&facts, call.server().config.as_deref()),
+            rulings: policy.rulings(&facts),
+            risk: assess_risk(&facts),
+        }
     }
 }
