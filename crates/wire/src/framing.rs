@@ -32,9 +32,8 @@ pub(crate) enum FramedLine {
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
     pub(crate) fn new(from: R, limit_bytes: usize) -> Self {
-        let buffer = BytesMut::new();
         let read_bytes = READ_BUFFER_RANGE.0;
-        Self { from, buffer, searched: 0, limit_bytes, at_start: true, read_bytes }
+        Self { from, buffer: BytesMut::new(), searched: 0, limit_bytes, at_start: true, read_bytes }
     }
 
     /// The next line. Cancel safe: bytes that were read stay in the buffer.

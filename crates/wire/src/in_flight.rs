@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use foldhash::HashMap;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -72,7 +72,7 @@ impl RequestDeadlines {
 impl InFlight {
     /// Enters a request.
     pub(crate) fn insert(&self, id: u64, waiting: PendingRequest) -> Result<(), CloseReason> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(reason) = &state.closed {
             return Err(reason.clone());
         }
@@ -96,7 +96,7 @@ impl InFlight {
         id: u64,
         settled: RequestResult,
     ) -> (AnswerOwner, Option<RequestResult>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(waiting) = state.waiting.remove(&id) {
             drop(state);
             // The request may have been dropped at this moment; its answer is not needed then.
@@ -113,12 +113,12 @@ impl InFlight {
 
     /// Takes request `id` out without an answer.
     pub(crate) fn forget(&self, id: u64) {
-        self.state().waiting.remove(&id);
+        self.state.lock().waiting.remove(&id);
     }
 
     /// Takes request `id` out and remembers it for a late answer.
     pub(crate) fn abandon(&self, id: u64) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(waiting) = state.waiting.remove(&id) {
             state.remember_abandoned(id, waiting.tag);
         }
@@ -126,13 +126,13 @@ impl InFlight {
 
     /// Whether request `id` waits for its answer.
     pub(crate) fn is_waiting(&self, id: u64) -> bool {
-        self.state().waiting.contains_key(&id)
+        self.state.lock().waiting.contains_key(&id)
     }
 
     /// Passes on progress of request `id`, which makes its wait start again; gives its tag if it
     /// wanted any.
     pub(crate) fn report_progress(&self, id: u64, report: &Json) -> Option<u64> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let Some(PendingRequest { progress: Some(progress), deadlines: clock, tag, .. }) =
             state.waiting.get_mut(&id)
         else {
@@ -146,7 +146,7 @@ impl InFlight {
 
     /// Makes every wait start again, as far as the limits in all allow; says how many there are.
     pub(crate) fn renew_deadlines(&self) -> usize {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let now = Instant::now();
         for PendingRequest { deadlines: clock, .. } in state.waiting.values_mut() {
             clock.expires = (now + clock.idle).min(clock.end);
@@ -156,7 +156,7 @@ impl InFlight {
 
     /// Closes the table: everyone who waits is let go and told why by dropping their sender.
     pub(crate) fn close(&self, reason: &CloseReason) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.closed.is_some() {
             return false;
         }
@@ -167,22 +167,28 @@ impl InFlight {
 
     /// Why the table is closed.
     pub(crate) fn close_reason(&self) -> Option<CloseReason> {
-        self.state().closed.clone()
+        self.state.lock().closed.clone()
     }
 
     /// How many requests wait.
     pub(crate) fn len(&self) -> usize {
-        self.state().waiting.len()
+        self.state.lock().waiting.len()
     }
 
     /// The tag of request `id`, if it waits and has one.
     pub(crate) fn tag(&self, id: u64) -> Option<u64> {
-        self.state().waiting.get(&id).map(|waiting| waiting.tag).filter(|tag| *tag != 0)
+        self.state.lock().waiting.get(&id).map(|waiting| waiting.tag).filter(|tag| *tag != 0)
     }
 
     /// The tags of the requests that have one.
     pub(crate) fn tags(&self) -> Vec<u64> {
-        self.state().waiting.values().map(|waiting| waiting.tag).filter(|tag| *tag != 0).collect()
+        self.state
+            .lock()
+            .waiting
+            .values()
+            .map(|waiting| waiting.tag)
+            .filter(|tag| *tag != 0)
+            .collect()
     }
 
     /// What tells that a deadline is nearer than the last look promised.
@@ -192,7 +198,7 @@ impl InFlight {
 
     /// Settles all requests whose time is over; says when to look again.
     pub(crate) fn expire(&self) -> Option<Instant> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let now = Instant::now();
         let over = |waiting: &PendingRequest| waiting.deadlines.expires <= now;
         let ids: Vec<u64> =
@@ -208,10 +214,6 @@ impl InFlight {
         }
         state.next_check = state.waiting.values().map(|waiting| waiting.deadlines.expires).min();
         state.next_check
-    }
-
-    fn state(&self) -> MutexGuard<'_, InFlightState> {
-        self.state.lock()
     }
 }
 

@@ -21,18 +21,14 @@ pub mod stream;
 
 #[cfg(test)]
 mod corpus_tests;
-mod deadlines;
 mod dispatch;
 mod framing;
 mod in_flight;
 mod outbox;
-mod refusals;
-mod tentative;
 
 pub use error::{CloseReason, RequestError, RpcError};
 pub use limits::{UnreadableLines, WireLimits};
-pub use peer::{Inbound, Peer, ProtocolState, Stats};
+pub use peer::{Inbound, Peer, ProtocolState, Stats, TentativePeer};
 pub use request::Request;
 pub use revision::{Era, Revision};
 pub use switchboard_json::Json;
-pub use tentative::TentativePeer;

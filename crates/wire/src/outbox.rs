@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio::time::Instant;
 
@@ -132,7 +132,7 @@ impl Outbox {
     }
 
     fn enqueue(&self, message: OutgoingMessage) -> Result<u64, PushError> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.closed {
             return Err(PushError::Closed);
         }
@@ -155,7 +155,7 @@ impl Outbox {
 
     /// How far message `number` got.
     pub(crate) fn progress(&self, number: u64) -> WriteProgress {
-        let state = self.state();
+        let state = self.state.lock();
         if number > state.taken {
             WriteProgress::Queued
         } else if number > state.written {
@@ -167,7 +167,7 @@ impl Outbox {
 
     /// Takes back a message of which nothing has left us.
     pub(crate) fn cancel(&self, number: u64) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let Some(at) = state.queue.iter().position(|(queued, _)| *queued == number) else {
             return false;
         };
@@ -189,7 +189,7 @@ impl Outbox {
         loop {
             let mut freed = 0;
             {
-                let mut state = self.state();
+                let mut state = self.state.lock();
                 if state.closed {
                     return None;
                 }
@@ -228,7 +228,7 @@ impl Outbox {
     pub(crate) async fn flush(&self, limit: Duration) {
         let end = Instant::now() + limit;
         while Instant::now() < end {
-            if self.state().is_drained() {
+            if self.state.lock().is_drained() {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(2)).await;
@@ -237,14 +237,10 @@ impl Outbox {
 
     /// Ends the queue; what is still in it will never be written.
     pub(crate) fn close(&self) {
-        self.state().closed = true;
+        self.state.lock().closed = true;
         self.room.close();
         self.long.close();
         self.wake.notify_one();
-    }
-
-    fn state(&self) -> MutexGuard<'_, OutboxState> {
-        self.state.lock()
     }
 }
 

@@ -1,29 +1,30 @@
 //! One side of one connection: asks, is asked, and keeps every deadline.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use switchboard_json::Json;
 use tokio::sync::{Semaphore, mpsc};
+use tokio::time::sleep_until;
 use tokio_util::sync::CancellationToken;
 
-use crate::deadlines;
 use crate::envelope;
 use crate::error::{CloseReason, RequestError, RpcError};
 use crate::http::HttpLink;
 use crate::in_flight::{InFlight, RequestResult};
 use crate::limits::WireLimits;
 use crate::outbox::Outbox;
-use crate::refusals;
 use crate::request::into_line;
 use crate::revision::{Era, Revision};
-use switchboard_json::Json;
 
 /// How long a notification or an answer waits for room: whoever reads nothing for longer is stuck.
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long messages that wait may still leave when a connection ends politely.
 const CLOSE_GRACE: Duration = Duration::from_millis(500);
+/// Maximum refusals on their way; a side that asks for more and does not read gets no answer.
+const MAX_PENDING_REFUSALS: usize = 64;
 
 /// One side of a connection. Clones share it.
 #[derive(Clone)]
@@ -139,11 +140,11 @@ impl Peer {
             next_id: AtomicU64::new(1),
             protocol: Mutex::new(Arc::new(stance)),
             inbound,
-            refusals: Arc::new(Semaphore::new(refusals::MAX_PENDING_REFUSALS)),
+            refusals: Arc::new(Semaphore::new(MAX_PENDING_REFUSALS)),
             observer: OnceLock::new(),
         };
         let shared = Arc::new(shared);
-        tokio::spawn(deadlines::watch_deadlines(Arc::downgrade(&shared)));
+        tokio::spawn(watch_deadlines(Arc::downgrade(&shared)));
         (Self { shared }, queue)
     }
 
@@ -191,6 +192,11 @@ impl Peer {
     ) -> Result<(), RequestError> {
         let text = envelope::response(id, answer.as_ref().copied());
         self.send_text(text, "").await
+    }
+
+    /// Refuses a request of the other side, without waiting for the answer to leave.
+    pub fn refuse(&self, id: Json, why: RpcError) {
+        self.shared.spawn_reply(id, Err(why));
     }
 
     async fn send_text(&self, text: String, method: &str) -> Result<(), RequestError> {
@@ -290,8 +296,103 @@ impl PeerShared {
             self.over.cancel();
         }
     }
+
+    /// Answers on a task of its own: the reader must not wait for room to write.
+    pub(crate) fn spawn_reply(self: &Arc<Self>, id: Json, answer: Result<&'static str, RpcError>) {
+        let Ok(turn) = Arc::clone(&self.refusals).try_acquire_owned() else {
+            self.counts.dropped.fetch_add(1, Ordering::Relaxed);
+            return;
+        };
+        let peer = Peer { shared: Arc::clone(self) };
+        tokio::spawn(async move {
+            // If the connection has ended, so has the request.
+            _ = peer.reply(&id, answer).await;
+            drop(turn);
+        });
+    }
+}
+
+/// A peer that is closed when it is dropped, unless it is kept: for those who may be interrupted.
+#[derive(Debug)]
+pub struct TentativePeer(Option<Peer>);
+
+impl TentativePeer {
+    /// Holds a peer until it is clear whether it is wanted.
+    #[must_use]
+    pub const fn new(peer: Peer) -> Self {
+        Self(Some(peer))
+    }
+
+    /// The peer is wanted.
+    pub fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for TentativePeer {
+    fn drop(&mut self) {
+        if let Some(peer) = &self.0 {
+            peer.close("the connection was not wanted");
+        }
+    }
+}
+
+/// Watches the deadlines of all requests until the peer is gone.
+///
+/// A timer per request would cost more than the rest of its bookkeeping; nearly all requests are
+/// answered long before their deadline.
+async fn watch_deadlines(peer: Weak<PeerShared>) {
+    let Some(earlier) = peer.upgrade().map(|shared| shared.in_flight.deadline_notify()) else {
+        return;
+    };
+    loop {
+        let next = match peer.upgrade() {
+            Some(shared) => shared.in_flight.expire(),
+            None => return,
+        };
+        match next {
+            None => earlier.notified().await,
+            Some(next) => tokio::select! {
+                () = sleep_until(next) => {}
+                () = earlier.notified() => {}
+            },
+        }
+    }
 }
 
 #[cfg(test)]
 #[path = "peer_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+mod refusals_tests {
+    use tokio::io::{AsyncReadExt as _, duplex, split};
+
+    use super::*;
+
+    /// The other side reads nothing, so that every answer waits for room.
+    #[tokio::test]
+    async fn refusals_that_nobody_reads_are_bounded() {
+        let (ours, mut theirs) = duplex(1_024);
+        let (reader, writer) = split(ours);
+        let limits = WireLimits { queued_bytes: 1_024, ..WireLimits::default() };
+        let (peer, _inbound) = crate::stream::start(reader, writer, limits);
+        for id in 0..1_000 {
+            peer.refuse(Json::from_trusted(id.to_string()), RpcError::new(-32_603, "busy"));
+        }
+        let dropped = peer.stats().dropped;
+        assert_eq!(dropped, 1_000 - u64::try_from(MAX_PENDING_REFUSALS).unwrap());
+        // Once somebody reads, there is room again.
+        let mut read = Vec::new();
+        while read.iter().filter(|byte| **byte == b'\n').count() < MAX_PENDING_REFUSALS {
+            let mut bytes = [0; 512];
+            let count = theirs.read(&mut bytes).await.unwrap();
+            read.extend_from_slice(&bytes[..count]);
+        }
+        while peer.shared.refusals.available_permits() < MAX_PENDING_REFUSALS {
+            tokio::task::yield_now().await;
+        }
+        peer.refuse(Json::from_trusted("1000".to_owned()), RpcError::new(-32_603, "busy"));
+        assert_eq!(peer.stats().dropped, dropped);
+    }
+}

@@ -133,8 +133,7 @@ impl<'p> OpenRequest<'p> {
     fn new(peer: &'p Peer, id: u64, request: &Request<'_>) -> Self {
         // A handshake cannot be cancelled by the protocol's rules.
         let tells_when_dropped = !matches!(request.method, "initialize" | "server/discover");
-        let number = AtomicU64::new(NOT_QUEUED);
-        Self { peer, id, number, tells_when_dropped, done: false }
+        Self { peer, id, number: AtomicU64::new(NOT_QUEUED), tells_when_dropped, done: false }
     }
 
     async fn deliver(&self, request: &Request<'_>) -> Result<DeliveryResult, RequestError> {

@@ -17,7 +17,7 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{Connection, SendRequest, handshake};
 use hyper_util::rt::TokioIo;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use reqwest::Url;
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
@@ -155,7 +155,7 @@ impl DirectClient {
     /// A connection that is still good.
     async fn take_idle(&self) -> Option<DirectConnection> {
         loop {
-            let mut open = self.idle().open.pop()?;
+            let mut open = self.idle.lock().open.pop()?;
             if open.used.elapsed() < MAX_IDLE_TIME && open.is_alive().await {
                 return Some(open);
             }
@@ -203,7 +203,7 @@ impl DirectClient {
     /// Keeps a connection for the next request.
     pub(super) fn return_connection(self: &Arc<Self>, mut open: DirectConnection) {
         open.used = Instant::now();
-        let mut idle = self.idle();
+        let mut idle = self.idle.lock();
         if idle.open.len() < MAX_IDLE_CONNECTIONS {
             idle.open.push(open);
         }
@@ -213,10 +213,6 @@ impl DirectClient {
             idle.is_watched = true;
             runtime.spawn(close_idle(Arc::downgrade(self)));
         }
-    }
-
-    fn idle(&self) -> MutexGuard<'_, IdlePool> {
-        self.idle.lock()
     }
 }
 
@@ -295,7 +291,7 @@ async fn close_idle(direct: Weak<DirectClient>) {
     loop {
         tokio::time::sleep(MAX_IDLE_TIME / 3).await;
         let Some(direct) = direct.upgrade() else { return };
-        let mut idle = direct.idle();
+        let mut idle = direct.idle.lock();
         idle.open.retain(|open| open.used.elapsed() < MAX_IDLE_TIME);
         if idle.open.is_empty() {
             idle.is_watched = false;

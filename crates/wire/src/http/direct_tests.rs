@@ -165,13 +165,13 @@ async fn connections_that_nobody_uses_are_closed_by_one_who_looks_after_them() {
         post(&direct).await.unwrap();
         assert!(told.recv().await.unwrap().1.is_some());
     }
-    assert!(direct.idle().is_watched);
+    assert!(direct.idle.lock().is_watched);
     let tasks = Handle::current().metrics().num_alive_tasks();
     assert!(tasks <= 3, "the server has two, so nobody else but one: {tasks}");
     // The clock of connections is not the one that is stopped here.
-    direct.idle().open.iter_mut().for_each(|open| open.used -= MAX_IDLE_TIME);
+    direct.idle.lock().open.iter_mut().for_each(|open| open.used -= MAX_IDLE_TIME);
     assert_eq!(told.recv().await.unwrap(), (0, None), "it is closed");
-    assert!(!direct.idle().is_watched);
+    assert!(!direct.idle.lock().is_watched);
 }
 
 #[test]

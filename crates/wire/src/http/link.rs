@@ -1,19 +1,21 @@
 //! How messages leave over HTTP: one request each, with the answer in its response.
 
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder};
 use tokio::sync::{Semaphore, mpsc};
 
-use super::answer::{self, ResponseOutcome};
+use super::answer;
+use super::answer::ResponseOutcome;
 use super::client::{Endpoint, request_error_before_answer};
 use super::direct::DirectClient;
 use super::headers::encode_header;
-use super::identity::ServerIdentity;
 use super::reply::WireResponse;
 use crate::error::RequestError;
 use crate::limits::WireLimits;
@@ -90,17 +92,17 @@ impl HttpLink {
     ) -> Result<DeliveryResult, RequestError> {
         let opening = request.method == "initialize";
         if opening {
-            *self.session() = HttpSession { id: None, handshake: request.params.to_owned() };
+            *self.session.lock() = HttpSession { id: None, handshake: request.params.to_owned() };
         }
         let mut renewed = false;
         // Shared, so that a second attempt costs no copy.
         let text = Bytes::from(text);
         loop {
-            let known = self.session().id.clone();
+            let known = self.session.lock().id.clone();
             let headers = self.request_headers(shared, request)?;
             let response = self.post(text.clone(), headers).await?;
             if self.identity.has_changed(&response) {
-                shared.notify_identity_change();
+                shared.enqueue_inbound(Inbound::IdentityChanged);
             }
             if response.status() == 404 && known.is_some() && !opening && !renewed {
                 // The server has forgotten the session, so it has not run the request.
@@ -110,7 +112,7 @@ impl HttpLink {
                 continue;
             }
             if opening && response.status().is_success() {
-                self.session().id = response.headers().get("mcp-session-id").cloned();
+                self.session.lock().id = response.headers().get("mcp-session-id").cloned();
             }
             if self.kind == HttpTransport::Sse && response.status().is_success() {
                 return Ok(DeliveryResult::Elsewhere);
@@ -201,13 +203,9 @@ impl HttpLink {
         if revision >= Revision::V2025_06_18 {
             headers.insert(VERSION_HEADER, HeaderValue::from_static(revision.as_str()));
         }
-        if let Some(id) = self.session().id.clone() {
+        if let Some(id) = self.session.lock().id.clone() {
             headers.insert(SESSION_HEADER, id);
         }
-    }
-
-    pub(super) fn session(&self) -> MutexGuard<'_, HttpSession> {
-        self.session.lock()
     }
 }
 
@@ -250,6 +248,81 @@ fn invalid_header(name: &str) -> RequestError {
     RequestError::NotSent(format!("the header `{name}` cannot be sent"))
 }
 
+/// A name with several addresses would otherwise be another server at every turn.
+const MIN_NOTICE_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Who answered last.
+#[derive(Debug, Default)]
+struct ServerIdentity(Mutex<IdentityState>);
+
+#[derive(Debug, Default)]
+struct IdentityState {
+    fingerprint: Option<IdentityFingerprint>,
+    noticed: Option<Instant>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct IdentityFingerprint {
+    address: Option<IpAddr>,
+    certificate: Option<Vec<u8>>,
+}
+
+impl ServerIdentity {
+    /// Whether somebody else answers than before. What is not told for being too early is told by
+    /// a later answer.
+    fn has_changed(&self, response: &WireResponse) -> bool {
+        let (address, certificate) = response.remote_identity();
+        self.record(address, certificate, Instant::now())
+    }
+
+    fn record(&self, address: Option<IpAddr>, certificate: Option<&[u8]>, now: Instant) -> bool {
+        let mut known = self.0.lock();
+        let same = |face: &IdentityFingerprint| {
+            face.address == address && face.certificate.as_deref() == certificate
+        };
+        let is_first = known.fingerprint.is_none();
+        let is_early =
+            known.noticed.is_some_and(|last| now.duration_since(last) < MIN_NOTICE_INTERVAL);
+        if known.fingerprint.as_ref().is_some_and(same) || is_early {
+            return false;
+        }
+        known.fingerprint =
+            Some(IdentityFingerprint { address, certificate: certificate.map(<[u8]>::to_vec) });
+        if !is_first {
+            known.noticed = Some(now);
+        }
+        !is_first
+    }
+}
+
 #[cfg(test)]
 #[path = "link_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+mod identity_tests {
+    use super::*;
+
+    #[test]
+    fn another_certificate_or_address_is_noticed_once_and_not_at_every_turn() {
+        let one = "192.0.2.1".parse().ok();
+        let two = "192.0.2.2".parse().ok();
+        let identity = ServerIdentity::default();
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        for (moment, address, certificate, noticed) in [
+            (0, one, &b"a"[..], false),
+            (1, one, b"a", false),
+            (2, one, b"b", true),
+            (3, one, b"b", false),
+            (4, two, b"b", false),
+            (5, one, b"b", false),
+            (63, two, b"b", true),
+            (64, one, b"c", false),
+            (124, one, b"c", true),
+        ] {
+            let told = identity.record(address, Some(certificate), at(moment));
+            assert_eq!(told, noticed, "after {moment} s");
+        }
+    }
+}

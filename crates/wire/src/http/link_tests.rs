@@ -1,7 +1,5 @@
 //! What goes over HTTP to the letter: headers, packed answers, resumption, and the end of a session.
 
-use std::time::Duration;
-
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 

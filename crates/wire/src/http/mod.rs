@@ -7,7 +7,6 @@ mod direct;
 mod direct_body;
 mod events;
 mod headers;
-mod identity;
 mod link;
 mod listen;
 mod reply;

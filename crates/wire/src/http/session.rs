@@ -84,14 +84,14 @@ impl HttpLink {
     ) -> Result<(), RequestError> {
         let gone = || RequestError::NotSent("the connection is closed".to_owned());
         let _one_at_a_time = self.renewal.acquire().await.map_err(|_| gone())?;
-        let session = self.session().clone();
+        let session = self.session.lock().clone();
         if session.id != lost {
             return Ok(());
         }
         let request = Request::new("initialize", &session.handshake, shared.limits.connect);
         // Ids of the table start at 1, so 0 is nobody else's.
         let text = envelope::request(0, "initialize", &session.handshake, "");
-        let response = self.post_request(shared, text, &request).await?;
+        let response = self.post(text.into(), self.request_headers(shared, &request)?).await?;
         if !response.status().is_success() {
             return Err(answer::read_refusal(response).await);
         }
@@ -106,24 +106,14 @@ impl HttpLink {
         let text = envelope::notification("notifications/initialized", "", "");
         self.post(text.into(), headers).await?;
         // Only now: nobody may use the session before it is open.
-        self.session().id = id;
+        self.session.lock().id = id;
         Ok(())
-    }
-
-    async fn post_request(
-        &self,
-        shared: &PeerShared,
-        text: String,
-        request: &Request<'_>,
-    ) -> Result<WireResponse, RequestError> {
-        let headers: HeaderMap = self.request_headers(shared, request)?;
-        self.post(text.into(), headers).await
     }
 
     /// Tells a legacy server that we leave.
     pub(crate) async fn end_session(&self, shared: &PeerShared) {
         let revision = shared.protocol().revision;
-        let has_session = self.session().id.is_some();
+        let has_session = self.session.lock().id.is_some();
         if self.kind == HttpTransport::Sse || revision.era() == Era::Modern || !has_session {
             return;
         }
