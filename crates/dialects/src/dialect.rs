@@ -6,14 +6,12 @@ use serde_json::{Map, Value};
 
 use crate::abilities::ProductAbilities;
 use crate::entry::ServerEntry;
-use crate::error::DialectError;
 use crate::fields::EntryFields;
-use crate::files;
 use crate::grammar::{Grammar, OutsideChange, add_extra};
 use crate::locations::{FileSection, Location, UserFolders};
-use crate::note::{Note, NoteWeight};
-use crate::products;
-use crate::reduce::{ReduceTarget, reduce};
+use crate::note::{DialectError, Note, NoteWeight};
+use crate::reduce::reduce;
+use crate::{files, products};
 
 /// A product whose file can be read and written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -91,35 +89,35 @@ impl ProductDialect {
 
     /// A word for it, as it is typed.
     pub fn id(self) -> &'static str {
-        self.grammar().id()
+        self.grammar().id
     }
 
     /// What the product is called.
     pub fn title(self) -> &'static str {
-        self.grammar().title()
+        self.grammar().title
     }
 
     /// What its file can say about a server.
     pub fn abilities(self) -> &'static ProductAbilities {
-        self.grammar().abilities()
+        &self.grammar().abilities
     }
 
     /// The files in which servers may be; of one scope, the one for changes first.
     pub fn locations(self, surroundings: &UserFolders) -> Vec<Location> {
-        self.grammar().locations(surroundings)
+        (self.grammar().locations)(surroundings)
     }
 
     /// The servers of a file. An entry that cannot be read becomes a note.
     pub fn read(self, text: &str, section: &FileSection) -> Result<ParsedServers, DialectError> {
         let grammar = self.grammar();
         let path = path(grammar, section);
-        let file = files::read(grammar.format(), text, &path)?;
+        let file = files::read(grammar.format, text, &path)?;
         let mut entries = Vec::<ServerEntry>::new();
         let mut notes = Vec::new();
         for (key, value) in &file.servers {
             match read_entry(grammar, key, value) {
                 Ok((mut entry, more)) => {
-                    grammar.read_outside(&file.root, &mut entry);
+                    (grammar.read_outside)(&file.root, &mut entry);
                     notes.extend(more);
                     if let Some(place) = entries.iter().position(|other| other.name == entry.name) {
                         let message = "is there twice; the last one counts";
@@ -142,7 +140,7 @@ impl ProductDialect {
     ) -> Result<(ServerEntry, Vec<Note>), String> {
         let grammar = self.grammar();
         let (mut entry, notes) = read_entry(grammar, name, value)?;
-        grammar.read_outside(value, &mut entry);
+        (grammar.read_outside)(value, &mut entry);
         Ok((entry, notes))
     }
 
@@ -156,17 +154,17 @@ impl ProductDialect {
     ) -> Result<WrittenFile, DialectError> {
         let grammar = self.grammar();
         let path = path(grammar, section);
-        let file = files::read(grammar.format(), text, &path)?;
+        let file = files::read(grammar.format, text, &path)?;
         let mut names = Vec::new();
         let mut notes = Vec::new();
         let mut taken = BTreeSet::new();
         let mut left = Vec::new();
         for entry in entries {
-            let Some(mut entry) = reduce(self.target(), entry, &mut notes) else {
+            let Some(mut entry) = reduce(self.grammar(), entry, &mut notes) else {
                 names.push(None);
                 continue;
             };
-            while !taken.insert(grammar.key(&entry.name)) {
+            while !taken.insert((grammar.key)(&entry.name)) {
                 let before = entry.name.clone();
                 entry.name = format!("{before}-2");
                 let message = format!("is called `{}` there, the name is taken", entry.name);
@@ -175,25 +173,26 @@ impl ProductDialect {
             names.push(Some(entry.name.clone()));
             left.push(entry);
         }
-        let beside = grammar.write_outside(&file.root, &left);
+        let beside = (grammar.write_outside)(&file.root, &left);
         let mut changes = Vec::new();
         for entry in &left {
-            let key = grammar.key(&entry.name);
+            let key = (grammar.key)(&entry.name);
             if file.servers.iter().filter(|(name, _)| *name == key).count() > 1 {
                 return Err(DialectError::Twice(key));
             }
             let there = file.servers.iter().find(|(name, _)| *name == key);
             let there = there.and_then(|(key, value)| read_entry(grammar, key, value).ok());
             let there = there.map(|(mut there, _)| {
-                grammar.read_outside(&file.root, &mut there);
+                (grammar.read_outside)(&file.root, &mut there);
                 there
             });
             if there.as_ref() != Some(entry) {
-                let members = self.members(entry);
-                changes.push(files::EntryChange { key, members, keys: grammar.keys() });
+                let settings = grammar.settings.iter().map(|(key, _)| *key);
+                let keys = grammar.keys.iter().copied().chain(settings).collect();
+                changes.push(files::EntryChange { key, members: self.members(entry), keys });
             }
         }
-        let text = files::change(grammar.format(), text, &path, &changes, &beside)?;
+        let text = files::change(grammar.format, text, &path, &changes, &beside)?;
         self.check(&file, &text, &path, &changes, &beside)?;
         Ok(WrittenFile { text, names, notes })
     }
@@ -201,9 +200,9 @@ impl ProductDialect {
     /// The members of an entry that was reduced before.
     fn members(self, entry: &ServerEntry) -> Vec<(String, Value)> {
         let grammar = self.grammar();
-        let mut members = grammar.write(entry);
+        let mut members = (grammar.write)(grammar, entry);
         let mut extra = entry.product_extra(self.id()).cloned().unwrap_or_default();
-        extra.retain(|key, _| !grammar.outside_keys().contains(&key.as_str()));
+        extra.retain(|key, _| !grammar.outside_keys.contains(&key.as_str()));
         add_extra(&mut members, &extra);
         members
     }
@@ -214,26 +213,21 @@ impl ProductDialect {
         entry: &ServerEntry,
     ) -> (Option<Vec<(String, Value)>>, Vec<Note>) {
         let mut notes = Vec::new();
-        let reduced = reduce(self.target(), entry, &mut notes);
+        let reduced = reduce(self.grammar(), entry, &mut notes);
         (reduced.map(|entry| self.members(&entry)), notes)
     }
 
     /// What the rest of a file would have to say about an entry.
     pub(crate) fn outside_lists(self, entry: &ServerEntry) -> Vec<Value> {
-        let beside = self.grammar().write_outside(&Value::Null, std::slice::from_ref(entry));
+        let beside = (self.grammar().write_outside)(&Value::Null, std::slice::from_ref(entry));
         beside.into_iter().flat_map(|beside| beside.add).collect()
     }
 
     /// The part of an entry that the product can express, and notes about the rest.
     pub fn expressible(self, entry: &ServerEntry) -> (Option<ServerEntry>, Vec<Note>) {
         let mut notes = Vec::new();
-        let reduced = reduce(self.target(), entry, &mut notes);
+        let reduced = reduce(self.grammar(), entry, &mut notes);
         (reduced, notes)
-    }
-
-    fn target(self) -> ReduceTarget {
-        let grammar = self.grammar();
-        ReduceTarget { id: grammar.id(), title: grammar.title(), abilities: grammar.abilities() }
     }
 
     /// Everything that was not to be changed says the same as before.
@@ -245,7 +239,7 @@ impl ProductDialect {
         changes: &[files::EntryChange],
         beside: &[OutsideChange],
     ) -> Result<(), DialectError> {
-        let after = files::read(self.grammar().format(), text, path)?;
+        let after = files::read(self.grammar().format, text, path)?;
         let rest = |root: &Value| {
             let mut root = root.clone();
             if let Some(Value::Object(servers)) = files::at_mut(&mut root, path) {
@@ -264,43 +258,43 @@ impl ProductDialect {
         if rest(&before.root) == rest(&after.root) { Ok(()) } else { Err(DialectError::Touches) }
     }
 
-    fn grammar(self) -> &'static dyn Grammar {
+    fn grammar(self) -> &'static Grammar {
         match self {
-            Self::ClaudeDesktop => &products::ClaudeDesktop,
-            Self::ClaudeCode => &products::ClaudeCode,
-            Self::Cursor => &products::CursorProduct,
-            Self::Vscode => &products::Vscode,
-            Self::Cline => &products::Cline,
-            Self::RooCode => &products::RooCode,
-            Self::Windsurf => &products::Windsurf,
-            Self::Zed => &products::Zed,
-            Self::Gemini => &products::GeminiCli,
-            Self::Codex => &products::Codex,
-            Self::Goose => &products::Goose,
-            Self::Opencode => &products::Opencode,
-            Self::Mcpilot => &products::Mcpilot,
+            Self::ClaudeDesktop => &products::CLAUDE_DESKTOP,
+            Self::ClaudeCode => &products::CLAUDE_CODE,
+            Self::Cursor => &products::CURSOR,
+            Self::Vscode => &products::VSCODE,
+            Self::Cline => &products::CLINE,
+            Self::RooCode => &products::ROO_CODE,
+            Self::Windsurf => &products::WINDSURF,
+            Self::Zed => &products::ZED,
+            Self::Gemini => &products::GEMINI,
+            Self::Codex => &products::CODEX,
+            Self::Goose => &products::GOOSE,
+            Self::Opencode => &products::OPENCODE,
+            Self::Mcpilot => &products::MCPILOT,
         }
     }
 }
 
-fn path<'a>(grammar: &dyn Grammar, section: &'a FileSection) -> Vec<&'a str> {
+fn path<'a>(grammar: &Grammar, section: &'a FileSection) -> Vec<&'a str> {
     match section {
-        FileSection::Top => grammar.path().to_vec(),
+        FileSection::Top => grammar.path.to_vec(),
         FileSection::Folder(folder) => vec!["projects", folder, "mcpServers"],
     }
 }
 
 fn read_entry(
-    grammar: &dyn Grammar,
+    grammar: &'static Grammar,
     key: &str,
     value: &Value,
 ) -> Result<(ServerEntry, Vec<Note>), String> {
-    let mut fields = EntryFields::new(key, value, grammar.abilities())?;
-    let mut entry = grammar.read(&mut fields)?;
+    let mut fields = EntryFields::new(key, value, &grammar.abilities)?;
+    let mut entry = (grammar.read)(grammar, &mut fields)?;
     // Whoever wrote this meant it, also where the product takes it from elsewhere.
-    if fields.has("disabled") && !grammar.abilities().disabled {
+    if fields.has("disabled") && !grammar.abilities.disabled {
         entry.disabled |= fields.flag("disabled").unwrap_or_default();
     }
-    let notes = fields.finish(grammar.id(), &mut entry);
+    let notes = fields.finish(grammar.id, &mut entry);
     Ok((entry, notes))
 }

@@ -180,7 +180,9 @@ impl ServerEntry {
 
     /// The names of what has to be given once and kept, in any of its texts.
     pub fn secrets(&self) -> BTreeSet<String> {
-        let pieces = self.texts().into_iter().flat_map(VariableText::pieces);
+        let mut entry = self.clone();
+        let texts = entry.texts_mut();
+        let pieces = texts.iter().flat_map(|text| text.pieces());
         let secret = |piece: &VariablePiece| match piece {
             VariablePiece::Secret(name) => Some(name.clone()),
             VariablePiece::Literal(_)
@@ -190,26 +192,7 @@ impl ServerEntry {
         pieces.filter_map(secret).collect()
     }
 
-    fn texts(&self) -> Vec<&VariableText> {
-        let mut texts: Vec<&VariableText> = Vec::new();
-        match &self.reach {
-            EntryTransport::Stdio { command, args, env, env_file, cwd } => {
-                texts.push(command);
-                texts.extend(args.iter().chain(env.values()).chain(env_file).chain(cwd));
-            }
-            EntryTransport::Http { url, headers, .. } => {
-                texts.push(url);
-                texts.extend(headers.values());
-            }
-        }
-        if let Some(client) = &self.oauth.client {
-            texts.push(&client.id);
-            texts.extend(&client.secret);
-        }
-        texts
-    }
-
-    /// The same to change them.
+    /// All texts in which variables may be.
     pub(crate) fn texts_mut(&mut self) -> Vec<&mut VariableText> {
         let mut texts: Vec<&mut VariableText> = Vec::new();
         match &mut self.reach {

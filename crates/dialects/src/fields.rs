@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use crate::abilities::{ProductAbilities, TimeLimit, TimeUnit};
-use crate::entry::{EntryTransport, OauthClientEntry, OauthFields, ServerEntry};
+use crate::entry::{EntryHttpKind, EntryTransport, OauthClientEntry, OauthFields, ServerEntry};
 use crate::note::{Note, NoteWeight};
 use crate::text::{Syntax, VariableText};
 
@@ -28,10 +28,7 @@ impl<'a> EntryFields<'a> {
         let Value::Object(map) = value else {
             return Err(format!("must be an object, not {}", kind(value)));
         };
-        let used = BTreeSet::new();
-        let kept = Map::new();
-        let notes = Vec::new();
-        Ok(Self { name, able, map, used, kept, notes })
+        Ok(Self { name, able, map, used: BTreeSet::new(), kept: Map::new(), notes: Vec::new() })
     }
 
     /// The value of a key that is there and not null.
@@ -146,8 +143,9 @@ impl<'a> EntryFields<'a> {
     }
 
     /// A time in milliseconds, moved into the range that counts. A wrong one loses nothing else.
-    pub(crate) fn time(&mut self, key: &str, limit: TimeLimit) -> Option<u64> {
+    pub(crate) fn time(&mut self, key: &str, limit: Option<TimeLimit>) -> Option<u64> {
         let value = self.value(key)?;
+        let limit = limit?;
         let Some(number) = value.as_f64().filter(|number| *number >= 0.0) else {
             self.note(key, NoteWeight::Lost, "is no time; the default counts");
             return None;
@@ -217,6 +215,20 @@ impl<'a> EntryFields<'a> {
         Ok(EntryTransport::Stdio { command, args, env, env_file, cwd })
     }
 
+    /// The address at `key`, and `headers`.
+    pub(crate) fn address(
+        &mut self,
+        key: &str,
+        kind: EntryHttpKind,
+    ) -> Result<EntryTransport, String> {
+        let url = self.text(key, self.able.address)?.unwrap_or_default();
+        if url == VariableText::default() {
+            return Err("has an empty address".to_owned());
+        }
+        let headers = self.map("headers", self.able.headers)?;
+        Ok(EntryTransport::Http { kind, url, headers })
+    }
+
     /// Keeps something for the way back.
     pub(crate) fn keep(&mut self, key: &str, value: Value) {
         self.kept.insert(key.to_owned(), value);
@@ -241,11 +253,20 @@ pub(crate) struct OauthNames {
     pub(crate) secret: &'static str,
     pub(crate) scopes: &'static str,
     pub(crate) port: &'static str,
+    /// Whether scopes are written as one text instead of a list.
+    pub(crate) joined: bool,
 }
 
 impl OauthNames {
-    pub(crate) const CAMEL: Self =
-        Self { client: "clientId", secret: "clientSecret", scopes: "scopes", port: "callbackPort" };
+    pub(crate) const NONE: Self =
+        Self { client: "", secret: "", scopes: "", port: "", joined: false };
+    pub(crate) const CAMEL: Self = Self {
+        client: "clientId",
+        secret: "clientSecret",
+        scopes: "scopes",
+        port: "callbackPort",
+        joined: false,
+    };
 }
 
 fn scalar(value: &Value) -> Option<String> {

@@ -1,59 +1,223 @@
-//! What is particular about each product: the trait that every one of them implements.
+//! `Grammar`: how a product writes down its servers, as data with functions for the unusual parts.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::abilities::ProductAbilities;
-use crate::entry::ServerEntry;
-use crate::fields::EntryFields;
+use crate::entry::{EntryHttpKind, EntryTransport, ServerEntry};
+use crate::fields::{EntryFields, OauthNames};
 use crate::locations::{Location, UserFolders};
+use crate::note::NoteWeight;
+use crate::render;
 
 /// The members of an entry, in the order in which they are written.
 pub(crate) type Members = Vec<(String, Value)>;
 
 /// How a product writes down its servers.
-pub(crate) trait Grammar: Sync {
-    fn id(&self) -> &'static str;
-
-    fn title(&self) -> &'static str;
-
-    fn abilities(&self) -> &'static ProductAbilities;
-
-    fn format(&self) -> FileFormat;
-
+pub(crate) struct Grammar {
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) format: FileFormat,
     /// The keys to the object that holds the servers.
-    fn path(&self) -> &'static [&'static str] {
-        &["mcpServers"]
-    }
-
-    /// The keys of an entry that are written here, so that they are taken away where they do not
-    /// apply any more.
-    fn keys(&self) -> &'static [&'static str];
-
-    /// One entry; otherwise why it is left out.
-    fn read(&self, fields: &mut EntryFields<'_>) -> Result<ServerEntry, String>;
-
-    /// The members of an entry that can be expressed.
-    fn write(&self, entry: &ServerEntry) -> Members;
-
+    pub(crate) path: &'static [&'static str],
+    pub(crate) abilities: ProductAbilities,
+    /// The keys of an entry that are written here besides `settings`, so that they are removed where
+    /// they no longer apply.
+    pub(crate) keys: &'static [&'static str],
+    /// The `type` of a program; empty if it is not written.
+    pub(crate) stdio: &'static str,
+    /// The `type`s of addresses; the first one of a kind is written.
+    pub(crate) kinds: &'static [(&'static str, EntryHttpKind)],
+    /// The kind of an address without a `type`.
+    pub(crate) untyped: EntryHttpKind,
+    /// The settings besides the transport, by their keys, in the order in which they are written.
+    pub(crate) settings: &'static [(&'static str, Setting)],
+    /// Reads one entry; otherwise says why it is left out.
+    pub(crate) read: fn(&'static Self, &mut EntryFields<'_>) -> Result<ServerEntry, String>,
+    /// Returns the members of an entry that can be expressed.
+    pub(crate) write: fn(&'static Self, &ServerEntry) -> Members,
     /// The files in which servers may be, those for a change first.
-    fn locations(&self, surroundings: &UserFolders) -> Vec<Location>;
-
+    pub(crate) locations: fn(&UserFolders) -> Vec<Location>,
     /// The key of an entry, where it is not its name.
-    fn key(&self, name: &str) -> String {
-        name.to_owned()
+    pub(crate) key: fn(&str) -> String,
+    /// Extra keys of an entry that are elsewhere in the file.
+    pub(crate) outside_keys: &'static [&'static str],
+    /// Reads what the rest of the file says about an entry.
+    pub(crate) read_outside: fn(&Value, &mut ServerEntry),
+    /// Returns the changes that entries need in the rest of the file.
+    pub(crate) write_outside: fn(&Value, &[ServerEntry]) -> Vec<OutsideChange>,
+}
+
+/// A setting of an entry that most products have, under a key of their own.
+pub(crate) enum Setting {
+    Timeout,
+    StartupTimeout,
+    /// `true` for a server that is not used.
+    Disabled,
+    /// `false` for a server that is not used.
+    Enabled,
+    Approved,
+    ApproveAll,
+    Allowed,
+    /// The same, where an empty list allows no tool.
+    AllowedOrNone,
+    Denied,
+    Oauth(OauthNames),
+}
+
+impl Grammar {
+    /// Entries of the usual members in a JSON file.
+    pub(crate) const USUAL: Self = Self {
+        id: "",
+        title: "",
+        format: FileFormat::Json,
+        path: &["mcpServers"],
+        abilities: ProductAbilities::MINIMAL,
+        keys: &[],
+        stdio: "",
+        kinds: &[],
+        untyped: EntryHttpKind::Auto,
+        settings: &[],
+        read: Self::read_usual,
+        write: Self::write_usual,
+        locations: |_| Vec::new(),
+        key: str::to_owned,
+        outside_keys: &[],
+        read_outside: |_, _| {},
+        write_outside: |_, _| Vec::new(),
+    };
+
+    /// Reads an entry of the usual members.
+    pub(crate) fn read_usual(
+        &'static self,
+        fields: &mut EntryFields<'_>,
+    ) -> Result<ServerEntry, String> {
+        let reach = self.read_reach(fields)?;
+        self.read_settings(fields, reach)
     }
 
-    /// What is kept with an entry but stands elsewhere in the file.
-    fn outside_keys(&self) -> &'static [&'static str] {
-        &[]
+    /// Reads the usual members of a transport: `command` and its company, or `url` and `headers`.
+    pub(crate) fn read_reach(
+        &self,
+        fields: &mut EntryFields<'_>,
+    ) -> Result<EntryTransport, String> {
+        let kind = fields.words("type")?;
+        let has_command = fields.has("command");
+        let has_url = fields.has("url");
+        if has_command && has_url {
+            return Err("has both a command and an address".to_owned());
+        }
+        match kind {
+            Some("stdio") | None if has_command => return fields.program("env"),
+            Some("stdio") => return Err("is of type `stdio` and has no command".to_owned()),
+            Some(kind) if has_command => {
+                return Err(format!("is of type `{kind}` and has a command"));
+            }
+            _ => {}
+        }
+        if !has_url {
+            return Err("has neither a command nor an address".to_owned());
+        }
+        let kind = match kind {
+            None => self.untyped,
+            Some(word) => self
+                .kinds
+                .iter()
+                .find(|(name, _)| *name == word)
+                .map(|(_, kind)| *kind)
+                .ok_or_else(|| format!("is of type `{word}`, which is not known"))?,
+        };
+        fields.address("url", kind)
     }
 
-    /// What the rest of the file says about entries.
-    fn read_outside(&self, _root: &Value, _entry: &mut ServerEntry) {}
+    /// Returns an entry with this transport and the settings.
+    pub(crate) fn read_settings(
+        &self,
+        fields: &mut EntryFields<'_>,
+        reach: EntryTransport,
+    ) -> Result<ServerEntry, String> {
+        let mut entry = ServerEntry::new(fields.name, reach);
+        for (key, setting) in self.settings {
+            match setting {
+                Setting::Timeout => entry.timeout_ms = fields.time(key, self.abilities.timeout),
+                Setting::StartupTimeout => {
+                    entry.startup_timeout_ms = fields.time(key, self.abilities.startup_timeout);
+                }
+                Setting::Disabled => entry.disabled |= fields.flag(key).unwrap_or_default(),
+                Setting::Enabled => entry.disabled |= !fields.flag(key).unwrap_or(true),
+                Setting::Approved => entry.tools.approved = fields.names(key),
+                Setting::ApproveAll => {
+                    entry.tools.approve_all = fields.flag(key).unwrap_or_default();
+                }
+                Setting::Allowed => entry.tools.allowed = fields.names(key),
+                Setting::AllowedOrNone => {
+                    let allowed = fields.value(key).and_then(Value::as_array);
+                    if allowed.is_some_and(Vec::is_empty) {
+                        let message = "allows no tool; taken as disabled";
+                        fields.note(key, NoteWeight::Changed, message);
+                        entry.disabled = true;
+                    }
+                    entry.tools.allowed = fields.names(key);
+                }
+                Setting::Denied => entry.tools.denied = fields.names(key),
+                Setting::Oauth(names) => entry.oauth = fields.oauth(key, names)?,
+            }
+        }
+        Ok(entry)
+    }
 
-    /// What the rest of the file has to say about entries.
-    fn write_outside(&self, _root: &Value, _entries: &[ServerEntry]) -> Vec<OutsideChange> {
-        Vec::new()
+    /// Returns the usual members of an entry.
+    pub(crate) fn write_usual(&'static self, entry: &ServerEntry) -> Members {
+        let mut members = self.write_reach(&entry.reach);
+        self.write_settings(entry, &mut members);
+        members
+    }
+
+    /// Returns the usual members of a transport, with the type in the product's own words.
+    pub(crate) fn write_reach(&self, reach: &EntryTransport) -> Members {
+        let able = &self.abilities;
+        let mut members = Members::new();
+        match reach {
+            EntryTransport::Stdio { command, args, env, env_file, cwd } => {
+                if !self.stdio.is_empty() {
+                    push(&mut members, "type", self.stdio);
+                }
+                push(&mut members, "command", render::text(command, able.program));
+                push(&mut members, "args", render::list(args, able.program));
+                push(&mut members, "env", render::map(env, able.env));
+                push(&mut members, "envFile", render::optional(env_file.as_ref(), able.program));
+                push(&mut members, "cwd", render::optional(cwd.as_ref(), able.program));
+            }
+            EntryTransport::Http { kind, url, headers } => {
+                if let Some((word, _)) = self.kinds.iter().find(|(_, other)| other == kind) {
+                    push(&mut members, "type", *word);
+                }
+                push(&mut members, "url", render::text(url, able.address));
+                push(&mut members, "headers", render::map(headers, able.headers));
+            }
+        }
+        members
+    }
+
+    /// Adds the settings of an entry to its members.
+    pub(crate) fn write_settings(&self, entry: &ServerEntry, members: &mut Members) {
+        let able = &self.abilities;
+        let set = |flag: bool, value: bool| if flag { json!(value) } else { Value::Null };
+        for (key, setting) in self.settings {
+            let value = match setting {
+                Setting::Timeout => render::time(entry.timeout_ms, able.timeout),
+                Setting::StartupTimeout => {
+                    render::time(entry.startup_timeout_ms, able.startup_timeout)
+                }
+                Setting::Disabled => set(entry.disabled, true),
+                Setting::Enabled => set(entry.disabled, false),
+                Setting::Approved => json!(entry.tools.approved),
+                Setting::ApproveAll => set(entry.tools.approve_all, true),
+                Setting::Allowed | Setting::AllowedOrNone => json!(entry.tools.allowed),
+                Setting::Denied => json!(entry.tools.denied),
+                Setting::Oauth(names) => render::oauth(able, &entry.oauth, names),
+            };
+            push(members, key, value);
+        }
     }
 }
 

@@ -9,8 +9,6 @@
 mod abilities;
 mod dialect;
 mod entry;
-mod entry_members;
-mod error;
 mod fields;
 mod files;
 mod grammar;
@@ -22,6 +20,7 @@ mod ours;
 mod products;
 mod project_folder;
 mod reduce;
+mod render;
 mod text;
 mod text_parse;
 
@@ -31,9 +30,8 @@ pub use entry::{
     EntryHttpKind, EntryTransport, OauthClientEntry, OauthFields, ProductExtras, ServerEntry,
     ToolRules,
 };
-pub use error::DialectError;
 pub use link::{LinkError, cursor_link, is_link, read_link, vscode_link};
 pub use locations::{FileScope, FileSection, Location, OperatingSystem, UserFolders};
-pub use note::{Note, NoteWeight};
+pub use note::{DialectError, Note, NoteWeight};
 pub use ours::read_ours;
 pub use text::{KnownFolder, VariablePiece, VariableText};

@@ -67,7 +67,7 @@ pub fn read_link(link: &str) -> Result<(ProductDialect, ServerEntry, Vec<Note>),
         return cursor(query);
     }
     if let Some(query) = link.strip_prefix(VSCODE).or_else(|| after(VSCODE_OTHERS)) {
-        let text = percent_decode(query, PlusMeaning::Stays).ok_or(LinkError::Garbled("JSON"))?;
+        let text = percent_decode(query).ok_or(LinkError::Garbled("JSON"))?;
         return vscode(object(&text, "JSON")?, None);
     }
     let query = after(VSCODE_WEB).ok_or(LinkError::Unknown)?;
@@ -157,19 +157,11 @@ fn parameter(query: &str, name: &'static str) -> Result<String, LinkError> {
     let pairs = query.split('#').next().unwrap_or_default().split('&');
     let found = pairs.filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name);
     let (_, value) = found.ok_or(LinkError::Missing(name))?;
-    percent_decode(value, PlusMeaning::IsSpace).ok_or(LinkError::Garbled(name))
+    percent_decode(&value.replace('+', " ")).ok_or(LinkError::Garbled(name))
 }
 
-/// What a `+` means.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum PlusMeaning {
-    IsSpace,
-    Stays,
-}
-
-fn percent_decode(text: &str, plus: PlusMeaning) -> Option<String> {
-    let text = if plus == PlusMeaning::IsSpace { text.replace('+', " ") } else { text.to_owned() };
-    percent_decode_str(&text).decode_utf8().ok().map(std::borrow::Cow::into_owned)
+fn percent_decode(text: &str) -> Option<String> {
+    percent_decode_str(text).decode_utf8().ok().map(std::borrow::Cow::into_owned)
 }
 
 fn percent_encode(text: &str) -> String {

@@ -65,7 +65,7 @@ fn inputs_of_a_link_come_along_and_go_back() {
         env.insert("KEY".to_owned(), VariableText::secret("api_key"));
     }
     let link = vscode_link(&entry).0.unwrap();
-    let text = percent_decode(link.strip_prefix(VSCODE).unwrap(), PlusMeaning::Stays).unwrap();
+    let text = percent_decode(link.strip_prefix(VSCODE).unwrap()).unwrap();
     let value: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(value["inputs"][0]["id"], "api_key");
     assert_eq!(value["env"]["KEY"], "${input:api_key}");

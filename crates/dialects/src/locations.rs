@@ -95,6 +95,11 @@ impl UserFolders {
         Location::user(self.home.join(name))
     }
 
+    /// A file of the user, and a file in the folder of the project, if there is one.
+    pub(crate) fn with_project(&self, user: PathBuf, name: &str) -> Vec<Location> {
+        std::iter::once(Location::user(user)).chain(self.in_project(name)).collect()
+    }
+
     /// A file in the folder of the project, if there is one.
     pub(crate) fn in_project(&self, name: &str) -> Option<Location> {
         // A file below home is the user's own, also where somebody works in the home folder.

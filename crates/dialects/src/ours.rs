@@ -2,17 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::abilities::{OauthParts, ProductAbilities, TimeLimit, TimeUnit};
+use crate::abilities::{OauthParts, ProductAbilities, TimeLimit};
 use crate::dialect::ParsedServers;
 use crate::entry::{EntryHttpKind, ServerEntry};
-use crate::entry_members;
-use crate::error::DialectError;
 use crate::fields::{EntryFields, OauthNames};
-use crate::files;
-use crate::grammar::{FileFormat, Members, add_extra, push};
-use crate::note::{Note, NoteWeight};
-use crate::reduce::{ReduceTarget, reduce};
+use crate::grammar::{FileFormat, Grammar, Members, Setting, add_extra, push};
+use crate::note::{DialectError, Note, NoteWeight};
+use crate::reduce::reduce;
 use crate::text::Syntax;
+use crate::{files, render};
 
 /// What stands for us among the products.
 pub(crate) const ID: &str = "switchboard";
@@ -24,33 +22,43 @@ const FOREIGN: &str = "foreign";
 const MAX_NAME_BYTES: usize = 200;
 
 /// What is kept below `foreign` counts as expressible: it is not lost.
-static ABILITIES: ProductAbilities = ProductAbilities {
-    kinds: &[EntryHttpKind::Auto, EntryHttpKind::Streamable, EntryHttpKind::Sse],
-    cwd: true,
-    env_file: true,
-    timeout: Some(TimeLimit::SECONDS),
-    startup_timeout: Some(TimeLimit::LONG_SECONDS),
-    disabled: true,
-    approved: true,
-    approve_all: true,
-    allowed: true,
-    denied: true,
-    oauth: OauthParts::ALL,
-    names: own_name,
-    program: Syntax::OURS_OPEN,
-    env: Syntax::OURS,
-    address: Syntax::OURS_OPEN,
-    headers: Syntax::OURS,
-    ..ProductAbilities::MINIMAL
+static OURS: Grammar = Grammar {
+    id: ID,
+    title: "Switchboard",
+    abilities: ProductAbilities {
+        kinds: &[EntryHttpKind::Auto, EntryHttpKind::Streamable, EntryHttpKind::Sse],
+        cwd: true,
+        env_file: true,
+        timeout: Some(TimeLimit::SECONDS),
+        startup_timeout: Some(TimeLimit::LONG_SECONDS),
+        disabled: true,
+        approved: true,
+        approve_all: true,
+        allowed: true,
+        denied: true,
+        oauth: OauthParts::ALL,
+        names: own_name,
+        program: Syntax::OURS_OPEN,
+        env: Syntax::OURS,
+        address: Syntax::OURS_OPEN,
+        headers: Syntax::OURS,
+        ..ProductAbilities::MINIMAL
+    },
+    kinds: &[
+        ("http", EntryHttpKind::Streamable),
+        ("sse", EntryHttpKind::Sse),
+        ("streamableHttp", EntryHttpKind::Streamable),
+        ("streamable-http", EntryHttpKind::Streamable),
+        ("streamable_http", EntryHttpKind::Streamable),
+    ],
+    settings: &[
+        ("oauth", Setting::Oauth(OauthNames::CAMEL)),
+        ("disabled", Setting::Disabled),
+        ("timeout", Setting::Timeout),
+        ("autoApprove", Setting::Approved),
+    ],
+    ..Grammar::USUAL
 };
-
-const KINDS: &[(&str, EntryHttpKind)] = &[
-    ("http", EntryHttpKind::Streamable),
-    ("sse", EntryHttpKind::Sse),
-    ("streamableHttp", EntryHttpKind::Streamable),
-    ("streamable-http", EntryHttpKind::Streamable),
-    ("streamable_http", EntryHttpKind::Streamable),
-];
 
 fn own_name(name: &str) -> String {
     let mut plain: String = name.chars().filter(|one| !one.is_control()).collect();
@@ -82,20 +90,9 @@ impl ServerEntry {
     /// The entry for our own configuration, its name, and what is different in it.
     pub fn to_ours(&self) -> (String, Value, Vec<Note>) {
         let mut notes = Vec::new();
-        let target = ReduceTarget { id: ID, title: "Switchboard", abilities: &ABILITIES };
         // Here everything can be had, so nothing is ever left out.
-        let entry = reduce(target, self, &mut notes).unwrap_or_else(|| self.clone());
-        let mut members = entry_members::reach_members(&ABILITIES, &entry.reach, "", KINDS);
-        push(
-            &mut members,
-            "oauth",
-            entry_members::oauth(&ABILITIES, &entry.oauth, &OauthNames::CAMEL),
-        );
-        if entry.disabled {
-            push(&mut members, "disabled", true);
-        }
-        push(&mut members, "timeout", entry_members::time(entry.timeout_ms, TimeUnit::Seconds));
-        push(&mut members, "autoApprove", json!(entry.tools.approved));
+        let entry = reduce(&OURS, self, &mut notes).unwrap_or_else(|| self.clone());
+        let mut members = OURS.write_usual(&entry);
         push(&mut members, FOREIGN, foreign(&entry, &mut notes));
         if let Some(own) = entry.product_extra(ID) {
             add_extra(&mut members, own);
@@ -106,16 +103,11 @@ impl ServerEntry {
     /// The entry that an entry of our own configuration is; otherwise why it is none.
     pub fn from_ours(name: &str, value: &Value) -> Result<(Self, Vec<Note>), String> {
         let value = normalize(value);
-        let mut fields = EntryFields::new(name, &value, &ABILITIES)?;
+        let mut fields = EntryFields::new(name, &value, &OURS.abilities)?;
         if !["command", "url"].iter().any(|key| fields.has(key)) {
             return Err("has neither a command nor an address".to_owned());
         }
-        let mut entry =
-            Self::new(name, entry_members::reach(&mut fields, KINDS, EntryHttpKind::Auto)?);
-        entry.oauth = fields.oauth("oauth", &OauthNames::CAMEL)?;
-        entry.disabled = fields.flag("disabled").unwrap_or_default();
-        entry.timeout_ms = fields.time("timeout", TimeLimit::SECONDS);
-        entry.tools.approved = fields.names("autoApprove");
+        let mut entry = OURS.read_usual(&mut fields)?;
         // A person agreed to it here, and nowhere else.
         fields.value("dangerous");
         read_foreign(&mut fields, &mut entry)?;
@@ -172,11 +164,8 @@ fn foreign(entry: &ServerEntry, notes: &mut Vec<Note>) -> Value {
     }
     push(&mut members, "allowedTools", json!(tools.allowed));
     push(&mut members, "deniedTools", json!(tools.denied));
-    push(
-        &mut members,
-        "startupTimeout",
-        entry_members::time(entry.startup_timeout_ms, TimeUnit::Seconds),
-    );
+    let startup = render::time(entry.startup_timeout_ms, OURS.abilities.startup_timeout);
+    push(&mut members, "startupTimeout", startup);
     for (product, extra) in entry.extra.iter().filter(|(product, _)| *product != ID) {
         for (key, value) in extra {
             for key in inner_keys(key, value) {
@@ -203,11 +192,11 @@ fn inner_keys(key: &str, value: &Value) -> Vec<String> {
 fn read_foreign(fields: &mut EntryFields<'_>, entry: &mut ServerEntry) -> Result<(), String> {
     let empty = Value::Object(Map::new());
     let value = fields.value(FOREIGN).unwrap_or(&empty);
-    let mut foreign = EntryFields::new(fields.name, value, &ABILITIES)?;
+    let mut foreign = EntryFields::new(fields.name, value, fields.able)?;
     entry.tools.approve_all = foreign.flag("approveAll").unwrap_or_default();
     entry.tools.allowed = foreign.names("allowedTools");
     entry.tools.denied = foreign.names("deniedTools");
-    entry.startup_timeout_ms = foreign.time("startupTimeout", TimeLimit::LONG_SECONDS);
+    entry.startup_timeout_ms = foreign.time("startupTimeout", Some(TimeLimit::LONG_SECONDS));
     for (product, extra) in value.as_object().into_iter().flatten() {
         if let Value::Object(extra) = extra {
             entry.extra.insert(product.clone(), extra.clone());

@@ -2,28 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use crate::abilities::{CarriedNames, ProductAbilities, TimeLimit};
+use crate::abilities::{CarriedNames, TimeLimit};
 use crate::entry::{EntryHttpKind, EntryTransport, OauthFields, ServerEntry};
+use crate::grammar::Grammar;
 use crate::note::{Note, NoteWeight};
 use crate::text::{Syntax, VariablePiece, VariableText};
-
-/// For whom an entry is reduced.
-#[derive(Clone, Copy)]
-pub(crate) struct ReduceTarget {
-    pub(crate) id: &'static str,
-    pub(crate) title: &'static str,
-    pub(crate) abilities: &'static ProductAbilities,
-}
 
 /// What is left of an entry; nothing if the product cannot have the server at all. Every
 /// difference is noted.
 pub(crate) fn reduce(
-    target: ReduceTarget,
+    target: &'static Grammar,
     entry: &ServerEntry,
     notes: &mut Vec<Note>,
 ) -> Option<ServerEntry> {
     let mut reduction = Reduction { target, name: &entry.name, notes };
-    let able = target.abilities;
+    let able = &target.abilities;
     if entry.disabled && !able.disabled {
         reduction.leave_out("is disabled, which cannot be said there");
         return None;
@@ -74,7 +67,7 @@ pub(crate) fn reduce(
 }
 
 struct Reduction<'a> {
-    target: ReduceTarget,
+    target: &'static Grammar,
     name: &'a str,
     notes: &'a mut Vec<Note>,
 }
@@ -93,7 +86,7 @@ impl Reduction<'_> {
     }
 
     fn reach(&mut self, reach: &EntryTransport) -> Option<EntryTransport> {
-        let able = self.target.abilities;
+        let able = &self.target.abilities;
         match reach {
             EntryTransport::Stdio { command, args, env, env_file, cwd } => {
                 let command = self.text(command, able.program, "command");

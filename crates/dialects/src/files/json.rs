@@ -4,9 +4,9 @@ use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Map, Value};
 
-use crate::error::DialectError;
-use crate::files::change::EntryChange;
+use crate::files::parsed_file::EntryChange;
 use crate::grammar::OutsideChange;
+use crate::note::DialectError;
 
 /// Comments and trailing commas, as the editors among the products take them; nothing looser.
 fn options() -> ParseOptions {

@@ -1,10 +1,10 @@
-//! The text of a file -> its value, and its servers in order.
+//! Reads the value and the servers of a file, and writes changed entries into its text.
 
 use serde_json::Value;
 
-use crate::error::DialectError;
-use crate::files::{json, toml, yaml_tree};
-use crate::grammar::FileFormat;
+use crate::files::{json, toml, yaml_edit, yaml_tree};
+use crate::grammar::{FileFormat, OutsideChange};
+use crate::note::DialectError;
 
 /// A file that was read.
 #[derive(Debug)]
@@ -65,5 +65,48 @@ fn is_empty(value: &Value) -> bool {
         Value::Array(items) => items.is_empty(),
         Value::Object(map) => map.is_empty(),
         Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+/// What one entry is to become.
+#[derive(Debug)]
+pub(crate) struct EntryChange {
+    pub(crate) key: String,
+    /// What it says, in the order in which new members are written.
+    pub(crate) members: Vec<(String, Value)>,
+    /// The members that go away if they are not among these; others stay.
+    pub(crate) keys: Vec<&'static str>,
+}
+
+/// The text with the changes made.
+pub(crate) fn change(
+    format: FileFormat,
+    text: &str,
+    path: &[&str],
+    changes: &[EntryChange],
+    beside: &[OutsideChange],
+) -> Result<String, DialectError> {
+    if changes.is_empty() && beside.is_empty() {
+        return Ok(text.to_owned());
+    }
+    let (mark, bare) = match text.strip_prefix('\u{feff}') {
+        Some(bare) => ("\u{feff}", bare),
+        None => ("", text),
+    };
+    let changed = match format {
+        FileFormat::Json => json::change(bare, path, (changes, beside))?,
+        FileFormat::Toml => toml::change(bare, path, changes)?,
+        FileFormat::Yaml => yaml_edit::change(bare, path, changes)?,
+    };
+    Ok(format!("{mark}{changed}"))
+}
+
+impl EntryChange {
+    /// What a member is to become; `None` takes it away.
+    pub(crate) fn member_changes(&self) -> impl Iterator<Item = (&str, Option<&Value>)> {
+        let has = |key: &str| self.members.iter().any(|(name, _)| name == key);
+        let gone = self.keys.iter().filter(move |key| !has(key)).map(|key| (*key, None));
+        let there = self.members.iter().map(|(name, value)| (name.as_str(), Some(value)));
+        gone.chain(there)
     }
 }

@@ -3,8 +3,8 @@
 use serde_json::{Map, Number, Value};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
 
-use crate::error::DialectError;
-use crate::files::change::EntryChange;
+use crate::files::parsed_file::EntryChange;
+use crate::note::DialectError;
 
 type Servers = Vec<(String, Value)>;
 

@@ -2,10 +2,9 @@
 
 use serde_json::Value;
 
-use crate::error::DialectError;
-use crate::files::change::EntryChange;
-use crate::files::yaml_emit;
-use crate::files::yaml_tree::{YamlMapping, YamlMember, YamlNode, parse};
+use crate::files::parsed_file::EntryChange;
+use crate::files::yaml_tree::{YamlMapping, YamlMember, YamlNode, parse, plain_scalar};
+use crate::note::DialectError;
 
 pub(super) fn change(
     text: &str,
@@ -73,7 +72,7 @@ fn set(
     };
     let indent = map.members.first().map_or(0, |member| member.column);
     close_line(&mut lines, start, ending);
-    let new = wanted.map(|node| yaml_emit::member(key, node, indent, ending)).unwrap_or_default();
+    let new = wanted.map(|node| member(key, node, indent, ending)).unwrap_or_default();
     lines.splice(start.min(lines.len())..end.min(lines.len()), [new]);
     Ok(lines.concat())
 }
@@ -101,7 +100,7 @@ fn replace_whole(
             let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
             let gap = if text.is_empty() || text.ends_with('\n') { "" } else { ending };
             let lines = map.members.iter();
-            let lines = lines.map(|one| yaml_emit::member(&one.key, &one.value, 0, ending));
+            let lines = lines.map(|one| member(&one.key, &one.value, 0, ending));
             Ok(format!("{text}{gap}{}", lines.collect::<String>()))
         }
         // The whole file is one line of braces.
@@ -155,6 +154,63 @@ fn close_line(lines: &mut [String], start: usize, ending: &str) {
     }
 }
 
+/// Words that older readers take for truth values.
+const BOOLEAN_WORDS: &[&str] = &["y", "n", "yes", "no", "on", "off"];
+
+/// A member of a mapping, with so many spaces before it; every line ends as `ending` says.
+pub(super) fn member(key: &str, node: &YamlNode, indent: usize, ending: &str) -> String {
+    let start = format!("{}{}:", " ".repeat(indent), scalar_text(key));
+    match node {
+        YamlNode::Map(map) if !map.members.is_empty() => {
+            let inside = map.members.iter();
+            let inside = inside.map(|one| member(&one.key, &one.value, indent + 2, ending));
+            format!("{start}{ending}{}", inside.collect::<String>())
+        }
+        YamlNode::List(items) if !items.is_empty() => {
+            let space = " ".repeat(indent + 2);
+            let inside = items.iter().map(|item| format!("{space}- {}{ending}", flow(item)));
+            format!("{start}{ending}{}", inside.collect::<String>())
+        }
+        other => format!("{start} {}{ending}", flow(other)),
+    }
+}
+
+/// A value in one line; where it holds more, JSON says it as well.
+fn flow(node: &YamlNode) -> String {
+    match node {
+        YamlNode::Scalar(value) => scalar(value),
+        YamlNode::List(_) | YamlNode::Map(_) => node.value().to_string(),
+    }
+}
+
+fn scalar(value: &Value) -> String {
+    match value {
+        Value::String(text) => scalar_text(text),
+        other => other.to_string(),
+    }
+}
+
+/// A text that no reader takes for something else: in quotes unless it is a plain word.
+fn scalar_text(text: &str) -> String {
+    let is_plain = |one: char| one.is_ascii_alphanumeric() || "_./@-".contains(one);
+    let begins_plain =
+        text.starts_with(|one: char| one.is_ascii_alphabetic() || "_./".contains(one));
+    let is_text = plain_scalar(text) == Value::String(text.to_owned());
+    let is_truth = BOOLEAN_WORDS.contains(&text.to_ascii_lowercase().as_str());
+    if begins_plain && is_text && !is_truth && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    let quoted = Value::String(text.to_owned()).to_string();
+    // Control characters that JSON leaves as they are.
+    let code = |one: char| match one {
+        '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' => {
+            format!("\\u{:04x}", u32::from(one))
+        }
+        one => one.to_string(),
+    };
+    quoted.chars().map(code).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,7 +237,7 @@ last: 1
 
     fn change_entry(text: &str, key: &str, members: Value) -> String {
         let members = members.as_object().unwrap().clone().into_iter().collect();
-        let change = EntryChange { key: key.to_owned(), members, keys: &["args", "enabled"] };
+        let change = EntryChange { key: key.to_owned(), members, keys: vec!["args", "enabled"] };
         change_one(text, change)
     }
 

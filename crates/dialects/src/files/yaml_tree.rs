@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 use serde_json::{Map, Number, Value};
 
-use crate::error::DialectError;
+use crate::note::DialectError;
 
 /// Deeper files are refused: no product writes them.
 const MAX_DEPTH: usize = 64;

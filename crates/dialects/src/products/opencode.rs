@@ -2,118 +2,84 @@
 
 use serde_json::{Value, json};
 
-use crate::abilities::{OauthParts, ProductAbilities, TimeLimit, TimeUnit};
+use crate::abilities::{OauthParts, ProductAbilities, TimeLimit};
 use crate::entry::{EntryHttpKind, EntryTransport, ServerEntry};
-use crate::entry_members;
 use crate::fields::{EntryFields, OauthNames};
-use crate::grammar::{FileFormat, Grammar, Members, push};
-use crate::locations::{Location, UserFolders};
+use crate::grammar::{Grammar, Members, Setting, push};
+use crate::locations::Location;
+use crate::render;
 use crate::text::Syntax;
 
-/// opencode.
-pub(crate) struct Opencode;
+const OAUTH: OauthNames = OauthNames { scopes: "scope", joined: true, ..OauthNames::CAMEL };
 
-static ABILITIES: ProductAbilities = ProductAbilities {
-    kinds: &[EntryHttpKind::Auto],
-    cwd: true,
-    timeout: Some(TimeLimit::MILLISECONDS),
-    disabled: true,
-    oauth: OauthParts::ALL,
-    ..ProductAbilities::with_variables(Syntax::CURLY)
+pub(crate) static OPENCODE: Grammar = Grammar {
+    id: "opencode",
+    title: "opencode",
+    path: &["mcp"],
+    abilities: ProductAbilities {
+        kinds: &[EntryHttpKind::Auto],
+        cwd: true,
+        timeout: Some(TimeLimit::MILLISECONDS),
+        disabled: true,
+        oauth: OauthParts::ALL,
+        ..ProductAbilities::with_variables(Syntax::CURLY)
+    },
+    keys: &["type", "command", "environment", "cwd", "url", "headers", "oauth"],
+    settings: &[("enabled", Setting::Enabled), ("timeout", Setting::Timeout)],
+    read,
+    write,
+    locations: |folders| {
+        let folder = folders.dot_config("opencode");
+        let names = ["opencode.json", "opencode.jsonc"];
+        let user = names.map(|name| Location::user(folder.join(name)));
+        let project = names.map(|name| folders.in_project(name));
+        user.into_iter().chain(project.into_iter().flatten()).collect()
+    },
+    ..Grammar::USUAL
 };
 
-const OAUTH: OauthNames = OauthNames { scopes: "scope", ..OauthNames::CAMEL };
-
-impl Grammar for Opencode {
-    fn id(&self) -> &'static str {
-        "opencode"
-    }
-
-    fn title(&self) -> &'static str {
-        "opencode"
-    }
-
-    fn abilities(&self) -> &'static ProductAbilities {
-        &ABILITIES
-    }
-
-    fn format(&self) -> FileFormat {
-        FileFormat::Json
-    }
-
-    fn path(&self) -> &'static [&'static str] {
-        &["mcp"]
-    }
-
-    fn keys(&self) -> &'static [&'static str] {
-        &["type", "command", "environment", "cwd", "url", "headers", "enabled", "timeout", "oauth"]
-    }
-
-    fn read(&self, fields: &mut EntryFields<'_>) -> Result<ServerEntry, String> {
-        let reach = match fields.words("type")? {
-            Some("local") => program(fields)?,
-            Some("remote") => entry_members::address(fields, "url", EntryHttpKind::Auto)?,
-            Some(kind) => return Err(format!("is of type `{kind}`, which is not known")),
-            None => return Err("has no type".to_owned()),
-        };
-        let mut entry = ServerEntry::new(fields.name, reach);
-        entry.disabled = !fields.flag("enabled").unwrap_or(true);
-        entry.timeout_ms = fields.time("timeout", TimeLimit::MILLISECONDS);
-        match fields.value("oauth") {
-            // Said to be without a login.
-            Some(Value::Bool(flag)) => fields.keep("oauth", json!(flag)),
-            _ => entry.oauth = fields.oauth("oauth", &OAUTH)?,
+fn read(grammar: &'static Grammar, fields: &mut EntryFields<'_>) -> Result<ServerEntry, String> {
+    let reach = match fields.words("type")? {
+        Some("local") => {
+            let able = fields.able;
+            let mut words = fields.texts("command", able.program)?.into_iter();
+            let command = words.next().ok_or("has no command")?;
+            let env = fields.map("environment", able.env)?;
+            let cwd = fields.text("cwd", able.program)?;
+            EntryTransport::Stdio { command, args: words.collect(), env, env_file: None, cwd }
         }
-        Ok(entry)
+        Some("remote") => fields.address("url", EntryHttpKind::Auto)?,
+        Some(kind) => return Err(format!("is of type `{kind}`, which is not known")),
+        None => return Err("has no type".to_owned()),
+    };
+    let mut entry = grammar.read_settings(fields, reach)?;
+    match fields.value("oauth") {
+        // Declared to be without a login.
+        Some(Value::Bool(flag)) => fields.keep("oauth", json!(flag)),
+        _ => entry.oauth = fields.oauth("oauth", &OAUTH)?,
     }
-
-    fn write(&self, entry: &ServerEntry) -> Members {
-        let mut members = Members::new();
-        match &entry.reach {
-            EntryTransport::Stdio { command, args, env, cwd, .. } => {
-                push(&mut members, "type", "local");
-                let words = std::iter::once(command).chain(args);
-                let words =
-                    words.map(|word| entry_members::render_text(word, ABILITIES.program)).collect();
-                push(&mut members, "command", Value::Array(words));
-                push(&mut members, "environment", entry_members::map(env, ABILITIES.env));
-                push(&mut members, "cwd", entry_members::optional(cwd.as_ref(), ABILITIES.program));
-            }
-            EntryTransport::Http { url, headers, .. } => {
-                push(&mut members, "type", "remote");
-                push(&mut members, "url", entry_members::render_text(url, ABILITIES.address));
-                push(&mut members, "headers", entry_members::map(headers, ABILITIES.headers));
-            }
-        }
-        if entry.disabled {
-            push(&mut members, "enabled", false);
-        }
-        push(
-            &mut members,
-            "timeout",
-            entry_members::time(entry.timeout_ms, TimeUnit::Milliseconds),
-        );
-        let mut oauth = entry_members::oauth(&ABILITIES, &entry.oauth, &OAUTH);
-        if let Some(scopes) = oauth.get_mut("scope") {
-            *scopes = json!(entry.oauth.scopes.join(" "));
-        }
-        push(&mut members, "oauth", oauth);
-        members
-    }
-
-    fn locations(&self, surroundings: &UserFolders) -> Vec<Location> {
-        let folder = surroundings.dot_config("opencode");
-        let user =
-            ["opencode.json", "opencode.jsonc"].map(|name| Location::user(folder.join(name)));
-        let project = ["opencode.json", "opencode.jsonc"].map(|name| surroundings.in_project(name));
-        user.into_iter().chain(project.into_iter().flatten()).collect()
-    }
+    Ok(entry)
 }
 
-fn program(fields: &mut EntryFields<'_>) -> Result<EntryTransport, String> {
-    let mut words = fields.texts("command", ABILITIES.program)?.into_iter();
-    let command = words.next().ok_or("has no command")?;
-    let env = fields.map("environment", ABILITIES.env)?;
-    let cwd = fields.text("cwd", ABILITIES.program)?;
-    Ok(EntryTransport::Stdio { command, args: words.collect(), env, env_file: None, cwd })
+fn write(grammar: &'static Grammar, entry: &ServerEntry) -> Members {
+    let able = &grammar.abilities;
+    let mut members = Members::new();
+    match &entry.reach {
+        EntryTransport::Stdio { command, args, env, cwd, .. } => {
+            push(&mut members, "type", "local");
+            let words = std::iter::once(command).chain(args);
+            let words = words.map(|word| render::text(word, able.program)).collect();
+            push(&mut members, "command", Value::Array(words));
+            push(&mut members, "environment", render::map(env, able.env));
+            push(&mut members, "cwd", render::optional(cwd.as_ref(), able.program));
+        }
+        EntryTransport::Http { url, headers, .. } => {
+            push(&mut members, "type", "remote");
+            push(&mut members, "url", render::text(url, able.address));
+            push(&mut members, "headers", render::map(headers, able.headers));
+        }
+    }
+    grammar.write_settings(entry, &mut members);
+    push(&mut members, "oauth", render::oauth(able, &entry.oauth, &OAUTH));
+    members
 }
