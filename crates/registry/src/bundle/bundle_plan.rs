@@ -54,10 +54,9 @@ impl Bundle {
             });
         }
         let config = self.command(surroundings)?;
-        let folder = bundle_folder(&surroundings.bundles, &self.sha256);
         let words = BundleVariables {
             manifest_inputs: &manifest.user_config,
-            folder: &folder,
+            folder: &bundle_folder(&surroundings.bundles, &self.sha256),
             surroundings,
         };
         let command = config.command.unwrap_or_default();

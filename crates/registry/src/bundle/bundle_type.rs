@@ -1,13 +1,16 @@
-//! A bundle in memory: what was read is what is shown, checked and unpacked.
+//! A bundle in memory, read from a file or fetched: the same bytes are shown, checked and unpacked.
 
 use std::io::Read as _;
 use std::path::Path;
+use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::bundle::archive::{self, ArchiveLimits, PackedFile};
+use crate::bundle::archive::{ArchiveLimits, PackedFile};
 use crate::bundle::error::BundleError;
-use crate::bundle::manifest::{self, Manifest};
+use crate::bundle::manifest::Manifest;
+use crate::bundle::{archive, manifest};
+use crate::client::{FetchLimits, FetchOutcome, Redirects, RegistryFetcher, RegistryReach};
 
 /// A bundle.
 #[derive(Debug, Clone)]
@@ -81,6 +84,35 @@ impl Bundle {
 /// A SHA-256 in lower-case hexadecimal.
 pub(super) fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// How long a bundle may take.
+const FETCH_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// Fetches a bundle.
+///
+/// # Errors
+/// When it cannot be fetched, or is another one than its digest says.
+pub async fn fetch(url: &str, sha256: &str, reach: RegistryReach) -> Result<Bundle, BundleError> {
+    let limits = ArchiveLimits::default();
+    let failed = |why: String| BundleError::NotRead(why);
+    reach.check(url).map_err(failed)?;
+    let answer_bytes = usize::try_from(limits.packed_bytes).unwrap_or(usize::MAX);
+    let wanted = FetchLimits { answer: FETCH_TIMEOUT, answer_bytes, pages: 1 };
+    let fetcher = RegistryFetcher::new(wanted, Redirects::Within(reach)).map_err(failed)?;
+    let address = url.parse().map_err(|_| failed("it is no web address".to_owned()))?;
+    match fetcher.get(address, None).await {
+        FetchOutcome::Answer { bytes, .. } => Bundle::read(bytes, &limits, Some(sha256)),
+        FetchOutcome::Unchanged => Err(failed("the answer is empty".to_owned())),
+        FetchOutcome::Status(status) => Err(failed(format!("the answer is {status}"))),
+        FetchOutcome::Elsewhere => {
+            Err(failed("it leads to a place that is not visited".to_owned()))
+        }
+        FetchOutcome::TooLong => {
+            Err(BundleError::TooLarge(format!("more than {answer_bytes} bytes")))
+        }
+        FetchOutcome::Failed(cause) => Err(failed(cause)),
+    }
 }
 
 #[cfg(test)]

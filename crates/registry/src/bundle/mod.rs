@@ -7,14 +7,12 @@ mod archive;
 mod bundle_plan;
 mod bundle_type;
 mod error;
-mod fetch;
 mod install;
 mod manifest;
 
 pub use archive::ArchiveLimits;
 pub use bundle_plan::BundleContext;
-pub use bundle_type::Bundle;
+pub use bundle_type::{Bundle, fetch};
 pub use error::BundleError;
-pub use fetch::fetch;
 pub use install::{InstalledBundle, bundle_folder, installed_at};
 pub use manifest::{Manifest, UserConfig};

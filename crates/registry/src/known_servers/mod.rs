@@ -1,6 +1,5 @@
 //! Servers that are known for the domain of a web address.
 
-mod domains;
 mod servers;
 
 pub use servers::{KnownError, KnownServer, KnownServers};

@@ -1,5 +1,6 @@
 //! `GET /v0.1/servers` and what is below it.
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use crate::offers::describe::{RegistryOffer, to_json};
@@ -71,23 +72,7 @@ fn versions(listed: &[ListedServer], name: &str, version: Option<&str>) -> (u16,
 
 /// A part of an address with its `%` codes replaced.
 fn percent_decode(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let code = after.get(..2).filter(|_| *first == b'%');
-        let code = code.and_then(|code| std::str::from_utf8(code).ok());
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -171,24 +171,13 @@ fn package(command: &str, args: &[String], variables: &[String]) -> Option<Regis
 
 /// The image among the words of a container runtime.
 fn image<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let plain = [
-        "-i",
-        "--interactive",
-        "--rm",
-        "--init",
-        "--read-only",
-        "-t",
-        "--tty",
-        "-it",
-        "-q",
-        "--quiet",
-    ];
+    let plain = "-i --interactive --rm --init --read-only -t --tty -it -q --quiet";
     words.by_ref().find(|word| *word == "run")?;
     while let Some(word) = words.next() {
         if !word.starts_with('-') {
             return Some(word);
         }
-        if !plain.contains(&word) && !word.contains('=') {
+        if !plain.split(' ').any(|one| one == word) && !word.contains('=') {
             words.next();
         }
     }
@@ -231,10 +220,9 @@ fn arguments(words: &[&str]) -> Vec<PackageArgument> {
                         before.starts_with("--") && !before.contains('=') && is_name(before)
                     });
                 if !takes_it || word.starts_with('-') {
-                    let hint = Some(format!("argument-{}", index + 1));
                     arguments.push(PackageArgument {
                         kind: "positional".to_owned(),
-                        value_hint: hint,
+                        value_hint: Some(format!("argument-{}", index + 1)),
                         input: required,
                         ..PackageArgument::default()
                     });

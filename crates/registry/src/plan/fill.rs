@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use crate::plan::error::PlanError;
 use crate::plan::install_plan::{InstallPlan, PlanBody, PlanItem};
+use crate::plan::package::not_visited;
 use crate::plan::question::Asked;
-use crate::plan::remote::not_visited;
 use crate::plan::template::{Template, TemplatePiece};
 
 /// What a person answered, by the names of the questions.

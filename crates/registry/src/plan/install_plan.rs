@@ -72,7 +72,7 @@ impl InstallPlan {
     pub fn for_address(url: &str, reach: RegistryReach) -> Result<Self, PlanError> {
         let url = url.to_owned();
         let kind = if url.trim_end_matches('/').ends_with("/sse") { "sse" } else { "http" };
-        crate::plan::remote::remote_plan(
+        crate::plan::package::remote_plan(
             &RegistryRemote { kind: kind.to_owned(), url, ..RegistryRemote::default() },
             reach,
         )
@@ -232,20 +232,9 @@ pub(crate) fn check_variable(name: &str) -> Result<(), PlanError> {
 /// Refuses what no header is called, and headers that belong to the connection.
 pub(crate) fn check_header(name: &str) -> Result<(), PlanError> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-    let reserved = [
-        "host",
-        "content-length",
-        "content-type",
-        "transfer-encoding",
-        "connection",
-        "upgrade",
-        "te",
-        "trailer",
-        "keep-alive",
-        "proxy-authorization",
-        "expect",
-    ];
-    let is_reserved = reserved.iter().any(|word| name.eq_ignore_ascii_case(word));
+    let reserved = "host content-length content-type transfer-encoding connection upgrade te trailer \
+                    keep-alive proxy-authorization expect";
+    let is_reserved = reserved.split(' ').any(|word| name.eq_ignore_ascii_case(word));
     let good = !name.is_empty() && name.len() <= 128 && name.chars().all(fits) && !is_reserved;
     if good { Ok(()) } else { Err(bad_name("the header", name)) }
 }

@@ -1,22 +1,19 @@
 //! From one package or remote of `server.json` to the exact command or address.
 //!
-//! Reading order: `package` and `remote` make an `InstallPlan`, whose texts are templates and whose
-//! questions are inputs; `fill` turns it into an `InstallRecipe` with a person's answers.
+//! Reading order: `package` makes an `InstallPlan` of each package and remote, whose texts are
+//! templates and whose questions are inputs; `fill` turns it into an `InstallRecipe` with a person's
+//! answers.
 //! `exact_version` and `runner` decide which packages are run and by which program.
 
-mod arguments;
-mod choice;
 mod error;
 mod exact_version;
 mod fill;
 mod install_plan;
 mod package;
 mod question;
-mod remote;
 mod runner;
 mod template;
 
-pub use choice::{InstallChoice, choices};
 pub use error::PlanError;
 pub use fill::{InstallAnswers, InstallRecipe, RecipeText};
 pub use install_plan::{InstallPlan, PlanBody, PlanItem};
@@ -24,3 +21,4 @@ pub use question::{Asked, Format};
 pub use template::Template;
 
 pub(crate) use install_plan::{check_text, check_variable};
+pub use package::{InstallChoice, choices};

@@ -1,13 +1,17 @@
-//! One package of `server.json` as a plan.
+//! The packages and remotes of `server.json` as plans, of which a person chooses one.
 
 use crate::client::RegistryReach;
-use crate::plan::arguments::{check_input, items};
 use crate::plan::error::PlanError;
 use crate::plan::exact_version;
-use crate::plan::install_plan::{InstallPlan, PlanBody, PlanItem, PlanQuestions, check_variable};
+use crate::plan::install_plan::{
+    InstallPlan, PlanBody, PlanItem, PlanQuestions, check_header, check_text, check_variable,
+};
+use crate::plan::question::{Asked, Format};
 use crate::plan::runner::PackageRunner;
 use crate::plan::template::Template;
-use crate::server_json::{KeyValue, RegistryPackage};
+use crate::server_json::{
+    KeyValue, PackageArgument, RegistryPackage, RegistryRemote, ServerDetail, ValueInput,
+};
 
 /// The most arguments, variables or headers that a plan has.
 const MAX_ITEMS: usize = 100;
@@ -62,9 +66,8 @@ pub(crate) fn package_plan(
     if runner.is_container() && !spec.contains("@sha256:") {
         notes.push("the image is named by a tag, which its owner can move".to_owned());
     }
-    let command = Template::text(runner.command());
     Ok(InstallPlan {
-        body: PlanBody::Command { command, args, env },
+        body: PlanBody::Command { command: Template::text(runner.command()), args, env },
         asked: questions.into_asked(),
         notes,
         reach,
@@ -147,6 +150,148 @@ fn bundle(package: &RegistryPackage, reach: RegistryReach) -> Result<InstallPlan
         notes: Vec::new(),
         reach,
     })
+}
+
+/// What visiting a remote would be.
+pub(crate) fn remote_plan(
+    remote: &RegistryRemote,
+    reach: RegistryReach,
+) -> Result<InstallPlan, PlanError> {
+    let kind = match remote.kind.as_str() {
+        "sse" => "sse",
+        "streamable-http" | "streamable_http" | "streamableHttp" | "streamable" | "http" => "http",
+        other => return Err(PlanError::NoRunner(other.to_owned())),
+    };
+    check_text("the address", &remote.url)?;
+    for (name, variable) in &remote.variables {
+        check_input(&format!("the variable `{name}`"), variable)?;
+    }
+    let mut questions = PlanQuestions::default();
+    let url = questions.template("url", &remote.url, &remote.variables, false);
+    if url.names().next().is_none() {
+        reach.check(&remote.url).map_err(|why| not_visited(&why))?;
+    }
+    let mut headers = Vec::new();
+    for header in &remote.headers {
+        check_header(&header.name)?;
+        check_input(&format!("the header `{}`", header.name), &header.input)?;
+        let mut input = header.input.clone();
+        // Whoever forgets to say so still has a key there.
+        let is_key = ["authorization", "api-key", "apikey", "token", "secret"];
+        let name = header.name.to_ascii_lowercase();
+        input.is_secret |= is_key.iter().any(|word| name.contains(word));
+        let value = questions.value(&header.name, &input);
+        let item = PlanItem { required: input.is_required, ..PlanItem::new(vec![value]) };
+        headers.push((header.name.clone(), item));
+    }
+    let body = PlanBody::Remote { kind, url, headers };
+    Ok(InstallPlan { body, asked: questions.into_asked(), notes: Vec::new(), reach })
+}
+
+pub(crate) fn not_visited(why: &str) -> PlanError {
+    PlanError::Hostile { what: "the address".to_owned(), why: format!("cannot be visited: {why}") }
+}
+
+/// One way to add a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstallChoice {
+    /// `npm`, `pypi`, `oci`, `nuget`, `mcpb` or `remote`.
+    pub kind: String,
+    /// The package or the address, as published.
+    pub what: String,
+    /// What it would run or visit, or why it cannot.
+    pub plan: Result<InstallPlan, PlanError>,
+}
+
+/// Every way, those that run elsewhere last.
+#[must_use]
+pub fn choices(server: &ServerDetail, reach: RegistryReach) -> Vec<InstallChoice> {
+    let packages = server.packages.iter().map(|one| InstallChoice {
+        kind: one.registry_type.clone(),
+        what: match &one.version {
+            Some(version) => format!("{} {version}", one.identifier),
+            None => one.identifier.clone(),
+        },
+        plan: package_plan(one, reach),
+    });
+    let remotes = server.remotes.iter().map(|one| InstallChoice {
+        kind: "remote".to_owned(),
+        what: one.url.clone(),
+        plan: remote_plan(one, reach),
+    });
+    packages.chain(remotes).collect()
+}
+
+/// Every argument, in order.
+pub(crate) fn items(
+    arguments: &[PackageArgument],
+    questions: &mut PlanQuestions,
+) -> Result<Vec<PlanItem>, PlanError> {
+    let numbered = arguments.iter().enumerate();
+    numbered.map(|(index, argument)| item(argument, index + 1, questions)).collect()
+}
+
+fn item(
+    argument: &PackageArgument,
+    number: usize,
+    questions: &mut PlanQuestions,
+) -> Result<PlanItem, PlanError> {
+    let input = &argument.input;
+    check_input(&format!("argument {number}"), input)?;
+    let name = argument.name.as_deref().filter(|_| argument.kind != "positional");
+    let Some(name) = name else {
+        let asked = argument.value_hint.clone().unwrap_or_else(|| format!("argument-{number}"));
+        let value = value(&asked, argument, questions);
+        return Ok(PlanItem { required: input.is_required, ..PlanItem::new(vec![value]) });
+    };
+    check_text(&format!("argument {number}"), name)?;
+    if name.is_empty() || name.contains(char::is_whitespace) {
+        let what = format!("argument {number}");
+        return Err(PlanError::Hostile { what, why: "has a name that is not taken".to_owned() });
+    }
+    let flag = Template::text(name);
+    let plain = name.trim_start_matches('-').to_owned();
+    if let (None, Format::Boolean) = (&input.value, Format::from_word(input.format.as_deref())) {
+        let when = questions.ask(Asked::from_input(&plain, input), "argument");
+        return Ok(PlanItem { when: Some(when), ..PlanItem::new(vec![flag]) });
+    }
+    if is_bare(argument) {
+        return Ok(PlanItem { required: true, ..PlanItem::new(vec![flag]) });
+    }
+    let value = value(&plain, argument, questions);
+    Ok(PlanItem { required: input.is_required, ..PlanItem::new(vec![flag, value]) })
+}
+
+fn value(name: &str, argument: &PackageArgument, questions: &mut PlanQuestions) -> Template {
+    let input = &argument.input;
+    match &input.value {
+        Some(_) => questions.value(name, input),
+        None => {
+            let asked = Asked { repeated: argument.is_repeated, ..Asked::from_input(name, input) };
+            Template::from_answer(questions.ask(asked, "argument"))
+        }
+    }
+}
+
+/// A switch that takes no value: nothing about it speaks of one.
+fn is_bare(argument: &PackageArgument) -> bool {
+    let input = &argument.input;
+    let speaks =
+        [&input.value, &input.default, &input.format, &input.placeholder, &argument.value_hint];
+    speaks.iter().all(|said| said.is_none()) && input.choices.is_empty() && !input.is_required
+}
+
+/// Everything that could end up in a command without a person having typed it.
+fn check_input(what: &str, input: &ValueInput) -> Result<(), PlanError> {
+    for text in input.value.iter().chain(&input.default).chain(&input.choices) {
+        check_text(what, text)?;
+    }
+    for (name, variable) in &input.variables {
+        for text in variable.value.iter().chain(&variable.default).chain(&variable.choices) {
+            check_text(&format!("{what}, variable `{name}`,"), text)?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

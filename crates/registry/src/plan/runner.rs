@@ -2,7 +2,7 @@
 
 use crate::plan::error::PlanError;
 use crate::plan::install_plan::PlanItem;
-use crate::plan::template::TemplatePiece;
+use crate::plan::template::{Template, TemplatePiece};
 
 /// A program that fetches and runs packages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,55 +15,32 @@ pub(crate) enum PackageRunner {
     Podman,
 }
 
-/// Options without a value, and with one. Everything else could bring in other code than the
-/// package that was shown.
-type AllowedOptions = (&'static [&'static str], &'static [&'static str]);
+/// Options that a registry may add, between spaces. Everything else could bring in other code than
+/// the package that was shown.
+struct AllowedOptions {
+    plain: &'static str,
+    with_value: &'static str,
+}
 
-const NPX: AllowedOptions =
-    (&["-y", "--yes", "-q", "--quiet", "--silent", "--prefer-offline"], &["--loglevel"]);
-const UVX: AllowedOptions = (
-    &["-q", "--quiet", "--no-progress", "--isolated", "--offline", "-v", "--verbose"],
-    &["-p", "--python"],
-);
-const DNX: AllowedOptions =
-    (&["-y", "--yes", "--allow-roll-forward", "--prerelease"], &["-v", "--verbosity"]);
-const CONTAINER: AllowedOptions = (
-    &["-i", "--interactive", "--rm", "--init", "--read-only", "-q", "--quiet"],
-    &[
-        "-e",
-        "--env",
-        "-v",
-        "--volume",
-        "--mount",
-        "-p",
-        "--publish",
-        "--network",
-        "--net",
-        "--name",
-        "-u",
-        "--user",
-        "-w",
-        "--workdir",
-        "--add-host",
-        "--platform",
-        "--pull",
-        "-m",
-        "--memory",
-        "--cpus",
-        "--tmpfs",
-        "-l",
-        "--label",
-        "-h",
-        "--hostname",
-        "--shm-size",
-        "--cap-drop",
-        "--dns",
-        "--stop-timeout",
-        "--log-driver",
-        "--ulimit",
-        "--pids-limit",
-    ],
-);
+const NPX: AllowedOptions = AllowedOptions {
+    plain: "-y --yes -q --quiet --silent --prefer-offline",
+    with_value: "--loglevel",
+};
+const BUNX: AllowedOptions = AllowedOptions { plain: "", with_value: "" };
+const UVX: AllowedOptions = AllowedOptions {
+    plain: "-q --quiet --no-progress --isolated --offline -v --verbose",
+    with_value: "-p --python",
+};
+const DNX: AllowedOptions = AllowedOptions {
+    plain: "-y --yes --allow-roll-forward --prerelease",
+    with_value: "-v --verbosity",
+};
+const CONTAINER: AllowedOptions = AllowedOptions {
+    plain: "-i --interactive --rm --init --read-only -q --quiet",
+    with_value: "-e --env -v --volume --mount -p --publish --network --net --name -u --user -w --workdir \
+                 --add-host --platform --pull -m --memory --cpus --tmpfs -l --label -h --hostname \
+                 --shm-size --cap-drop --dns --stop-timeout --log-driver --ulimit --pids-limit",
+};
 
 impl PackageRunner {
     /// The one for a kind of package; a hint chooses among those that can do it.
@@ -98,7 +75,7 @@ impl PackageRunner {
     const fn options(self) -> AllowedOptions {
         match self {
             Self::Npx => NPX,
-            Self::Bunx => (&[], &[]),
+            Self::Bunx => BUNX,
             Self::Uvx => UVX,
             Self::Dnx => DNX,
             Self::Docker | Self::Podman => CONTAINER,
@@ -115,13 +92,19 @@ impl PackageRunner {
         package: &str,
         said: &[&str],
     ) -> Result<Vec<PlanItem>, PlanError> {
-        let (plain, with_value) = self.options();
+        let allowed = self.options();
+        let lists =
+            |options: &str, option: &str| options.split_whitespace().any(|one| one == option);
         let mut taken = Vec::new();
         let mut rest = items.into_iter().peekable();
         while let Some(mut item) = rest.next() {
-            let Some(first) = fixed_word(&item, 0) else {
+            // A word that depends on answers could become any option.
+            let Some([TemplatePiece::Text(first)]) =
+                item.words.first().map(|word| word.pieces.as_slice())
+            else {
                 return Err(PlanError::RunnerArgument(item_text(&item)));
             };
+            let first = first.clone();
             let (option, has_value) = match first.split_once('=') {
                 Some((option, _)) if option.starts_with("--") => (option, true),
                 _ => (first.as_str(), item.words.len() > 1),
@@ -130,9 +113,9 @@ impl PackageRunner {
             if first == package || first == name || said.contains(&first.as_str()) {
                 continue;
             }
-            if plain.contains(&option) && !has_value {
+            if lists(allowed.plain, option) && !has_value {
                 taken.push(item);
-            } else if with_value.contains(&option) {
+            } else if lists(allowed.with_value, option) {
                 if !has_value {
                     // The value may be the next word.
                     let Some(next) = rest.next_if(|next| next.words.len() == 1) else {
@@ -150,16 +133,8 @@ impl PackageRunner {
     }
 }
 
-/// A word that does not depend on answers.
-fn fixed_word(item: &PlanItem, index: usize) -> Option<String> {
-    match item.words.get(index)?.pieces.as_slice() {
-        [TemplatePiece::Text(text)] => Some(text.clone()),
-        _ => None,
-    }
-}
-
 fn item_text(item: &PlanItem) -> String {
-    item.words.iter().map(crate::plan::Template::display_text).collect::<Vec<_>>().join(" ")
+    item.words.iter().map(Template::display_text).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -12,11 +12,8 @@ use crate::server_json::lenient;
 #[serde(rename_all = "camelCase", default)]
 pub struct ServerDetail {
     /// Which schema it follows.
-    #[serde(
-        rename = "$schema",
-        deserialize_with = "lenient::text",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "$schema")]
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
     /// Its name: `io.github.owner/server`.
     pub name: String,
@@ -30,11 +27,8 @@ pub struct ServerDetail {
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// Where to read about it.
-    #[serde(
-        alias = "website_url",
-        deserialize_with = "lenient::text",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(alias = "website_url")]
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
     /// Where its source is.
     #[serde(deserialize_with = "lenient::maybe", skip_serializing_if = "Option::is_none")]
@@ -88,11 +82,8 @@ pub struct RegistryPackage {
     #[serde(alias = "registry_type", alias = "registry_name", alias = "registryName")]
     pub registry_type: String,
     /// Where packages of that kind come from, if not from the usual place.
-    #[serde(
-        alias = "registry_base_url",
-        deserialize_with = "lenient::text",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(alias = "registry_base_url")]
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub registry_base_url: Option<String>,
     /// The package: a name, an image, or the address of a file.
     #[serde(alias = "name")]
@@ -101,42 +92,27 @@ pub struct RegistryPackage {
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The SHA-256 of the file, of a bundle.
-    #[serde(
-        alias = "file_sha256",
-        deserialize_with = "lenient::text",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(alias = "file_sha256")]
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub file_sha256: Option<String>,
     /// What should run it: `npx`, `uvx`, `docker`, `dnx`.
-    #[serde(
-        alias = "runtime_hint",
-        deserialize_with = "lenient::text",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(alias = "runtime_hint")]
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub runtime_hint: Option<String>,
     /// How to talk to it once it runs.
     #[serde(deserialize_with = "lenient::maybe", skip_serializing_if = "Option::is_none")]
     pub transport: Option<PackageTransport>,
     /// Words for what runs it.
-    #[serde(
-        alias = "runtime_arguments",
-        deserialize_with = "lenient::list",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(alias = "runtime_arguments")]
+    #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub runtime_arguments: Vec<PackageArgument>,
     /// Words for the server.
-    #[serde(
-        alias = "package_arguments",
-        deserialize_with = "lenient::list",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(alias = "package_arguments")]
+    #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub package_arguments: Vec<PackageArgument>,
     /// Variables for the server.
-    #[serde(
-        alias = "environment_variables",
-        deserialize_with = "lenient::list",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(alias = "environment_variables")]
+    #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub environment_variables: Vec<KeyValue>,
     /// Everything else, kept.
     #[serde(flatten)]
@@ -192,18 +168,12 @@ pub struct ValueInput {
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
     /// Whether the server cannot do without it.
-    #[serde(
-        alias = "is_required",
-        deserialize_with = "lenient::flag",
-        skip_serializing_if = "is_not"
-    )]
+    #[serde(alias = "is_required")]
+    #[serde(deserialize_with = "lenient::flag", skip_serializing_if = "is_not")]
     pub is_required: bool,
     /// Whether nobody else may see it.
-    #[serde(
-        alias = "is_secret",
-        deserialize_with = "lenient::careful_flag",
-        skip_serializing_if = "is_not"
-    )]
+    #[serde(alias = "is_secret")]
+    #[serde(deserialize_with = "lenient::careful_flag", skip_serializing_if = "is_not")]
     pub is_secret: bool,
     /// `string`, `number`, `boolean` or `filepath`.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
@@ -233,18 +203,12 @@ pub struct PackageArgument {
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// What the value is called.
-    #[serde(
-        alias = "value_hint",
-        deserialize_with = "lenient::text",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(alias = "value_hint")]
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub value_hint: Option<String>,
     /// Whether it may be given several times.
-    #[serde(
-        alias = "is_repeated",
-        deserialize_with = "lenient::flag",
-        skip_serializing_if = "is_not"
-    )]
+    #[serde(alias = "is_repeated")]
+    #[serde(deserialize_with = "lenient::flag", skip_serializing_if = "is_not")]
     pub is_repeated: bool,
     /// The value.
     #[serde(flatten)]

@@ -3,11 +3,9 @@
 mod detail;
 mod lenient;
 mod listed_server;
-mod name;
 
 pub use detail::{
     Icon, KeyValue, PackageArgument, PackageTransport, RegistryPackage, RegistryRemote, Repository,
     ServerDetail, ValueInput,
 };
-pub use listed_server::{ListedServer, ListingPage, ListingStatus};
-pub use name::{is_registry_name, short_name};
+pub use listed_server::{ListedServer, ListingPage, ListingStatus, is_registry_name, short_name};
