@@ -75,9 +75,8 @@ impl TypePosition {
 impl<'a> SchemaLowering<'a> {
     pub(crate) fn new(root: &'a Value, prefix: &str, names: &'a mut NameScope) -> Self {
         let prefix = prefix.to_owned();
-        let items = Vec::new();
         let references = BTreeMap::new();
-        Self { root, prefix, names, items, references, left: MAX_VISITED_SCHEMAS }
+        Self { root, prefix, names, items: Vec::new(), references, left: MAX_VISITED_SCHEMAS }
     }
 
     /// The type of the whole schema.
@@ -204,9 +203,8 @@ impl<'a> SchemaLowering<'a> {
                 true => (ty, FieldPresence::Required),
                 false => (Ty::Maybe(Box::new(unwrap_option(ty))), FieldPresence::Optional),
             };
-            let identifier = identifiers.snake(key, "field");
             fields.push(StructField {
-                identifier,
+                identifier: identifiers.snake(key, "field"),
                 key: key.clone(),
                 docs: doc_text(member),
                 ty,
