@@ -131,19 +131,19 @@ impl Gateway {
         let (relay, asks) = ClientRelay::new(&asked.client, Arc::clone(self.host().answers()));
         let relay = Arc::new(relay);
         let least = params.meta.as_ref().and_then(|meta| meta.log_level.as_deref());
-        let wanted = TaskRequest::from_request(asked);
+        let task_request = TaskRequest::from_request(asked);
         let cancel = asked.cancel.child_token();
-        let (tasks, news) = match wanted {
+        let (tasks, task_updates) = match task_request {
             TaskRequest::Result => (None, None),
             TaskRequest::TaskIfAny | TaskRequest::Task { .. } => Some(mpsc::channel(16)).unzip(),
         };
         let hears = least.is_some() || asked.client.wants_logs();
-        let (opened, wanting) =
-            hears.then(|| self.notices().log_subscribers().add(&asked.client)).unzip();
+        let (opened, log_subscription) =
+            hears.then(|| self.inner.notices.log_subscribers().add(&asked.client)).unzip();
         let attention = CallOptions {
             opened,
             cancel: cancel.clone(),
-            task_mode: wanted.task_mode(),
+            task_mode: task_request.task_mode(),
             task_updates: tasks,
             progress: reports,
             answers: Some(Arc::clone(&relay) as _),
@@ -161,25 +161,21 @@ impl Gateway {
             Box::pin(
                 async move { host.call_with(&lease, proposed, &client.caller, &attention).await },
             );
-        let logs = hears.then(|| self.notices().subscribe());
-        let busy = asked.client.track_call(&target.server);
-        let given = early_answers(params);
-        let rounds = 0;
-        let renamed = None;
+        let active_call = asked.client.track_call(&target.server);
         RunningCall {
             call,
             target,
             asks,
             progress,
-            logs,
-            log_subscription: wanting,
-            active_call: busy,
-            rounds,
-            early_answers: given,
-            task_request: wanted,
+            logs: hears.then(|| self.inner.notices.subscribe()),
+            log_subscription,
+            active_call,
+            rounds: 0,
+            early_answers: early_answers(params),
+            task_request,
             cancel,
-            task_updates: news,
-            uri_view: renamed,
+            task_updates,
+            uri_view: None,
         }
     }
 
@@ -228,7 +224,7 @@ impl Gateway {
                         Era::Legacy => {
                             drop(tokio::spawn(ask_client(
                                 asked.reply_route(),
-                                self.abort_token().clone(),
+                                self.inner.abort.clone(),
                                 ask,
                             )));
                         }
@@ -280,7 +276,7 @@ impl Gateway {
             // Writing to a `String` cannot fail.
             _ = write!(requests, r#"{comma}{key}:{{"method":"{method}","params":{params}}}"#);
         }
-        let word = self.parked_calls().park(running, asks, &asked.client.identity, about);
+        let word = self.inner.parked_calls.park(running, asks, &asked.client.identity, about);
         let word = word.ok_or_else(|| {
             RpcError::new(RpcError::INTERNAL_ERROR, "too many calls wait for their clients")
         })?;
@@ -297,8 +293,11 @@ impl Gateway {
         params: &ClientRequestParams,
     ) -> Result<Result<RunningCall, ClientReply>, RpcError> {
         let about = request_digest(asked, params);
-        let waiting =
-            self.parked_calls().take(word, &asked.client.identity, &about).ok_or_else(|| {
+        let waiting = self
+            .inner
+            .parked_calls
+            .take(word, &asked.client.identity, &about)
+            .ok_or_else(|| {
                 let why =
                     "the `requestState` is not one of ours, or no longer: call again without it";
                 RpcError::new(RpcError::INVALID_PARAMS, why)
@@ -351,7 +350,7 @@ impl Gateway {
         };
         if wanted
             && *from == *server
-            && self.notices().log_subscribers().is_visible_to(&asked.client, &during)
+            && self.inner.notices.log_subscribers().is_visible_to(&asked.client, &during)
         {
             asked.out.notify("notifications/message", &params).await;
         }

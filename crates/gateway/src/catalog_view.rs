@@ -11,8 +11,7 @@ use switchboard_text::digest;
 use crate::cursor::ListCursor;
 use crate::lists::ListKind;
 use crate::name_owners::NameOwners;
-use crate::name_table::{Collision, NameTable, NamedItem, ServerResources};
-use crate::naming::{NameMode, NamingScheme};
+use crate::name_table::{Collision, NameMode, NameTable, NamedItem, NamingScheme, ServerResources};
 use crate::uri_rewrite::{URI_SCHEME, rewrite_definition, rewrite_result, uri_prefix};
 use crate::view::View;
 
@@ -30,6 +29,14 @@ pub(crate) struct CatalogView {
     collisions: Vec<Collision>,
     /// What the servers want a model to know, once somebody asked.
     instructions: OnceLock<Option<String>>,
+}
+
+/// How the tools and prompts of one server are named.
+#[derive(Clone, Copy)]
+struct ServerNames<'a> {
+    naming: NamingScheme<'a>,
+    owners: &'a NameOwners,
+    server: &'a Arc<Server>,
 }
 
 impl CatalogView {
@@ -53,8 +60,9 @@ impl CatalogView {
         };
         let in_order = servers_in_order(&catalog, mode);
         for (naming, server, first) in &in_order {
-            listing.add_tools(*naming, owners, server, &catalog, *first);
-            listing.add_prompts(*naming, owners, server);
+            let names = ServerNames { naming: *naming, owners, server };
+            listing.add_tools(names, &catalog, *first);
+            listing.add_prompts(names);
             let late = *naming != NamingScheme::Server;
             let addresses = ServerResources { server, view, lease: &listing.lease, late, owners };
             addresses.add(&mut listing.resources, &server.offers.resources);
@@ -67,81 +75,61 @@ impl CatalogView {
         listing
     }
 
-    fn add_tools(
-        &mut self,
-        naming: NamingScheme<'_>,
-        owners: &NameOwners,
-        server: &Arc<Server>,
-        catalog: &Catalog,
-        first: usize,
-    ) {
-        let id = server.id.as_str();
-        for (place, tool) in server.offers.tools.iter().enumerate() {
-            if !self.view.shows(id, tool.name()) {
-                continue;
-            }
-            let name = match naming {
+    fn add_tools(&mut self, names: ServerNames<'_>, catalog: &Catalog, first: usize) {
+        let id = names.server.id.as_str();
+        for (place, tool) in names.server.offers.tools.iter().enumerate() {
+            let name = match names.naming {
                 NamingScheme::Server => catalog.names().get(first + place).map(Into::into),
                 naming => naming.public_name(id, tool.name()),
             };
-            if !self.lease.is_listed(TargetKind::Tool, id, tool.name()) {
-                let target = Target::new(TargetKind::Tool, id, tool.name());
-                self.tools.unlisted.insert(name.unwrap_or_else(|| tool.name().into()), target);
-                continue;
-            }
-            let late = naming != NamingScheme::Server;
-            let shown = name.as_deref().unwrap_or(tool.name());
-            if let Some(owner) =
-                self.find_collision(owners, TargetKind::Tool, shown, server, naming)
-            {
-                self.collisions.push(owner);
-                continue;
-            }
-            match self.tools.add(NamedItem { server: Arc::clone(server), place, late, name }) {
-                Ok(()) => {
-                    self.tool_positions.insert(first + place, self.tools.entries.len() - 1);
-                }
-                Err(collision) => self.collisions.push(collision),
+            if self.add_item(names, TargetKind::Tool, place, tool.name(), name) {
+                self.tool_positions.insert(first + place, self.tools.entries.len() - 1);
             }
         }
     }
 
-    /// Who else has had a name for longer.
-    fn find_collision(
-        &self,
-        owners: &NameOwners,
+    fn add_prompts(&mut self, names: ServerNames<'_>) {
+        for (place, item) in names.server.offers.prompts.iter().enumerate() {
+            let name = names.naming.public_name(names.server.id.as_str(), &item.key);
+            self.add_item(names, TargetKind::Prompt, place, &item.key, name);
+        }
+    }
+
+    /// Adds a tool or a prompt under its public name, and returns whether it is listed now.
+    fn add_item(
+        &mut self,
+        names: ServerNames<'_>,
         kind: TargetKind,
-        name: &str,
-        server: &Server,
-        naming: NamingScheme<'_>,
-    ) -> Option<Collision> {
-        if naming == NamingScheme::Server {
-            return None;
-        }
-        let owner = owners.other_owner(kind, name, server, &self.view)?;
-        let kept = owner.to_string();
-        let left_out = server.id.to_string();
-        Some(Collision { name: name.to_owned(), kept, left_out })
-    }
-
-    fn add_prompts(&mut self, naming: NamingScheme<'_>, owners: &NameOwners, server: &Arc<Server>) {
+        place: usize,
+        own: &str,
+        name: Option<Box<str>>,
+    ) -> bool {
+        let ServerNames { naming, owners, server } = names;
         let id = server.id.as_str();
-        for (place, item) in server.offers.prompts.iter().enumerate() {
-            if !self.view.shows(id, &item.key) {
-                continue;
-            }
-            let name = naming.public_name(id, &item.key);
-            if self.lease.is_listed(TargetKind::Prompt, id, &item.key) {
-                let shown = name.as_deref().unwrap_or(&item.key);
-                let other = self.find_collision(owners, TargetKind::Prompt, shown, server, naming);
-                let late = naming != NamingScheme::Server;
-                let entry = NamedItem { server: Arc::clone(server), place, late, name };
-                self.collisions.extend(other.or_else(|| self.prompts.add(entry).err()));
-            } else {
-                let target = Target::new(TargetKind::Prompt, id, &item.key);
-                self.prompts.unlisted.insert(name.unwrap_or_else(|| item.key.clone()), target);
-            }
+        if !self.view.shows(id, own) {
+            return false;
         }
+        let table = if kind == TargetKind::Tool { &mut self.tools } else { &mut self.prompts };
+        if !self.lease.is_listed(kind, id, own) {
+            let target = Target::new(kind, id, own);
+            table.unlisted.insert(name.unwrap_or_else(|| own.into()), target);
+            return false;
+        }
+        let late = naming != NamingScheme::Server;
+        let shown = name.as_deref().unwrap_or(own);
+        // A server that has had a name for longer keeps it.
+        let owner = owners.other_owner(kind, shown, server, &self.view).filter(|_| late);
+        let added = match owner {
+            Some(owner) => Err(Collision {
+                name: shown.to_owned(),
+                kept: owner.to_string(),
+                left_out: id.to_owned(),
+            }),
+            None => table.add(NamedItem { server: Arc::clone(server), place, late, name }),
+        };
+        let is_added = added.is_ok();
+        self.collisions.extend(added.err());
+        is_added
     }
 
     /// Pages of tools may be in no list; they are read all the same.

@@ -18,8 +18,7 @@ use switchboard_wire::{Era, Json, Peer, Request, RequestError, Revision, RpcErro
 use tokio::sync::mpsc;
 
 use crate::access::{Access, LOCAL};
-use crate::envelope::notification;
-use crate::reply::Recipient;
+use crate::reply::{Recipient, notification};
 use crate::session::LegacySession;
 use crate::view::View;
 

@@ -1,6 +1,6 @@
 //! The handle on the gateway: a host, and what clients are shown of it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use foldhash::HashMap;
@@ -12,10 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::catalog_view::CatalogView;
 use crate::limits::{AdmissionError, CallerLimiter, CallerLimits, RequestPermit};
-use crate::listeners::NoticeListeners;
 use crate::name_owners::NameOwners;
-use crate::name_table::Collision;
-use crate::naming::{NameMode, NamingScheme};
+use crate::name_table::{Collision, NameMode, NamingScheme};
 use crate::notices::NoticeBus;
 use crate::parked_calls::ParkedCalls;
 use crate::session::LegacySessions;
@@ -75,24 +73,26 @@ impl Default for GatewayOptions {
 /// A host as an MCP server. Clones are handles on the same one.
 #[derive(Clone)]
 pub struct Gateway {
-    inner: Arc<GatewayState>,
+    pub(crate) inner: Arc<GatewayState>,
 }
 
-struct GatewayState {
+pub(crate) struct GatewayState {
     host: Host,
-    options: GatewayOptions,
+    pub(crate) options: GatewayOptions,
     views: Mutex<ViewCache>,
     callers: CallerLimiter,
-    sessions: LegacySessions,
-    parked_calls: ParkedCalls,
-    tasks: ClientTasks,
-    notices: NoticeBus,
-    listeners: NoticeListeners,
-    tool_usage: ToolUsage,
+    pub(crate) sessions: LegacySessions,
+    pub(crate) parked_calls: ParkedCalls,
+    pub(crate) tasks: ClientTasks,
+    pub(crate) notices: NoticeBus,
+    pub(crate) listeners: NoticeListeners,
+    /// The tools that each caller calls most.
+    pub(crate) tool_usage: ToolUsage,
     collisions: watch::Sender<Vec<Collision>>,
-    stop: CancellationToken,
+    /// Is cancelled when the gateway stops.
+    pub(crate) stop: CancellationToken,
     /// Is cancelled when nothing is waited for any more.
-    abort: CancellationToken,
+    pub(crate) abort: CancellationToken,
     /// Is cancelled once the servers have had their time to start.
     ready: CancellationToken,
 }
@@ -112,7 +112,6 @@ impl Gateway {
     /// Serves `host`. Tasks of its own run until [`Gateway::stop`].
     #[must_use]
     pub fn new(host: Host, options: GatewayOptions) -> Self {
-        let stop = CancellationToken::new();
         let limits = options.caller;
         let inner = GatewayState {
             host,
@@ -126,7 +125,7 @@ impl Gateway {
             listeners: NoticeListeners::default(),
             tool_usage: ToolUsage::default(),
             collisions: watch::Sender::default(),
-            stop,
+            stop: CancellationToken::new(),
             abort: CancellationToken::new(),
             ready: CancellationToken::new(),
         };
@@ -154,16 +153,6 @@ impl Gateway {
         for session in self.inner.sessions.all() {
             session.end_stream();
         }
-    }
-
-    /// Is cancelled when the gateway stops.
-    pub(crate) fn stop_token(&self) -> &CancellationToken {
-        &self.inner.stop
-    }
-
-    /// Is cancelled when nothing is waited for any more.
-    pub(crate) fn abort_token(&self) -> &CancellationToken {
-        &self.inner.abort
     }
 
     /// The host behind it.
@@ -234,35 +223,6 @@ impl Gateway {
         self.inner.listeners.end_streams(|identity| !is_current(identity));
     }
 
-    pub(crate) fn options(&self) -> &GatewayOptions {
-        &self.inner.options
-    }
-
-    pub(crate) fn sessions(&self) -> &LegacySessions {
-        &self.inner.sessions
-    }
-
-    pub(crate) fn parked_calls(&self) -> &ParkedCalls {
-        &self.inner.parked_calls
-    }
-
-    pub(crate) fn tasks(&self) -> &ClientTasks {
-        &self.inner.tasks
-    }
-
-    pub(crate) fn notices(&self) -> &NoticeBus {
-        &self.inner.notices
-    }
-
-    pub(crate) fn listeners(&self) -> &NoticeListeners {
-        &self.inner.listeners
-    }
-
-    /// The tools that each caller calls most.
-    pub(crate) fn tool_usage(&self) -> &ToolUsage {
-        &self.inner.tool_usage
-    }
-
     /// What a view shows of the catalog of this moment.
     pub(crate) fn catalog_view(&self, view: &Arc<View>) -> Arc<CatalogView> {
         let edition = self.inner.host.fleet().load().edition;
@@ -311,6 +271,40 @@ impl Gateway {
             self.inner.sessions.sweep();
             self.inner.parked_calls.sweep();
             self.inner.tasks.sweep();
+        }
+    }
+}
+
+/// Everybody who listens.
+#[derive(Default)]
+pub(crate) struct NoticeListeners {
+    open: Mutex<Vec<Weak<NoticeListener>>>,
+}
+
+/// One who listens, as long as this is there.
+pub(crate) struct NoticeListener {
+    identity: Arc<str>,
+    /// Is cancelled when there is no more to listen to.
+    pub(crate) over: CancellationToken,
+}
+
+impl NoticeListeners {
+    /// Notes that a caller listens.
+    pub(crate) fn add(&self, identity: &Arc<str>) -> Arc<NoticeListener> {
+        let over = CancellationToken::new();
+        let listener = Arc::new(NoticeListener { identity: Arc::clone(identity), over });
+        let mut open = self.open.lock();
+        open.retain(|one| one.strong_count() > 0);
+        open.push(Arc::downgrade(&listener));
+        listener
+    }
+
+    /// Ends those of some callers.
+    pub(crate) fn end_streams(&self, of: impl Fn(&str) -> bool) {
+        for listener in self.open.lock().iter().filter_map(Weak::upgrade) {
+            if of(&listener.identity) {
+                listener.over.cancel();
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use switchboard_wire::RpcError;
 
 use crate::client_request::{ClientRequest, ClientRequestParams, arguments, find_target};
 use crate::gateway::Gateway;
-use crate::naming::{NameMode, NamingScheme};
+use crate::name_table::{NameMode, NamingScheme};
 use crate::parked_calls::RunningCall;
 use crate::uri_rewrite::uri_prefix;
 use crate::view::View;
@@ -100,7 +100,7 @@ impl Gateway {
                 TargetKind::Resource => listing.resource(name).is_some(),
             }
         };
-        let wanted = RequestedName { kind, name, view, mode: self.options().names };
+        let wanted = RequestedName { kind, name, view, mode: self.inner.options.names };
         let mut changes = self.host().fleet().changes();
         let fleet = changes.load();
         let late = fleet.servers.values().filter(|server| !server.status.is_settled());
@@ -115,7 +115,7 @@ impl Gateway {
                 tokio::select! {
                     () = &mut settled => break,
                     () = asked.cancel.cancelled() => break,
-                    () = self.stop_token().cancelled() => break,
+                    () = self.inner.stop.cancelled() => break,
                     _ = changes.changed() => {}
                 }
                 if is_there() {

@@ -7,7 +7,7 @@ use foldhash::{HashMap, HashMapExt as _};
 use switchboard_catalog::{Lease, Server};
 use switchboard_core::{ServerId, TargetKind};
 
-use crate::naming::{NameMode, NamingScheme};
+use crate::name_table::{NameMode, NamingScheme};
 use crate::view::View;
 
 /// The servers behind the names that are not made from a server's own.

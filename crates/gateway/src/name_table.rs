@@ -1,13 +1,15 @@
-//! Names and addresses given out, in order, and what is behind each of them.
+//! Names and addresses given out, in order, how they are made, and what is behind each of them.
 
 use std::sync::{Arc, OnceLock};
 
 use foldhash::{HashMap, HashMapExt as _};
-use switchboard_catalog::{Lease, Offers, Server};
+use switchboard_catalog::{Lease, Offers, Server, model_name};
 use switchboard_core::{Target, TargetKind};
+use switchboard_trust::PinKind;
 use switchboard_wire::list::ListedItem;
 
 use crate::cursor::ListPosition;
+use crate::gateway::Gateway;
 use crate::members::with_string_member;
 use crate::name_owners::NameOwners;
 use crate::uri_rewrite::uri_prefix;
@@ -97,10 +99,9 @@ impl NameTable {
 
     pub(crate) fn positions(&self) -> impl Iterator<Item = (ListPosition, &str)> + Clone {
         self.entries.iter().map(|entry| {
-            let late = entry.late;
             let server = entry.server.id.to_string();
             let key = self.own_item(entry).map_or("", |item| &item.key);
-            (ListPosition { late, server, place: entry.place }, key)
+            (ListPosition { late: entry.late, server, place: entry.place }, key)
         })
     }
 
@@ -156,5 +157,81 @@ impl ServerResources<'_> {
 
     fn has_other_owner(&self, uri: &str) -> bool {
         self.owners.other_owner(TargetKind::Resource, uri, self.server, self.view).is_some()
+    }
+}
+
+/// How tools and prompts are named where a server's entry has no `prefix`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NameMode {
+    /// `server__tool`.
+    #[default]
+    Prefixed,
+    /// As the server names them; where two servers use one name, the first keeps it.
+    Plain,
+}
+
+/// How those of one server are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NamingScheme<'a> {
+    /// After the server itself.
+    Server,
+    /// After what its entry says.
+    Prefix(&'a str),
+    /// As the server names them.
+    Plain,
+}
+
+impl<'a> NamingScheme<'a> {
+    /// What its entry says, or else what holds for all.
+    pub(crate) fn for_server(server: &'a Server, mode: NameMode) -> Self {
+        let prefix = server.config.as_ref().and_then(|config| config.prefix.as_deref());
+        match (prefix, mode) {
+            (Some(""), _) | (None, NameMode::Plain) => Self::Plain,
+            (Some(prefix), _) => Self::Prefix(prefix),
+            (None, NameMode::Prefixed) => Self::Server,
+        }
+    }
+
+    /// The name that is given out, where it is another than the server's.
+    pub(crate) fn public_name(self, server: &str, own: &str) -> Option<Box<str>> {
+        match self {
+            Self::Server => Some(model_name(server, own).into()),
+            Self::Prefix(prefix) => Some(model_name(prefix, own).into()),
+            Self::Plain => None,
+        }
+    }
+}
+
+impl Gateway {
+    /// What a client means by a name that is not listed, if that is held back and the client would
+    /// see it otherwise.
+    pub(crate) fn find_quarantined(
+        &self,
+        view: &View,
+        kind: TargetKind,
+        name: &str,
+    ) -> Option<Target> {
+        let wanted = match kind {
+            TargetKind::Tool => PinKind::Tool,
+            TargetKind::Prompt => PinKind::Prompt,
+            TargetKind::Resource => return None,
+        };
+        let quarantine = self.host().quarantine().load();
+        let fleet = self.host().fleet().load();
+        let names = self.inner.options.names;
+        for (server, held) in &quarantine.servers {
+            let of_kind = held.hidden.iter().filter(|(kind, _)| *kind == wanted);
+            for (_, own) in of_kind.filter(|(_, own)| view.shows(server.as_str(), own)) {
+                let naming = fleet
+                    .servers
+                    .get(server.as_str())
+                    .map(|server| NamingScheme::for_server(server, names));
+                let given = naming.and_then(|naming| naming.public_name(server.as_str(), own));
+                if given.as_deref().unwrap_or(own) == name {
+                    return Some(Target::new(kind, server.as_str(), own));
+                }
+            }
+        }
+        None
     }
 }

@@ -17,10 +17,10 @@ use crate::catalog_view::CatalogView;
 use crate::client::McpClient;
 use crate::client_request::ClientRequest;
 use crate::dispatch::MAX_SUBSCRIPTIONS;
-use crate::envelope::notification;
 use crate::gateway::Gateway;
 use crate::limits::BUSY_CODE;
 use crate::log_subscribers::LogSubscribers;
+use crate::reply::notification;
 
 /// As many notices wait for a slow reader.
 const MAX_QUEUED_NOTICES: usize = 1_024;
@@ -126,7 +126,7 @@ impl Gateway {
         let mut before = self.host().lease();
         loop {
             let told = tokio::select! {
-                () = self.stop_token().cancelled() => return,
+                () = self.inner.stop.cancelled() => return,
                 _ = changes.changed() => {
                     tokio::time::sleep(BATCH_WINDOW).await;
                     changes.load();
@@ -148,12 +148,12 @@ impl Gateway {
 
     /// Tells everybody who wants to know.
     pub(crate) fn announce(&self, notice: ClientNotice) {
-        for session in self.sessions().all() {
+        for session in self.inner.sessions.all() {
             if let Some((method, params)) = self.legacy_notification(&session.client(), &notice) {
                 session.send(notification(method, &params));
             }
         }
-        self.notices().send(notice);
+        self.inner.notices.send(notice);
     }
 
     /// A notice as a client of the legacy era gets it, if it wants it.
@@ -181,7 +181,8 @@ impl Gateway {
                     (client.view.is_unrestricted() || client.view.shows(server, "*"))
                         && !self.host().quarantine().load().holds_server(server)
                 };
-                let is_theirs = || self.notices().log_subscribers().is_visible_to(client, during);
+                let is_theirs =
+                    || self.inner.notices.log_subscribers().is_visible_to(client, during);
                 (client.wants_log_level(level)
                     && seen()
                     && !client.has_call_at(server)
@@ -208,8 +209,8 @@ impl Gateway {
             let why = format!("a stream tells of at most {MAX_SUBSCRIPTIONS} resources");
             return Err(RpcError::new(BUSY_CODE, why));
         }
-        let mut notices = self.notices().subscribe();
-        let listener = self.listeners().add(&asked.client.identity);
+        let mut notices = self.inner.notices.subscribe();
+        let listener = self.inner.listeners.add(&asked.client.identity);
         let listing = self.catalog_view(&asked.client.view);
         let found = |uri: &String| listing.resource(uri);
         let targets = wanted.resource_subscriptions.iter().filter_map(found);
@@ -235,7 +236,7 @@ impl Gateway {
             () = listening => {}
             () = asked.cancel.cancelled() => {}
             () = listener.over.cancelled() => {}
-            () = self.stop_token().cancelled() => {}
+            () = self.inner.stop.cancelled() => {}
         }
         Ok(format!(r#"{{"resultType":"complete",{meta}}}"#))
     }
@@ -318,10 +319,9 @@ fn notice_from_event(what: EventKind) -> Option<ClientNotice> {
         EventKind::ServerSaid { server, level, text, raw, during } => {
             let said = || json!({"level": level, "logger": server, "data": text}).to_string();
             let params: String = raw.map_or_else(said, |raw| raw.as_str().to_owned());
-            let server = server.into();
             let level = level.into();
             let params = params.into();
-            Some(ClientNotice::Log { server, level, params, during: during.into() })
+            Some(ClientNotice::Log { server: server.into(), level, params, during: during.into() })
         }
         EventKind::ResourceUpdated { server, uri } => {
             Some(ClientNotice::ResourceUpdated { server: server.into(), uri: uri.into() })

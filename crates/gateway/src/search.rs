@@ -53,11 +53,12 @@ impl Gateway {
     /// Counts a call of a tool. The list of a caller who is shown few of them may be another then,
     /// which is told.
     pub(crate) fn count_tool_call(&self, client: &McpClient, listing: &CatalogView, name: &str) {
-        if self.options().tools == ToolMode::All || !listing.has_tool(name) {
+        if self.inner.options.tools == ToolMode::All || !listing.has_tool(name) {
             return;
         }
         let is_there = |name: &str| listing.has_tool(name);
-        let is_another = self.tool_usage().count((&client.identity, name), MAX_HOT_TOOLS, is_there);
+        let is_another =
+            self.inner.tool_usage.count((&client.identity, name), MAX_HOT_TOOLS, is_there);
         if is_another && self.uses_search(listing) {
             let changed = ListChange::ForCaller(Arc::clone(&client.identity));
             self.announce(ClientNotice::ListChanged(TargetKind::Tool, changed));
@@ -70,7 +71,7 @@ impl Gateway {
         client: &McpClient,
         listing: &CatalogView,
     ) -> Arc<[String]> {
-        let hot = self.tool_usage().hot_tools(&client.identity);
+        let hot = self.inner.tool_usage.hot_tools(&client.identity);
         let hot = hot.iter().filter_map(|name| listing.tool_text(name)).map(str::to_owned);
         meta_tools(listing).into_iter().chain(hot).collect()
     }
@@ -81,7 +82,7 @@ impl Gateway {
         asked: &ClientRequest,
         params: &ClientRequestParams,
     ) -> Option<MetaTool> {
-        if self.options().tools == ToolMode::All {
+        if self.inner.options.tools == ToolMode::All {
             return None;
         }
         let own = match params.name.as_deref() {
@@ -168,7 +169,7 @@ impl Gateway {
     }
 
     pub(crate) fn uses_search(&self, listing: &CatalogView) -> bool {
-        match self.options().tools {
+        match self.inner.options.tools {
             ToolMode::All => false,
             ToolMode::Search => true,
             ToolMode::Auto => {

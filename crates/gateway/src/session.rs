@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{McpClient, answered_elsewhere_error};
-use crate::envelope::{notification, request};
+use crate::reply::{notification, request};
 
 /// As many messages wait for a client that has no stream open.
 const MAX_QUEUED_MESSAGES: usize = 64;
@@ -324,7 +324,7 @@ mod tests {
     use std::collections::VecDeque;
 
     use super::{MAX_QUEUED_MESSAGES, queue_message};
-    use crate::envelope::notification;
+    use crate::reply::notification;
 
     #[test]
     fn what_servers_say_keeps_no_change_of_a_list_from_waiting() {

@@ -70,7 +70,7 @@ impl Gateway {
     {
         let usual = WireLimits::default();
         let limits = WireLimits {
-            line_bytes: usual.line_bytes.max(self.options().body_limit_bytes),
+            line_bytes: usual.line_bytes.max(self.inner.options.body_limit_bytes),
             unreadable: UnreadableLines::Answered,
             ..usual
         };
@@ -84,11 +84,11 @@ impl Gateway {
             tasks: TaskTracker::new(),
         };
         let pipe = Arc::new(pipe);
-        let mut notices = self.notices().subscribe();
+        let mut notices = self.inner.notices.subscribe();
         let mut ending = false;
         loop {
             tokio::select! {
-                () = self.stop_token().cancelled(), if !ending => {
+                () = self.inner.stop.cancelled(), if !ending => {
                     pipe.tasks.close();
                     ending = true;
                 }
@@ -196,10 +196,9 @@ impl PipeConnection {
         } else {
             self.resolve_client(read.get_or_init(|| client_request::parse_params(params.as_ref())))?
         };
-        let out = ReplyChannel::Pipe(self.peer.clone());
         let asked = ClientRequest {
             client,
-            out,
+            out: ReplyChannel::Pipe(self.peer.clone()),
             id: id.clone(),
             method,
             params,

@@ -155,7 +155,7 @@ pub(super) fn single_header<'a>(
 fn refusal_response(refusal: AuthRefusal) -> Response {
     let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::FORBIDDEN);
     let error = switchboard_wire::RpcError::new(-32_600, refusal.message);
-    let mut response = (status, crate::envelope::error_without_id(&error)).into_response();
+    let mut response = (status, crate::reply::error_without_id(&error)).into_response();
     let headers = response.headers_mut();
     headers.insert("content-type", HeaderValue::from_static("application/json"));
     if let Some(challenge) = refusal.challenge.and_then(|text| HeaderValue::from_str(&text).ok()) {

@@ -10,9 +10,9 @@ use axum::response::{IntoResponse as _, Response};
 use switchboard_wire::{Json, RpcError};
 use tokio::sync::mpsc;
 
-use crate::envelope;
 use crate::gateway::GatewayOptions;
 use crate::limits::{AdmissionError, BUSY_CODE};
+use crate::reply::{error_without_id, response};
 use crate::session::SessionLimit;
 
 /// A stream that has nothing to say says so this often, so that nobody in between closes it.
@@ -55,7 +55,7 @@ pub(super) fn json_with_permit(
 
 /// A message that could not be taken, as its error.
 pub(super) fn error_response(status: StatusCode, code: i64, why: impl Into<String>) -> Response {
-    json_response(status, envelope::error_without_id(&RpcError::new(code, why)))
+    json_response(status, error_without_id(&RpcError::new(code, why)))
 }
 
 /// A request that is not taken now, as its error.
@@ -65,10 +65,7 @@ pub(super) fn too_many_requests(id: &Json, full: AdmissionError) -> Response {
         AdmissionError::TooFast { wait } => (StatusCode::TOO_MANY_REQUESTS, wait),
         AdmissionError::ShuttingDown => (StatusCode::SERVICE_UNAVAILABLE, Duration::from_secs(5)),
     };
-    with_retry_after(
-        json_response(status, envelope::response(id, Err(&full.into_rpc_error()))),
-        wait,
-    )
+    with_retry_after(json_response(status, response(id, Err(&full.into_rpc_error()))), wait)
 }
 
 /// A session that there is no room for, as its error.

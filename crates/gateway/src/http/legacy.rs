@@ -20,8 +20,8 @@ use super::router::AppState;
 use crate::access::Access;
 use crate::client::ReplyChannel;
 use crate::client_request::ClientRequest;
-use crate::envelope::response;
 use crate::gateway::Gateway;
+use crate::reply::response;
 use crate::session::LegacySession;
 use crate::stdio::{InitializeParams, cancelled_id};
 
@@ -33,39 +33,33 @@ pub(super) async fn handle_message(
     headers: &HeaderMap,
     access: &Access,
     message: Message,
-) -> Response {
+) -> Result<Response, Response> {
     if let Message::Request { id, method, params } = &message
         && method == "initialize"
     {
         return initialize(&front.gateway, access, id, params.as_ref()).await;
     }
-    let session = match require_session(front, headers, access) {
-        Ok(session) => session,
-        Err(refused) => return *refused,
-    };
+    let session = require_session(front, headers, access).map_err(|refused| *refused)?;
     match message {
         Message::Request { id, method, params } => {
-            let pass = match front.gateway.admit_request(&access.identity) {
-                Ok(pass) => Arc::new(pass),
-                Err(refused) => return too_many_requests(&id, refused),
-            };
+            let pass = front.gateway.admit_request(&access.identity);
+            let pass = Arc::new(pass.map_err(|refused| too_many_requests(&id, refused))?);
             let (messages, mut stream) = mpsc::channel(64);
             let request = (id, method, params);
             spawn_request(&front.gateway, &session, messages, request, Arc::clone(&pass));
             // A single message is the answer itself; more than one make a stream.
             let Some(first) = stream.recv().await else {
                 // It was cancelled, so that there is no answer.
-                return event_stream(None, stream);
+                return Ok(event_stream(None, stream));
             };
-            if is_answer(&first) {
-                json_with_permit(StatusCode::OK, first, pass)
-            } else {
-                event_stream(Some(first), stream)
-            }
+            Ok(match is_answer(&first) {
+                true => json_with_permit(StatusCode::OK, first, pass),
+                false => event_stream(Some(first), stream),
+            })
         }
         message => {
             handle_one_way(&session, message);
-            accepted_response()
+            Ok(accepted_response())
         }
     }
 }
@@ -131,19 +125,13 @@ async fn initialize(
     access: &Access,
     id: &Json,
     params: Option<&Json>,
-) -> Response {
-    let client = match InitializeParams::parse(params) {
-        Ok(greeting) => Arc::new(greeting.client(access)),
-        Err(error) => return json_response(StatusCode::OK, response(id, Err(&error))),
-    };
-    let _pass = match gateway.admit_request(&access.identity) {
-        Ok(pass) => pass,
-        Err(refused) => return too_many_requests(id, refused),
-    };
-    let session = match gateway.sessions().open(Arc::clone(&client)) {
-        Ok(session) => session,
-        Err(crowded) => return too_many_sessions(crowded),
-    };
+) -> Result<Response, Response> {
+    let greeting = InitializeParams::parse(params)
+        .map_err(|error| json_response(StatusCode::OK, response(id, Err(&error))))?;
+    let pass = gateway.admit_request(&access.identity);
+    let _pass = pass.map_err(|refused| too_many_requests(id, refused))?;
+    let client = Arc::new(greeting.client(access));
+    let session = gateway.inner.sessions.open(client).map_err(too_many_sessions)?;
     let asked =
         client_request(&session, mpsc::channel(1).0, id.clone(), "initialize".to_owned(), None);
     let mut answer = json_response(
@@ -153,7 +141,7 @@ async fn initialize(
     if let Ok(value) = HeaderValue::from_str(&session.id) {
         answer.headers_mut().insert(SESSION_HEADER, value);
     }
-    answer
+    Ok(answer)
 }
 
 /// Answers a request, also when its client hangs up: that is no cancellation in this era. It counts,
@@ -243,7 +231,7 @@ fn require_session(
         let why = "no session: `initialize` first, or speak 2026-07-28";
         return Err(refused(StatusCode::BAD_REQUEST, why));
     };
-    front.gateway.sessions().get(id, &access.identity).ok_or_else(|| {
+    front.gateway.inner.sessions.get(id, &access.identity).ok_or_else(|| {
         refused(StatusCode::NOT_FOUND, "there is no such session: `initialize` again")
     })
 }
@@ -253,13 +241,13 @@ async fn admit_session(
     front: &AppState,
     uri: &Uri,
     headers: &HeaderMap,
-) -> Result<Arc<LegacySession>, Box<Response>> {
+) -> Result<Arc<LegacySession>, Response> {
     let access = front.access.admit(uri, headers).await?;
     if !headers.contains_key(SESSION_HEADER) {
         let allowed = [(ALLOW, HeaderValue::from_static("POST"))];
-        return Err(Box::new((StatusCode::METHOD_NOT_ALLOWED, allowed).into_response()));
+        return Err((StatusCode::METHOD_NOT_ALLOWED, allowed).into_response());
     }
-    require_session(front, headers, &access)
+    require_session(front, headers, &access).map_err(|refused| *refused)
 }
 
 /// Opens the stream of what is said outside of any request.
@@ -267,11 +255,9 @@ pub(super) async fn open_stream(
     State(front): State<Arc<AppState>>,
     uri: Uri,
     headers: HeaderMap,
-) -> Response {
-    match admit_session(&front, &uri, &headers).await {
-        Ok(session) => event_stream(None, session_stream(&session)),
-        Err(refused) => *refused,
-    }
+) -> Result<Response, Response> {
+    let session = admit_session(&front, &uri, &headers).await?;
+    Ok(event_stream(None, session_stream(&session)))
 }
 
 /// What is said to a session, until it is over.
@@ -294,14 +280,10 @@ pub(super) async fn delete_session(
     State(front): State<Arc<AppState>>,
     uri: Uri,
     headers: HeaderMap,
-) -> Response {
-    match admit_session(&front, &uri, &headers).await {
-        Ok(session) => {
-            front.gateway.sessions().close(&session.id);
-            StatusCode::NO_CONTENT.into_response()
-        }
-        Err(refused) => *refused,
-    }
+) -> Result<StatusCode, Response> {
+    let session = admit_session(&front, &uri, &headers).await?;
+    front.gateway.inner.sessions.close(&session.id);
+    Ok(StatusCode::NO_CONTENT)
 }
 
 #[cfg(test)]

@@ -21,11 +21,11 @@ use super::body::{
 use super::router::{AppState, PROTOCOL_VERSION_HEADER};
 use crate::access::Access;
 use crate::client::ReplyChannel;
-use crate::client_request::{self, ClientRequest, ClientRequestParams, modern_client};
-use crate::envelope::response;
+use crate::client_request;
+use crate::client_request::{ClientRequest, ClientRequestParams, modern_client};
 use crate::gateway::Gateway;
 use crate::limits::RequestPermit;
-use crate::reply::ClientReply;
+use crate::reply::{ClientReply, response};
 use crate::tasks::requested_task_id;
 
 static METHOD_HEADER: HeaderName = HeaderName::from_static("mcp-method");
@@ -37,23 +37,21 @@ pub(super) async fn handle_message(
     headers: &HeaderMap,
     access: &Access,
     message: Message,
-) -> Response {
+) -> Result<Response, Response> {
     let (id, method, params) = match message {
         Message::Request { id, method, params } => (id, method, params),
-        Message::Notification { .. } => return accepted_response(),
+        Message::Notification { .. } => return Ok(accepted_response()),
         Message::Response { .. } => {
             let why = "answers have no place in this revision of the protocol";
-            return error_response(StatusCode::BAD_REQUEST, -32_600, why);
+            return Err(error_response(StatusCode::BAD_REQUEST, -32_600, why));
         }
     };
-    let pass = match front.gateway.admit_request(&access.identity) {
-        Ok(pass) => pass,
-        Err(refused) => return too_many_requests(&id, refused),
-    };
+    let pass = front.gateway.admit_request(&access.identity);
+    let pass = pass.map_err(|refused| too_many_requests(&id, refused))?;
     match parse_request(front, headers, access, &id, &method, params) {
-        Ok(asked) => respond(&front.gateway, asked, pass).await,
+        Ok(asked) => Ok(respond(&front.gateway, asked, pass).await),
         // Whatever is wrong with what a request says of itself, nothing of it was begun.
-        Err(error) => json_response(StatusCode::BAD_REQUEST, response(&id, Err(&error))),
+        Err(error) => Err(json_response(StatusCode::BAD_REQUEST, response(&id, Err(&error)))),
     }
 }
 

@@ -33,26 +33,22 @@ pub(super) async fn not_found(
     method: Method,
     uri: Uri,
     headers: HeaderMap,
-) -> Response {
-    if let Err(refused) = front.access.check(&uri, &headers) {
-        return *refused;
-    }
+) -> Result<Response, Response> {
+    front.access.check(&uri, &headers).map_err(|refused| *refused)?;
     if let Some(page) = front.not_found_page.as_ref().and_then(|page| page(&method, &uri, &headers))
     {
-        return page;
+        return Ok(page);
     }
-    if let Err(refused) = front.access.admit(&uri, &headers).await {
-        return refused;
-    }
+    front.access.admit(&uri, &headers).await?;
     let console = if front.not_found_page.is_some() { ", the console at `/`" } else { "" };
     let why = format!(
         "there is nothing at this address: MCP is served at `/mcp` (`/sse` for clients of the \
          first revision){console}"
     );
     if method == Method::POST || accepts_json(&headers) {
-        return error_response(StatusCode::NOT_FOUND, METHOD_NOT_FOUND, why);
+        return Err(error_response(StatusCode::NOT_FOUND, METHOD_NOT_FOUND, why));
     }
-    (StatusCode::NOT_FOUND, format!("{why}\n")).into_response()
+    Ok((StatusCode::NOT_FOUND, format!("{why}\n")).into_response())
 }
 
 fn accepts_json(headers: &HeaderMap) -> bool {

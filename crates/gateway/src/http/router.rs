@@ -1,4 +1,4 @@
-//! Where HTTP requests arrive, and which era each of them belongs to.
+//! Where HTTP requests arrive, and which era each of them belongs to; the directory of servers next to them.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodRouter, any};
-use switchboard_wire::envelope::{self, Message};
+use switchboard_wire::envelope::{self, Message, NotAMessage};
 use switchboard_wire::{Json, Revision};
 
 use super::access_control::single_header;
@@ -79,36 +79,31 @@ async fn serve_metadata(
     State(front): State<Arc<AppState>>,
     uri: Uri,
     headers: HeaderMap,
-) -> Response {
-    if let Err(refused) = front.access.check(&uri, &headers) {
-        return *refused;
-    }
-    match front.access.authenticator.as_ref().and_then(|keys| keys.metadata()) {
+) -> Result<Response, Response> {
+    front.access.check(&uri, &headers).map_err(|refused| *refused)?;
+    Ok(match front.access.authenticator.as_ref().and_then(|keys| keys.metadata()) {
         Some(text) => json_response(StatusCode::OK, text.to_owned()),
         None => StatusCode::NOT_FOUND.into_response(),
-    }
+    })
 }
 
-async fn handle_post(State(front): State<Arc<AppState>>, request: Request) -> Response {
+async fn handle_post(
+    State(front): State<Arc<AppState>>,
+    request: Request,
+) -> Result<Response, Response> {
     let (parts, body) = request.into_parts();
-    let access = match front.access.admit(&parts.uri, &parts.headers).await {
-        Ok(access) => access,
-        Err(refused) => return refused,
-    };
+    let access = front.access.admit(&parts.uri, &parts.headers).await?;
     if let Some(refused) = reject_non_json(&parts.headers) {
-        return refused;
+        return Err(refused);
     }
     if parts.headers.contains_key(TRANSFER_ENCODING) && parts.headers.contains_key(CONTENT_LENGTH) {
         // Whoever is in between may have believed the other one, and taken the rest for a request.
         let mut refused =
             error_response(StatusCode::BAD_REQUEST, -32_600, "the body has two different lengths");
         refused.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-        return refused;
+        return Err(refused);
     }
-    let body = match read_body(body, front.gateway.options()).await {
-        Ok(body) => body,
-        Err(refused) => return refused,
-    };
+    let body = read_body(body, &front.gateway.inner.options).await?;
     handle_body(&front, &parts.headers, access, &body).await
 }
 
@@ -117,30 +112,20 @@ async fn handle_body(
     headers: &HeaderMap,
     access: Access,
     body: &Bytes,
-) -> Response {
+) -> Result<Response, Response> {
     if envelope::is_batch(body) {
-        return legacy::handle_batch(front, headers, &access, body);
+        return Ok(legacy::handle_batch(front, headers, &access, body));
     }
-    let message = match envelope::parse_strict(body) {
-        Ok(message) => message,
-        Err(envelope::NotAMessage::NotJson) => {
-            return error_response(StatusCode::BAD_REQUEST, -32_700, "the body is not JSON");
-        }
-        Err(envelope::NotAMessage::NotRpc | envelope::NotAMessage::Batch) => {
-            return error_response(
-                StatusCode::BAD_REQUEST,
-                -32_600,
-                "the body is no JSON-RPC message",
-            );
-        }
-        Err(envelope::NotAMessage::BadId) => {
-            return error_response(
-                StatusCode::BAD_REQUEST,
-                -32_600,
-                "an `id` is a string or a number",
-            );
-        }
-    };
+    let message = envelope::parse_strict(body).map_err(|error| {
+        let (code, why) = match error {
+            NotAMessage::NotJson => (-32_700, "the body is not JSON"),
+            NotAMessage::NotRpc | NotAMessage::Batch => {
+                (-32_600, "the body is no JSON-RPC message")
+            }
+            NotAMessage::BadId => (-32_600, "an `id` is a string or a number"),
+        };
+        error_response(StatusCode::BAD_REQUEST, code, why)
+    })?;
     if is_modern(headers, &message) {
         modern::handle_message(front, headers, &access, message).await
     } else {
@@ -199,4 +184,37 @@ pub(super) fn reject_non_json(headers: &HeaderMap) -> Option<Response> {
     };
     let is_plain = all_are(CONTENT_ENCODING, b"identity") && all_are(TRANSFER_ENCODING, b"chunked");
     if is_plain { None } else { refused("the body must not be packed") }
+}
+
+/// Answers as a registry of servers does.
+pub trait Directory: Send + Sync {
+    /// The status and the JSON for a path with its query, for somebody who was let in.
+    fn answer(&self, access: &Access, path: &str, query: &str) -> (u16, String);
+}
+
+struct DirectoryState {
+    access: AccessControl,
+    directory: Arc<dyn Directory>,
+}
+
+/// The registry's API below `/v0.1`.
+pub fn directory(door: AccessControl, directory: Arc<dyn Directory>) -> Router {
+    let shown = Arc::new(DirectoryState { access: door, directory });
+    let otherwise =
+        async |State(shown): State<Arc<DirectoryState>>, uri: Uri, headers: HeaderMap| {
+            shown.access.method_not_allowed("GET,HEAD", &uri, &headers)
+        };
+    Router::new().route("/v0.1/{*path}", any(otherwise).get(serve_directory)).with_state(shown)
+}
+
+async fn serve_directory(
+    State(shown): State<Arc<DirectoryState>>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, Response> {
+    let access = shown.access.admit(&uri, &headers).await?;
+    let query = uri.query().unwrap_or_default();
+    let (status, text) = shown.directory.answer(&access, uri.path(), query);
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    Ok(json_response(status, text))
 }

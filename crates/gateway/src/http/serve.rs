@@ -3,20 +3,23 @@
 //! The loop is our own because `axum::serve` waits for headers for ever.
 
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio::time::{Sleep, sleep};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::router::router;
-use super::write_timeout::WriteTimeoutStream;
 use super::{AccessControl, Pages};
 use crate::gateway::Gateway;
 
@@ -47,7 +50,7 @@ pub async fn serve(
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let served = ConnectionServer {
         router: router(gateway.clone(), door.clone(), pages),
-        read_limit: gateway.options().read_limit,
+        read_limit: gateway.inner.options.read_limit,
         stop: stop.clone(),
     };
     tokio::spawn(enforce_revocation(gateway.clone(), door, stop.clone()));
@@ -67,11 +70,11 @@ pub async fn serve(
     let all = async {
         connections.wait().await;
         while gateway.is_busy() {
-            tokio::time::sleep(DRAIN_POLL_INTERVAL).await;
+            sleep(DRAIN_POLL_INTERVAL).await;
         }
     };
     // What is still there then is ended by whoever stops the gateway and its host.
-    tokio::time::timeout(gateway.options().drain, all).await.ok();
+    tokio::time::timeout(gateway.inner.options.drain, all).await.ok();
     Ok(())
 }
 
@@ -88,7 +91,7 @@ async fn accept(
             // One that was given up while it waited says nothing about the others.
             Err(error) if is_connection_error(&error) => {}
             // Too many open files, for example: connections that end make room.
-            Err(_) => tokio::time::sleep(ACCEPT_RETRY_DELAY).await,
+            Err(_) => sleep(ACCEPT_RETRY_DELAY).await,
         }
     }
 }
@@ -154,7 +157,7 @@ async fn detect_http_version(stream: &TcpStream) -> Option<HttpVersion> {
             return Some(HttpVersion::Http1);
         }
         // The rest of them is on its way.
-        tokio::time::sleep(Duration::from_millis(5)).await;
+        sleep(Duration::from_millis(5)).await;
     }
 }
 
@@ -162,8 +165,79 @@ async fn detect_http_version(stream: &TcpStream) -> Option<HttpVersion> {
 /// run out.
 async fn enforce_revocation(gateway: Gateway, door: AccessControl, stop: CancellationToken) {
     let Some(keys) = door.authenticator else { return };
-    while stop.run_until_cancelled(tokio::time::sleep(POLL_INTERVAL)).await.is_some() {
+    while stop.run_until_cancelled(sleep(POLL_INTERVAL)).await.is_some() {
         gateway.end_revoked_callers(|identity| keys.is_still_valid(identity));
         gateway.end_expired_streams(|identity| keys.is_current(identity));
+    }
+}
+
+/// A connection that breaks when nothing of what is written is taken for too long: answers that
+/// nobody reads would be kept for ever.
+struct WriteTimeoutStream {
+    stream: TcpStream,
+    limit: Duration,
+    /// Runs while the other end takes nothing.
+    stall_timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl WriteTimeoutStream {
+    pub(super) const fn new(stream: TcpStream, limit: Duration) -> Self {
+        Self { stream, limit, stall_timer: None }
+    }
+
+    fn fail_if_stalled(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        if written.is_ready() {
+            self.stall_timer = None;
+            return written;
+        }
+        let limit = self.limit;
+        let stuck = self.stall_timer.get_or_insert_with(|| Box::pin(sleep(limit)));
+        stuck.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl AsyncRead for WriteTimeoutStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, into)
+    }
+}
+
+impl AsyncWrite for WriteTimeoutStream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.fail_if_stalled(context, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
+        self.fail_if_stalled(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }

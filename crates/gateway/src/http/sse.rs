@@ -18,8 +18,7 @@ use super::body::{
 use super::legacy;
 use super::router::{AppState, reject_non_json};
 use crate::client::{ClientCapabilities, McpClient};
-use crate::envelope::response;
-use crate::session::LegacySession;
+use crate::reply::response;
 use crate::stdio::InitializeParams;
 
 /// Where a client of the first revision posts to.
@@ -33,19 +32,13 @@ pub(super) async fn open_stream(
     State(front): State<Arc<AppState>>,
     uri: Uri,
     headers: HeaderMap,
-) -> Response {
-    let access = match front.access.admit(&uri, &headers).await {
-        Ok(access) => access,
-        Err(refused) => return refused,
-    };
+) -> Result<Response, Response> {
+    let access = front.access.admit(&uri, &headers).await?;
     let client =
         McpClient::new(&access, None, Revision::V2024_11_05, ClientCapabilities::default());
-    let session = match front.gateway.sessions().open(Arc::new(client)) {
-        Ok(session) => session,
-        Err(crowded) => return too_many_sessions(crowded),
-    };
+    let session = front.gateway.inner.sessions.open(Arc::new(client)).map_err(too_many_sessions)?;
     let place = format!("event: endpoint\ndata: /messages?session={}\n\n", session.id);
-    event_stream_after(place, legacy::session_stream(&session))
+    Ok(event_stream_after(place, legacy::session_stream(&session)))
 }
 
 /// Takes a message; what is answered comes on the stream.
@@ -53,58 +46,45 @@ pub(super) async fn handle_post(
     State(front): State<Arc<AppState>>,
     place: Result<Query<MessageQuery>, QueryRejection>,
     request: Request,
-) -> Response {
+) -> Result<Response, Response> {
     let (parts, body) = request.into_parts();
-    let access = match front.access.admit(&parts.uri, &parts.headers).await {
-        Ok(access) => access,
-        Err(refused) => return refused,
-    };
+    let access = front.access.admit(&parts.uri, &parts.headers).await?;
     if let Some(refused) = reject_non_json(&parts.headers) {
-        return refused;
+        return Err(refused);
     }
-    let sessions = front.gateway.sessions();
+    let sessions = &front.gateway.inner.sessions;
     let found = place.ok().and_then(|Query(place)| sessions.get(&place.session, &access.identity));
-    let Some(session) = found else {
-        return error_response(StatusCode::NOT_FOUND, -32_600, "there is no such session");
-    };
-    let body = match read_body(body, front.gateway.options()).await {
-        Ok(body) => body,
-        Err(refused) => return refused,
-    };
+    let session = found.ok_or_else(|| {
+        error_response(StatusCode::NOT_FOUND, -32_600, "there is no such session")
+    })?;
+    let body = read_body(body, &front.gateway.inner.options).await?;
+    let admit = || front.gateway.admit_request(&access.identity);
     match envelope::parse_strict(&body) {
         Ok(Message::Request { id, method, params }) if method == "initialize" => {
-            let _pass = match front.gateway.admit_request(&access.identity) {
-                Ok(pass) => pass,
-                Err(refused) => return too_many_requests(&id, refused),
-            };
+            let _pass = admit().map_err(|refused| too_many_requests(&id, refused))?;
             match InitializeParams::parse(params.as_ref()) {
                 Ok(greeting) => session.set_client(Arc::new(greeting.client(&access))),
                 Err(error) => {
                     session.send_reliably(response(&id, Err(&error))).await;
-                    return accepted_response();
+                    return Ok(accepted_response());
                 }
             }
             let asked =
                 legacy::client_request(&session, mpsc::channel(1).0, id.clone(), method, None);
-            session
-                .send_reliably(response(
-                    &id,
-                    Ok(&front.gateway.initialize_result(&asked).await.into()),
-                ))
-                .await;
+            let result = front.gateway.initialize_result(&asked).await.into();
+            session.send_reliably(response(&id, Ok(&result))).await;
         }
         Ok(Message::Request { id, method, params }) => {
             // Before it is let in: who is let in keeps the stream open while we end.
             let answering = session.hold_stream();
-            let pass = match front.gateway.admit_request(&access.identity) {
-                Ok(pass) => Arc::new(pass),
-                Err(refused) => return too_many_requests(&id, refused),
-            };
-            let (messages, stream) = mpsc::channel(64);
+            let pass = Arc::new(admit().map_err(|refused| too_many_requests(&id, refused))?);
+            let (messages, mut stream) = mpsc::channel(64);
             let request = (id, method, params);
             legacy::spawn_request(&front.gateway, &session, messages, request, Arc::clone(&pass));
             tokio::spawn(async move {
-                forward_messages(&session, stream).await;
+                while let Some(message) = stream.recv().await {
+                    session.send_reliably(message).await;
+                }
                 // Answers that nobody reads count: there would be no end of them.
                 drop((answering, pass));
             });
@@ -112,18 +92,12 @@ pub(super) async fn handle_post(
         Ok(message) => legacy::handle_one_way(&session, message),
         Err(_) if envelope::is_batch(&body) => {
             let why = "the first revision has no batches";
-            return error_response(StatusCode::BAD_REQUEST, -32_600, why);
+            return Err(error_response(StatusCode::BAD_REQUEST, -32_600, why));
         }
         Err(why) => {
             let error = RpcError::from(why);
-            return error_response(StatusCode::BAD_REQUEST, error.code, error.message);
+            return Err(error_response(StatusCode::BAD_REQUEST, error.code, error.message));
         }
     }
-    accepted_response()
-}
-
-async fn forward_messages(session: &LegacySession, mut stream: mpsc::Receiver<String>) {
-    while let Some(message) = stream.recv().await {
-        session.send_reliably(message).await;
-    }
+    Ok(accepted_response())
 }

@@ -29,7 +29,7 @@ impl Gateway {
         };
         let of_server = news.task.ttl.and_then(|ttl| u64::try_from(ttl.as_millis()).ok());
         let cancel = running.cancel.clone();
-        let made = self.tasks().create(&asked.client, asked_for.or(of_server), cancel);
+        let made = self.inner.tasks.create(&asked.client, asked_for.or(of_server), cancel);
         let Some(task) = made else { return Err(Box::new(running)) };
         task.record_server_state(&news.state);
         let created = task_json::created_task(&task, asked.client.era());
@@ -46,7 +46,7 @@ impl Gateway {
         outcome: Outcome,
         ttl_ms: Option<u64>,
     ) -> Result<ClientReply, RpcError> {
-        let made = self.tasks().create(&asked.client, ttl_ms, running.cancel.clone());
+        let made = self.inner.tasks.create(&asked.client, ttl_ms, running.cancel.clone());
         let task = made.ok_or_else(|| {
             RpcError::new(RpcError::INTERNAL_ERROR, "this caller has too many tasks")
         })?;

@@ -51,7 +51,8 @@ impl Gateway {
         }
         if (asked.method.as_str(), era) == ("tasks/list", Era::Legacy) {
             let tasks: Vec<_> = self
-                .tasks()
+                .inner
+                .tasks
                 .list(&asked.client)
                 .iter()
                 .map(|task| task_json::legacy_task(task))
@@ -64,7 +65,7 @@ impl Gateway {
         })?;
         let id = about.task_id.ok_or_else(|| missing_param("taskId"))?;
         // Whose it is, is nobody else's business: theirs and none look the same.
-        let task = self.tasks().get(&id, &asked.client).ok_or_else(|| {
+        let task = self.inner.tasks.get(&id, &asked.client).ok_or_else(|| {
             RpcError::new(RpcError::INVALID_PARAMS, "there is no such task, or no longer")
         })?;
         let done = || Ok(r#"{"resultType":"complete"}"#.to_owned());
@@ -138,7 +139,7 @@ async fn ask_client(
     let answer = tokio::select! {
         answer = asked.out.ask(&ask.method, &params, ask.answer.closed()) => answer,
         () = asked.cancel.cancelled() => Err(gone("the request was given up")),
-        () = gateway.abort_token().cancelled() => Err(gone("the gateway ended")),
+        () = gateway.inner.abort.cancelled() => Err(gone("the gateway ended")),
     };
     if answer.is_err() && (asked.cancel.is_cancelled() || asked.out.is_gone()) {
         task.return_ask((key, ask));
