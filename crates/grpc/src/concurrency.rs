@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 /// Everybody who has something under way.
@@ -30,7 +30,7 @@ impl ConcurrencyLimits {
         identity: &Arc<str>,
         limit: usize,
     ) -> Option<ConcurrencySlot> {
-        let mut all = self.lock();
+        let mut all = self.0.lock();
         let using = all.entry(Arc::clone(identity)).or_default();
         if using.count >= limit {
             return None;
@@ -42,13 +42,9 @@ impl ConcurrencyLimits {
 
     /// Ends what those have under way who may no longer be here.
     pub(crate) fn cancel_revoked(&self, holds: impl Fn(&str) -> bool) {
-        for (_, using) in self.lock().iter().filter(|(identity, _)| !holds(identity)) {
+        for (_, using) in self.0.lock().iter().filter(|(identity, _)| !holds(identity)) {
             using.over.cancel();
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, CallerUsage>> {
-        self.0.lock()
     }
 }
 
@@ -61,7 +57,7 @@ impl ConcurrencySlot {
 
 impl Drop for ConcurrencySlot {
     fn drop(&mut self) {
-        let mut all = self.callers.lock();
+        let mut all = self.callers.0.lock();
         if let Some(using) = all.get_mut(&self.identity) {
             using.count -= 1;
             if using.count == 0 {
@@ -84,7 +80,7 @@ mod tests {
         assert_eq!([callers.enter(&a, 1).is_some(), callers.enter(&b, 1).is_some()], [false, true]);
         drop(first);
         assert!(callers.enter(&a, 1).is_some());
-        assert_eq!(callers.lock().len(), 0, "nobody is remembered who has nothing under way");
+        assert_eq!(callers.0.lock().len(), 0, "nobody is remembered who has nothing under way");
     }
 
     #[test]

@@ -133,15 +133,13 @@ fn pack_read(read: Read) -> Result<Packed, String> {
         (None, Some(location)) => Some(PackedContent::Text(crate::outputs::file_notice(location))),
         (None, None) => None,
     };
-    let annotations = success.annotations;
-    let download_path = success.download_path;
     Ok(Packed::ReadMcpResourceResult(ReadMcpResourceResult {
         uri,
         name,
         description,
         mime_type,
         content,
-        annotations,
-        download_path,
+        annotations: success.annotations,
+        download_path: success.download_path,
     }))
 }

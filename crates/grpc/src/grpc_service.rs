@@ -1,4 +1,4 @@
-//! The handle on the service: a host, who may come in, and what is under way.
+//! The handle on the service: a host, its callers, calls under way and known servers.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,12 +8,15 @@ use switchboard_host::Host;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tonic::metadata::MetadataMap;
-use tonic::{Request, Status};
+use tonic::{Request, Response, Status};
 
 use crate::access::{AuthorizedCaller, GrpcAccess};
 use crate::concurrency::{ConcurrencyLimits, ConcurrencySlot};
+use crate::generated::v1::mcp_registry_service_server::McpRegistryService;
+use crate::generated::v1::{
+    GetKnownServersRequest, GetKnownServersResponse, McpKnownServerInfo, McpServerRegistration,
+};
 use crate::hub::EventHub;
-use crate::suggestions::SuggestedServer;
 
 /// How the service is set up.
 #[derive(Clone)]
@@ -98,5 +101,48 @@ impl GrpcService {
 
     pub(crate) fn host(&self) -> &Host {
         &self.inner.host
+    }
+}
+
+/// A server that somebody might want, and the sites that it is for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(default)]
+pub struct SuggestedServer {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// The address of a picture.
+    pub icon: String,
+    /// Where it is.
+    pub endpoint: String,
+    /// Whether it is to be shown first.
+    pub featured: bool,
+    /// The sites.
+    pub domains: Vec<String>,
+}
+
+#[tonic::async_trait]
+impl McpRegistryService for GrpcService {
+    async fn get_known_servers(
+        &self,
+        request: Request<GetKnownServersRequest>,
+    ) -> Result<Response<GetKnownServersResponse>, Status> {
+        self.authenticate(request).await?;
+        let servers = self.inner.options.known.iter().map(registration).collect();
+        Ok(Response::new(GetKnownServersResponse { servers }))
+    }
+}
+
+fn registration(known: &SuggestedServer) -> McpServerRegistration {
+    McpServerRegistration {
+        domains: known.domains.clone(),
+        info: Some(McpKnownServerInfo {
+            name: known.name.clone(),
+            description: known.description.clone(),
+            icon: known.icon.clone(),
+            endpoint: known.endpoint.clone(),
+            is_featured: known.featured,
+        }),
     }
 }

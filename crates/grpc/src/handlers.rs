@@ -1,4 +1,4 @@
-//! The requests of the service, each handed to whoever does it.
+//! The requests of the service, each handed to the function that answers it.
 
 use tonic::{Request, Response, Status};
 
@@ -21,173 +21,91 @@ use crate::generated::v1::{
 };
 use crate::grpc_service::GrpcService;
 
-/// What a request is answered with.
-type RpcResult<T> = Result<Response<T>, Status>;
+/// Implements the service: each request is authenticated and answered by one expression.
+macro_rules! host_service {
+    ($($method:ident: |$service:ident, $caller:ident, $request:ident: $args:ty| -> $response:ty $body:block)+) => {
+        #[tonic::async_trait]
+        impl HostService for GrpcService {
+            type StreamEventsStream = EventStream;
 
-#[tonic::async_trait]
-impl HostService for GrpcService {
-    type StreamEventsStream = EventStream;
+            $(async fn $method(&self, request: Request<$args>) -> Result<Response<$response>, Status> {
+                let $service = self;
+                let ($caller, $request) = self.authenticate(request).await?;
+                let response: Result<$response, Status> = $body;
+                response.map(Response::new)
+            })+
+        }
+    };
+}
 
-    async fn call_tool(&self, request: Request<CallToolRequest>) -> RpcResult<CallToolResponse> {
-        let (visitor, request) = self.authenticate(request).await?;
-        self.call_tool(&visitor, request).await.map(Response::new)
+host_service! {
+    call_tool: |service, caller, request: CallToolRequest| -> CallToolResponse {
+        service.call_tool(&caller, request).await
     }
-
-    async fn run_client_side_tool(
-        &self,
-        request: Request<ClientSideToolV2Call>,
-    ) -> RpcResult<ClientSideToolV2Result> {
-        let (visitor, request) = self.authenticate(request).await?;
-        self.run_enveloped(&visitor, request).await.map(Response::new)
+    run_client_side_tool: |service, caller, request: ClientSideToolV2Call| -> ClientSideToolV2Result {
+        service.run_enveloped(&caller, request).await
     }
-
-    async fn list_resources(
-        &self,
-        request: Request<ListMcpResourcesExecArgs>,
-    ) -> RpcResult<ListMcpResourcesExecResult> {
-        let (visitor, args) = self.authenticate(request).await?;
-        let result = Some(self.list(&visitor, args.server.as_deref()));
-        Ok(Response::new(ListMcpResourcesExecResult { result }))
+    list_resources: |service, caller, args: ListMcpResourcesExecArgs| -> ListMcpResourcesExecResult {
+        let result = Some(service.list(&caller, args.server.as_deref()));
+        Ok(ListMcpResourcesExecResult { result })
     }
-
-    async fn read_resource(
-        &self,
-        request: Request<ReadMcpResourceExecArgs>,
-    ) -> RpcResult<ReadMcpResourceExecResult> {
-        let (visitor, args) = self.authenticate(request).await?;
-        let result = Some(self.read(&visitor, args).await?);
-        Ok(Response::new(ReadMcpResourceExecResult { result }))
+    read_resource: |service, caller, args: ReadMcpResourceExecArgs| -> ReadMcpResourceExecResult {
+        let result = Some(service.read(&caller, args).await?);
+        Ok(ReadMcpResourceExecResult { result })
     }
-
-    async fn get_prompt(&self, request: Request<GetPromptRequest>) -> RpcResult<GetPromptResponse> {
-        let (visitor, request) = self.authenticate(request).await?;
-        self.prompt(&visitor, request).await.map(Response::new)
+    get_prompt: |service, caller, request: GetPromptRequest| -> GetPromptResponse {
+        service.prompt(&caller, request).await
     }
-
-    async fn list_servers(
-        &self,
-        request: Request<ListServersRequest>,
-    ) -> RpcResult<ListServersResponse> {
-        let (visitor, _) = self.authenticate(request).await?;
-        Ok(Response::new(ListServersResponse { servers: self.servers(&visitor) }))
+    list_servers: |service, caller, _request: ListServersRequest| -> ListServersResponse {
+        Ok(ListServersResponse { servers: service.servers(&caller) })
     }
-
-    async fn list_offerings(
-        &self,
-        request: Request<ListOfferingsRequest>,
-    ) -> RpcResult<ListOfferingsResponse> {
-        let (visitor, request) = self.authenticate(request).await?;
-        let servers = self.offerings(&visitor, request.server_identifier.as_deref());
-        Ok(Response::new(ListOfferingsResponse { servers }))
+    list_offerings: |service, caller, request: ListOfferingsRequest| -> ListOfferingsResponse {
+        let servers = service.offerings(&caller, request.server_identifier.as_deref());
+        Ok(ListOfferingsResponse { servers })
     }
-
-    async fn list_tools_raw(
-        &self,
-        request: Request<ListToolsRawRequest>,
-    ) -> RpcResult<ListToolsRawResponse> {
-        let (visitor, request) = self.authenticate(request).await?;
-        let tools_json = self.raw_tools(&visitor, &request.server_identifier)?;
-        Ok(Response::new(ListToolsRawResponse { tools_json }))
+    list_tools_raw: |service, caller, request: ListToolsRawRequest| -> ListToolsRawResponse {
+        let tools_json = service.raw_tools(&caller, &request.server_identifier)?;
+        Ok(ListToolsRawResponse { tools_json })
     }
-
-    async fn get_tools(&self, request: Request<GetToolsRequest>) -> RpcResult<McpTools> {
-        let (visitor, request) = self.authenticate(request).await?;
-        let mcp_tools = self.tools(&visitor, &request.mcp_descriptors);
-        Ok(Response::new(McpTools { mcp_tools }))
+    get_tools: |service, caller, request: GetToolsRequest| -> McpTools {
+        Ok(McpTools { mcp_tools: service.tools(&caller, &request.mcp_descriptors) })
     }
-
-    async fn get_descriptors(
-        &self,
-        request: Request<GetDescriptorsRequest>,
-    ) -> RpcResult<GetDescriptorsResponse> {
-        let (visitor, _) = self.authenticate(request).await?;
-        let mcp_descriptors = self.descriptors(&visitor);
-        Ok(Response::new(GetDescriptorsResponse { mcp_descriptors }))
+    get_descriptors: |service, caller, _request: GetDescriptorsRequest| -> GetDescriptorsResponse {
+        Ok(GetDescriptorsResponse { mcp_descriptors: service.descriptors(&caller) })
     }
-
-    async fn get_instructions(
-        &self,
-        request: Request<GetInstructionsRequest>,
-    ) -> RpcResult<GetInstructionsResponse> {
-        let (visitor, request) = self.authenticate(request).await?;
-        let instructions = self.instructions(&visitor, request.server_identifier.as_deref());
-        Ok(Response::new(GetInstructionsResponse { instructions }))
+    get_instructions: |service, caller, request: GetInstructionsRequest| -> GetInstructionsResponse {
+        let instructions = service.instructions(&caller, request.server_identifier.as_deref());
+        Ok(GetInstructionsResponse { instructions })
     }
-
-    async fn get_controls(
-        &self,
-        request: Request<GetControlsRequest>,
-    ) -> RpcResult<GetControlsResponse> {
-        let (visitor, _) = self.authenticate(request).await?;
-        Ok(Response::new(self.controls(&visitor)))
+    get_controls: |service, caller, _request: GetControlsRequest| -> GetControlsResponse {
+        Ok(service.controls(&caller))
     }
-
-    async fn create_client(
-        &self,
-        request: Request<CreateClientRequest>,
-    ) -> RpcResult<CreateClientResponse> {
-        let (visitor, request) = self.authenticate(request).await?;
-        self.create(&visitor, request).await.map(Response::new)
+    create_client: |service, caller, request: CreateClientRequest| -> CreateClientResponse {
+        service.create(&caller, request).await
     }
-
-    async fn delete_client(
-        &self,
-        request: Request<DeleteClientRequest>,
-    ) -> RpcResult<DeleteClientResponse> {
-        let (visitor, request) = self.authenticate(request).await?;
-        self.delete(&visitor, &request.server_identifier).await?;
-        Ok(Response::new(DeleteClientResponse {}))
+    delete_client: |service, caller, request: DeleteClientRequest| -> DeleteClientResponse {
+        service.delete(&caller, &request.server_identifier).await?;
+        Ok(DeleteClientResponse {})
     }
-
-    async fn reload_client(
-        &self,
-        request: Request<ReloadClientRequest>,
-    ) -> RpcResult<ReloadClientResponse> {
-        let (visitor, request) = self.authenticate(request).await?;
-        self.reload(&visitor, &request.server_identifier).await.map(Response::new)
+    reload_client: |service, caller, request: ReloadClientRequest| -> ReloadClientResponse {
+        service.reload(&caller, &request.server_identifier).await
     }
-
-    async fn logout_server(
-        &self,
-        request: Request<LogoutServerRequest>,
-    ) -> RpcResult<LogoutServerResponse> {
-        let (visitor, request) = self.authenticate(request).await?;
-        let ended = self.logout(&visitor, Some(&request.server_identifier)).await?;
-        Ok(Response::new(LogoutServerResponse { ended }))
+    logout_server: |service, caller, request: LogoutServerRequest| -> LogoutServerResponse {
+        let ended = service.logout(&caller, Some(&request.server_identifier)).await?;
+        Ok(LogoutServerResponse { ended })
     }
-
-    async fn clear_all_tokens(
-        &self,
-        request: Request<ClearAllTokensRequest>,
-    ) -> RpcResult<ClearAllTokensResponse> {
-        let (visitor, _) = self.authenticate(request).await?;
-        let ended = self.logout(&visitor, None).await?;
-        Ok(Response::new(ClearAllTokensResponse { ended }))
+    clear_all_tokens: |service, caller, _request: ClearAllTokensRequest| -> ClearAllTokensResponse {
+        Ok(ClearAllTokensResponse { ended: service.logout(&caller, None).await? })
     }
-
-    async fn stream_events(
-        &self,
-        request: Request<StreamEventsRequest>,
-    ) -> RpcResult<Self::StreamEventsStream> {
-        let (visitor, _) = self.authenticate(request).await?;
-        self.stream(visitor).map(Response::new)
+    stream_events: |service, caller, _request: StreamEventsRequest| -> EventStream {
+        service.stream(caller)
     }
-
-    async fn answer_review(
-        &self,
-        request: Request<AnswerReviewRequest>,
-    ) -> RpcResult<AnswerReviewResponse> {
-        let (visitor, request) = self.authenticate(request).await?;
-        self.answer_review(&visitor, request).await?;
-        Ok(Response::new(AnswerReviewResponse {}))
+    answer_review: |service, caller, request: AnswerReviewRequest| -> AnswerReviewResponse {
+        service.answer_review(&caller, request).await?;
+        Ok(AnswerReviewResponse {})
     }
-
-    async fn answer_elicitation(
-        &self,
-        request: Request<AnswerElicitationRequest>,
-    ) -> RpcResult<AnswerElicitationResponse> {
-        let (visitor, request) = self.authenticate(request).await?;
-        self.answer_elicitation(&visitor, request).await?;
-        Ok(Response::new(AnswerElicitationResponse {}))
+    answer_elicitation: |service, caller, request: AnswerElicitationRequest| -> AnswerElicitationResponse {
+        service.answer_elicitation(&caller, request).await?;
+        Ok(AnswerElicitationResponse {})
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::{broadcast, watch};
 
 use crate::access::AuthorizedCaller;
@@ -77,7 +77,7 @@ impl EventHub {
         visitor: &AuthorizedCaller,
     ) -> (OpenStream, broadcast::Receiver<Arc<HubMessage>>, Vec<Arc<HubMessage>>) {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let mut state = self.state();
+        let mut state = self.state.lock();
         // Under the lock: nothing is told between what waits and what comes.
         let receiver = self.sender.subscribe();
         let waiting = state.waiting.values().filter(|told| told.audience.includes(visitor, number));
@@ -89,7 +89,7 @@ impl EventHub {
 
     /// The stream of a visitor by its name, or else the one that was opened last.
     pub(crate) fn find_stream(&self, visitor: &AuthorizedCaller, name: &str) -> Option<u64> {
-        let state = self.state();
+        let state = self.state.lock();
         let own = |listening: &StreamState| listening.identity == visitor.identity;
         if name.is_empty() {
             let mut streams = state.streams.iter().rev();
@@ -101,7 +101,7 @@ impl EventHub {
 
     /// Waits until a stream is closed; returns at once if it is not open.
     pub(crate) async fn wait_closed(&self, stream: u64) {
-        let listening = self.state().streams.get(&stream).map(|one| one.open.subscribe());
+        let listening = self.state.lock().streams.get(&stream).map(|one| one.open.subscribe());
         if let Some(mut listening) = listening {
             while listening.changed().await.is_ok() {}
         }
@@ -109,13 +109,13 @@ impl EventHub {
 
     /// Notes a call, so that what waits for its sake is told by whoever knows more of it.
     pub(crate) fn register_call(self: &Arc<Self>, reference: &str) -> InFlightCall {
-        *self.state().calls.entry(reference.to_owned()).or_default() += 1;
+        *self.state.lock().calls.entry(reference.to_owned()).or_default() += 1;
         InFlightCall { reference: reference.to_owned(), hub: Arc::clone(self) }
     }
 
     /// Whether something waits because of a call that is under way here.
     pub(crate) fn is_from_here(&self, id: &str, reference: Option<&str>) -> bool {
-        let state = self.state();
+        let state = self.state.lock();
         state.waiting.contains_key(id)
             || reference.is_some_and(|reference| state.calls.contains_key(reference))
     }
@@ -130,7 +130,7 @@ impl EventHub {
     /// Tells that something waits, until it is resolved.
     pub(crate) fn publish_waiting(&self, id: &str, audience: EventAudience, event: Event) {
         let told = Arc::new(HubMessage { audience, event: with_timestamp(event) });
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.waiting.insert(id.to_owned(), Arc::clone(&told));
         // A client that connects later finds it in `waiting`.
         _ = self.sender.send(told);
@@ -138,13 +138,13 @@ impl EventHub {
 
     /// Tells that something does not wait any more, the first time.
     pub(crate) fn publish_resolved(&self, id: &str, how: &str, by: &str) {
-        let Some(told) = self.state().waiting.remove(id) else { return };
+        let Some(told) = self.state.lock().waiting.remove(id) else { return };
         self.publish(told.audience.clone(), resolved_event(id, how, by));
     }
 
     /// Whether a visitor may answer what waits here: what it was told itself.
     pub(crate) fn may_answer(&self, id: &str, visitor: &AuthorizedCaller) -> bool {
-        let state = self.state();
+        let state = self.state.lock();
         match state.waiting.get(id).map(|told| &told.audience) {
             Some(EventAudience::Visitor(identity)) => *identity == visitor.identity,
             Some(EventAudience::Stream(number)) => state
@@ -153,10 +153,6 @@ impl EventHub {
                 .is_some_and(|listening| listening.identity == visitor.identity),
             None => false,
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, HubState> {
-        self.state.lock()
     }
 }
 
@@ -172,13 +168,13 @@ impl EventAudience {
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        self.hub.state().streams.remove(&self.number);
+        self.hub.state.lock().streams.remove(&self.number);
     }
 }
 
 impl Drop for InFlightCall {
     fn drop(&mut self) {
-        let mut state = self.hub.state();
+        let mut state = self.hub.state.lock();
         if let Some(count) = state.calls.get_mut(&self.reference) {
             *count -= 1;
             if *count == 0 {

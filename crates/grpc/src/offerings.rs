@@ -147,8 +147,7 @@ impl GrpcService {
                 allowed.allowed_mcp_servers = listed.collect();
             }
         }
-        let enabled = allowed.disable_all != Some(true);
-        let controls = McpControls { enabled, ..controls };
+        let controls = McpControls { enabled: allowed.disable_all != Some(true), ..controls };
         GetControlsResponse { controls: Some(controls), allowed: Some(allowed) }
     }
 }

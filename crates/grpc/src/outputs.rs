@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
+use switchboard_files::replace::create_private_folder;
 use switchboard_files::{DownloadError, DownloadRoots, IfExists, download};
 
 use crate::generated::agent::v1::FileLocation;
@@ -114,15 +115,6 @@ pub(crate) fn remove_expired(folder: &Path) {
             _ = std::fs::remove_file(entry.path());
         }
     }
-}
-
-/// A folder that only its owner can look into.
-pub(crate) fn create_private_folder(folder: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ use crate::generated::v1::{GetPromptRequest, GetPromptResponse};
 use crate::grpc_service::GrpcService;
 use crate::outputs::MAX_INLINE_BYTES;
 use crate::results;
-use crate::status::EditorStatus;
+use crate::results::EditorStatus;
 use crate::values::string_members;
 
 /// The largest file that a resource is written to, in bytes.
@@ -40,8 +40,7 @@ impl GrpcService {
     pub(crate) fn list(&self, visitor: &AuthorizedCaller, server: Option<&str>) -> List {
         let named = server.filter(|name| !name.is_empty());
         named.and_then(|name| self.missing_list(visitor, name)).unwrap_or_else(|| {
-            let resources = self.resources(visitor, server);
-            List::Success(ListMcpResourcesSuccess { resources })
+            List::Success(ListMcpResourcesSuccess { resources: self.resources(visitor, server) })
         })
     }
 

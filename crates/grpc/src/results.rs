@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
-use switchboard_core::{Item, Outcome, Reply};
+use switchboard_core::{Item, Outcome, OutcomeKind, Reply};
 use switchboard_prompting::Vision;
 use tonic::Status;
 
@@ -14,7 +14,6 @@ use crate::generated::agent::v1::{
     McpSuccess, McpTextContent, McpToolResultContentItem,
 };
 use crate::outputs::{Outputs, SpilledTexts, file_notice};
-use crate::status::EditorStatus;
 use crate::values::to_struct;
 
 /// How a call of a tool ended, with the server's result where there is one.
@@ -120,10 +119,39 @@ fn text_item(text: String, output_location: Option<FileLocation>) -> McpToolResu
     McpToolResultContentItem { content: Some(Content::Text(text)) }
 }
 
+/// The four ways in which a call ends for an editor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EditorStatus {
+    /// There is a result; it may report an error of the tool.
+    Success,
+    /// There is no result.
+    Error,
+    /// A person rejected the call.
+    Rejected,
+    /// A rule denied the call.
+    PermissionDenied,
+}
+
+impl From<OutcomeKind> for EditorStatus {
+    fn from(kind: OutcomeKind) -> Self {
+        match kind {
+            // A tool that reports a failure did run, and its report is the result.
+            OutcomeKind::Ok | OutcomeKind::ToolError => Self::Success,
+            OutcomeKind::Rejected => Self::Rejected,
+            OutcomeKind::Denied => Self::PermissionDenied,
+            OutcomeKind::NotSent
+            | OutcomeKind::Refused
+            | OutcomeKind::Failed
+            | OutcomeKind::Unknown
+            | OutcomeKind::Cancelled
+            | OutcomeKind::InvalidOutput => Self::Error,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use switchboard_core::OutcomeKind;
-
+    use super::EditorStatus::{Error, PermissionDenied, Rejected, Success};
     use super::*;
 
     fn outputs() -> Outputs {
@@ -164,9 +192,9 @@ mod tests {
     #[test]
     fn a_result_becomes_texts_and_pictures() {
         let json = r#"{"content":[{"type":"text","text":"a"},
-            {"type":"image","data":"iVBO","mimeType":"image/png"},
-            {"type":"audio","data":"AAAA","mimeType":"audio/wav"}],
-            "structuredContent":{"n":1},"isError":true}"#;
+        {"type":"image","data":"iVBO","mimeType":"image/png"},
+        {"type":"audio","data":"AAAA","mimeType":"audio/wav"}],
+        "structuredContent":{"n":1},"isError":true}"#;
         let outcome = Outcome::tool_error(json.into());
         let image = McpImageContent { data: b"\x89PN".into(), mime_type: "image/png".to_owned() };
         let expected = McpSuccess {
@@ -183,5 +211,25 @@ mod tests {
             structured_content: crate::values::parse_struct(r#"{"n":1}"#),
         };
         assert_eq!(told(&outcome), Ended::Success(expected));
+    }
+
+    #[test]
+    fn an_editor_sees_four_states() {
+        let seen = OutcomeKind::ALL.map(EditorStatus::from);
+        assert_eq!(
+            seen,
+            [
+                Success,
+                Success,
+                PermissionDenied,
+                Rejected,
+                Error,
+                Error,
+                Error,
+                Error,
+                Error,
+                Error
+            ]
+        );
     }
 }

@@ -11,7 +11,6 @@ use tokio_util::sync::CancellationToken;
 use tonic::transport::Server;
 use tonic::transport::server::Connected;
 
-use crate::descriptors::DESCRIPTORS;
 use crate::generated::v1::host_service_server::HostServiceServer;
 use crate::generated::v1::mcp_registry_service_server::McpRegistryServiceServer;
 use crate::grpc_service::GrpcService;
@@ -167,3 +166,6 @@ impl AsyncWrite for GrpcConnection {
         Pin::new(&mut self.0).poll_shutdown(context)
     }
 }
+
+/// All files of the schema, as a `FileDescriptorSet`.
+pub const DESCRIPTORS: &[u8] = include_bytes!("generated/descriptors.bin");

@@ -40,9 +40,8 @@ impl StreamReviewer {
         visitor: &AuthorizedCaller,
         lease: Option<ElicitationTarget>,
     ) -> Arc<Self> {
-        let hub = Arc::clone(hub);
         let visitor = visitor.clone();
-        Arc::new(Self { hub, visitor, lease, told: Mutex::default() })
+        Arc::new(Self { hub: Arc::clone(hub), visitor, lease, told: Mutex::default() })
     }
 
     /// Who answers what a server asks in the middle of the call.
@@ -56,9 +55,7 @@ impl StreamReviewer {
             Some(ElicitationTarget::Nobody) | None => 0,
         };
         ("editor", &self.visitor.identity, stream).hash(&mut hasher);
-        let group = hasher.finish();
-        let others = Arc::clone(host.answers());
-        Arc::new(StreamAnswers { face, others, group })
+        Arc::new(StreamAnswers { face, others: Arc::clone(host.answers()), group: hasher.finish() })
     }
 
     fn publish_update(&self, news: QuestionUpdate<'_>) {

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use switchboard_core::{ProposedCall, Target};
+use switchboard_catalog::Lease;
+use switchboard_core::{ProposedCall, Target, TargetKind};
 use switchboard_store::Record;
 use switchboard_wire::Json;
 use tonic::Status;
 
 use crate::access::AuthorizedCaller;
 use crate::calls::CallRunOptions;
-use crate::find_tool::ToolReference;
 use crate::generated::agent::v1::mcp_result::Result as Ended;
 use crate::generated::agent::v1::{McpArgs, McpError, McpResult};
 use crate::generated::v1::call_tool_request::Call;
@@ -21,10 +21,10 @@ use crate::generated::v1::{
 };
 use crate::grpc_service::GrpcService;
 use crate::outputs::{MAX_INLINE_BYTES, Outputs};
+use crate::results;
 use crate::results::ToolReply;
 use crate::stream_reviewer::ElicitationTarget;
 use crate::values::{from_fields, from_struct, to_struct};
-use crate::{find_tool, results};
 
 /// The most tools that a call in the older form may name.
 const MAX_CANDIDATES: usize = 10_000;
@@ -102,7 +102,7 @@ impl GrpcService {
         let lease = self.host().lease();
         let [first, second] = &meant.names;
         let wanted = ToolReference { server: &meant.server, names: [first, second] };
-        let target = find_tool::find_tool(&lease, visitor, wanted);
+        let target = find_tool(&lease, visitor, wanted);
         let (target, arguments) = match (target, meant.arguments) {
             (Ok(target), Ok(arguments)) => (target, arguments),
             (Err(error), _) | (_, Err(error)) => return Ok(not_called(error, tool_call_id)),
@@ -215,7 +215,7 @@ fn json(members: Map<String, Value>) -> Json {
 }
 
 /// The name that models use.
-fn full_name(lease: &switchboard_catalog::Lease, target: &Target) -> String {
+fn full_name(lease: &Lease, target: &Target) -> String {
     let catalog = lease.catalog();
     let entry = catalog.tools().find(|entry| {
         entry.server.id.as_str() == target.server && entry.tool.name() == target.name
@@ -239,4 +239,70 @@ pub(crate) fn parse_timeout(given: Option<i64>) -> Result<Option<Duration>, Stat
     let milliseconds = u64::try_from(given)
         .map_err(|_| Status::invalid_argument("`timeout_ms` is less than nothing"))?;
     Ok(Some(Duration::from_millis(milliseconds)))
+}
+
+/// What a caller wrote: perhaps the server, and one or two names of the tool.
+#[derive(Clone, Copy, Debug)]
+struct ToolReference<'a> {
+    pub(crate) server: &'a str,
+    pub(crate) names: [&'a str; 2],
+}
+
+/// The tool that is meant, or why that is not clear.
+///
+/// Where a server is named and the caller sees all, an unknown name is left to the line, which
+/// records it and says what comes close.
+fn find_tool(
+    lease: &Lease,
+    visitor: &AuthorizedCaller,
+    wanted: ToolReference<'_>,
+) -> Result<Target, String> {
+    let ToolReference { server, names } = wanted;
+    let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
+    let Some(first) = names.first() else {
+        return Err("the call names no tool".to_owned());
+    };
+    let catalog = lease.catalog();
+    let seen = || {
+        catalog.tools().filter(|entry| {
+            let id = entry.server.id.as_str();
+            (server.is_empty() || server == id) && visitor.sees(id, entry.tool.name())
+        })
+    };
+    let full = |place: usize| catalog.names().get(place).unwrap_or_default();
+    let joined = |id: &str, own: &str| format!("{id}-{own}");
+    let mut found: Vec<Target> = Vec::new();
+    // A full name says which server; only then a plain one is tried.
+    for pass in 0..3 {
+        for entry in seen() {
+            let id = entry.server.id.as_str();
+            let own = entry.tool.name();
+            let is_meant = names.iter().any(|name| match pass {
+                0 if !server.is_empty() => *name == own,
+                0 => *name == full(entry.place),
+                1 if !server.is_empty() => *name == full(entry.place) || *name == joined(id, own),
+                1 => *name == joined(id, own),
+                _ => *name == own,
+            });
+            let target = Target::new(TargetKind::Tool, id, own);
+            if is_meant && !found.contains(&target) {
+                found.push(target);
+            }
+        }
+        if !found.is_empty() {
+            break;
+        }
+    }
+    match found.len() {
+        1 => found.pop().ok_or_else(String::new),
+        0 if !server.is_empty() && visitor.sees_all() => {
+            Ok(Target::new(TargetKind::Tool, server, first))
+        }
+        0 => Err(format!("there is no tool `{first}`")),
+        _ => {
+            let servers: Vec<&str> = found.iter().map(|target| target.server.as_str()).collect();
+            let servers = servers.join("`, `");
+            Err(format!("the tool `{first}` is offered by several servers: `{servers}`"))
+        }
+    }
 }
