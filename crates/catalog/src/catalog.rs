@@ -26,9 +26,7 @@ pub struct Catalog {
 /// A tool together with its server.
 #[derive(Clone, Copy, Debug)]
 pub struct CatalogEntry<'a> {
-    /// The server.
     pub server: &'a Server,
-    /// The tool.
     pub tool: &'a Tool,
     /// Its place in the catalog.
     pub place: usize,

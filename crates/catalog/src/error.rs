@@ -17,20 +17,13 @@ pub enum ResolveError {
     },
     /// The server is switched off.
     #[error("server `{server}` is disabled and cannot be used")]
-    Disabled {
-        /// Its name.
-        server: String,
-    },
+    Disabled { server: String },
     /// The server is of a project's file or does something dangerous, and nobody has agreed to it.
     #[error("server `{server}` has not been approved")]
-    NotApproved {
-        /// Its name.
-        server: String,
-    },
+    NotApproved { server: String },
     /// The rules do not allow the server to be there.
     #[error("server `{server}` cannot be used: {why}")]
     NotAllowed {
-        /// Its name.
         server: String,
         /// Who says so, and where.
         why: String,
@@ -38,7 +31,6 @@ pub enum ResolveError {
     /// The server is not up, so nobody knows whether it has it.
     #[error("server `{server}` is {state}")]
     NotReady {
-        /// Its name.
         server: String,
         /// Its state, and why.
         state: String,
@@ -58,7 +50,6 @@ pub enum ResolveError {
     Held {
         /// What was asked for.
         target: Target,
-        /// What was found.
         reason: String,
     },
     /// The arguments are no JSON object, or lack something.
@@ -66,7 +57,6 @@ pub enum ResolveError {
     NotAnObject {
         /// What was asked for.
         target: Target,
-        /// What is wrong.
         problem: String,
     },
     /// The arguments do not fit the schema.

@@ -30,13 +30,11 @@ pub struct Fleet {
 /// One server at one moment.
 #[derive(Clone, Debug)]
 pub struct Server {
-    /// Its name.
     pub id: ServerId,
     /// Its configuration; absent when that cannot be read.
     pub config: Option<Arc<ServerConfig>>,
     /// Its state: the best one of its instances.
     pub status: ServerStatus,
-    /// Its connections.
     pub instances: Vec<Instance>,
     /// What it offers; kept while it is down.
     pub offers: Arc<Offers>,
@@ -49,7 +47,6 @@ pub struct Server {
 pub struct Instance {
     /// Its number, from 0.
     pub number: usize,
-    /// Its state.
     pub status: ServerStatus,
     /// How to talk to it, when it is ready.
     pub peer: Option<Peer>,
@@ -60,13 +57,9 @@ pub struct Instance {
 /// What a server offers.
 #[derive(Debug, Default)]
 pub struct Offers {
-    /// Its tools.
     pub tools: Vec<Tool>,
-    /// Its resources.
     pub resources: Vec<ListedItem>,
-    /// Its resource templates.
     pub templates: Vec<ListedItem>,
-    /// Its prompts.
     pub prompts: Vec<ListedItem>,
     /// What was left out of the lists, and why.
     pub faults: Vec<String>,
@@ -99,12 +92,10 @@ pub struct ToolFacts {
 /// Whether a tool runs as a task: 2025-11-25 lets the tool say so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TaskSupport {
-    /// Never.
     #[default]
     Forbidden,
     /// If the caller asks for it.
     Optional,
-    /// Always.
     Required,
 }
 
@@ -127,9 +118,7 @@ pub struct Definition<'a> {
     pub annotations: Option<&'a RawValue>,
     /// A resource's or prompt's name.
     pub name: Option<String>,
-    /// A resource's type.
     pub mime_type: Option<String>,
-    /// A prompt's arguments.
     #[serde(borrow)]
     pub arguments: Option<&'a RawValue>,
 }

@@ -17,9 +17,7 @@ const FINISHED_WEIGHT: f32 = 0.1;
 /// One tool, as search sees it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SearchDocument<'a> {
-    /// The server's name.
     pub server: &'a str,
-    /// The tool's name.
     pub name: &'a str,
     /// The tool's title for people.
     pub title: Option<&'a str>,
@@ -32,7 +30,6 @@ pub struct SearchDocument<'a> {
 /// One parameter of a tool, as search sees it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SearchParameter<'a> {
-    /// The parameter's name.
     pub name: &'a str,
     /// What the parameter means.
     pub description: Option<&'a str>,

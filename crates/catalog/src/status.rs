@@ -8,7 +8,6 @@ use switchboard_text::redact;
 /// Why a server is not ready.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ServerFailure {
-    /// What went wrong.
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
@@ -29,15 +28,12 @@ pub enum ServerStatus {
     NotAllowed(ServerFailure),
     /// On its way up.
     Starting,
-    /// Usable.
     Ready,
     /// Wants a login first.
     NeedsLogin(ServerFailure),
     /// Failed, and will be tried again.
     Waiting {
-        /// When.
         until: Instant,
-        /// Why it failed.
         failure: ServerFailure,
     },
     /// Cannot be tried: its configuration is wrong.

@@ -20,13 +20,9 @@ pub struct Caller {
 pub enum Face {
     /// A program that uses this library.
     Library,
-    /// The terminal.
     Cli,
-    /// A conversation.
     Chat,
-    /// An MCP client.
     Gateway,
-    /// The web pages.
     Console,
     /// An editor or an agent, over gRPC.
     Editor,

@@ -19,16 +19,13 @@ pub struct Reply {
 /// One piece of content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
-    /// Plain text.
     Text(String),
-    /// A picture.
     Image {
         /// Its type; guessed from its first bytes if the server did not say.
         mime: String,
         /// Base64.
         data: String,
     },
-    /// A sound.
     Audio {
         /// Its type; guessed from its first bytes if the server did not say.
         mime: String,
@@ -37,7 +34,6 @@ pub enum Item {
     },
     /// A resource with its content.
     Resource {
-        /// Its address.
         uri: String,
         /// Its type, if the server said.
         mime: Option<String>,
@@ -50,27 +46,20 @@ pub enum Item {
     },
     /// A resource that can be read in another call.
     ResourceLink {
-        /// Its address.
         uri: String,
-        /// Its name.
         name: Option<String>,
-        /// What it is.
         description: Option<String>,
-        /// Its type.
         mime: Option<String>,
     },
     /// A message of a prompt.
     Message {
-        /// Who speaks.
         role: String,
-        /// What is said.
         content: Box<Self>,
     },
     /// Something this version does not know, or that lacks what its type promises.
     Other {
         /// The type it claims to have; empty if none.
         kind: String,
-        /// The JSON text.
         raw: String,
     },
 }

@@ -16,7 +16,6 @@ const MAX_EVENTS: usize = 1_024;
 pub struct Event {
     /// Its place in the order of things.
     pub number: u64,
-    /// What it was.
     #[serde(flatten)]
     pub what: EventKind,
 }

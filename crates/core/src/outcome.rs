@@ -11,7 +11,6 @@ use switchboard_wire::RpcError;
 /// How a call ended, with everything a reader needs to understand it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// The one word.
     pub kind: OutcomeKind,
     /// A machine word that narrows it down, such as `timeout` or `host_crash`.
     pub reason: Option<String>,

@@ -9,7 +9,6 @@ use switchboard_wire::Json;
 /// What someone wants to call, with what.
 #[derive(Clone, Debug)]
 pub struct ProposedCall {
-    /// What to call.
     pub target: Target,
     /// The arguments: the text of a JSON object.
     pub arguments: Json,
@@ -18,7 +17,6 @@ pub struct ProposedCall {
 /// The thing that a call is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Target {
-    /// The server's name.
     pub server: String,
     /// Which kind of thing it is.
     pub kind: TargetKind,
@@ -107,7 +105,6 @@ pub enum Answer {
     Session,
     /// Run it, and do not ask for this tool again.
     Always,
-    /// Leave it out.
     Skip,
     /// Do not run it; do this instead.
     Reject(String),

@@ -47,7 +47,6 @@ pub struct ChosenModel {
 pub enum ToolUse {
     /// It calls them through its API.
     Native,
-    /// It cannot.
     None,
 }
 
@@ -77,9 +76,7 @@ pub struct SampleRequest {
 /// One message of a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleMessage {
-    /// Who said it.
     pub role: SampleRole,
-    /// What was said.
     pub parts: Vec<SamplePart>,
 }
 
@@ -88,31 +85,24 @@ pub struct SampleMessage {
 pub enum SampleRole {
     /// The one who asks.
     User,
-    /// The model.
     Assistant,
 }
 
 /// A part of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SamplePart {
-    /// Words.
     Text(String),
-    /// A picture.
     Image(SampleMedia),
-    /// A recording.
     Audio(SampleMedia),
     /// A call that the model asked for.
     Call {
         /// Its name among the calls.
         id: String,
-        /// The tool.
         name: String,
-        /// The arguments.
         input: Value,
     },
     /// What came of a call.
     Result {
-        /// The call.
         id: String,
         /// The result in words.
         text: String,
@@ -126,7 +116,6 @@ pub enum SamplePart {
 /// A picture or a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleMedia {
-    /// Its type.
     pub mime: String,
     /// Base64.
     pub data: String,
@@ -135,9 +124,7 @@ pub struct SampleMedia {
 /// A tool that the server runs itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleTool {
-    /// Its name.
     pub name: String,
-    /// What it does.
     pub description: Option<String>,
     /// The JSON text of the schema of its arguments.
     pub input_schema: Option<String>,
@@ -149,9 +136,7 @@ pub enum SampleToolChoice {
     /// As the model likes.
     #[default]
     Auto,
-    /// At least one.
     Required,
-    /// None.
     None,
 }
 
@@ -160,11 +145,9 @@ pub enum SampleToolChoice {
 pub struct SampleResult {
     /// The vendor's name for the model that answered.
     pub model: String,
-    /// The words.
     pub text: String,
     /// The calls it asks for: name among the calls, tool and arguments.
     pub calls: Vec<(String, String, Value)>,
-    /// Why it ended.
     pub stop: SampleStop,
     /// What question and answer cost, in tokens.
     pub tokens: usize,
@@ -173,7 +156,6 @@ pub struct SampleResult {
 /// Why an answer ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SampleStop {
-    /// Everything was said.
     End,
     /// One of the texts that end it came.
     Sequence,

@@ -19,7 +19,6 @@ pub struct ServerId(Arc<str>);
 /// Why a text cannot be the name of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ServerIdError {
-    /// Nothing was given.
     #[error("a server name cannot be empty")]
     Empty,
     /// More bytes than a name may have.

@@ -31,7 +31,6 @@ pub struct TaskState {
 /// A task, and what its server says of it now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskUpdate {
-    /// The task.
     pub task: TaskHandle,
     /// What the server says.
     pub state: TaskState,
@@ -40,7 +39,6 @@ pub struct TaskUpdate {
 /// How far a task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskStatus {
-    /// It runs.
     Working,
     /// It waits for an answer of ours.
     InputRequired,
@@ -84,7 +82,6 @@ impl TaskStatus {
 /// Where a task runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskPlace {
-    /// The server.
     pub server: String,
     /// Which of its instances: they share nothing.
     pub instance: usize,

@@ -34,13 +34,11 @@ pub struct Timeline {
 /// One step of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimelineStep {
-    /// When it began.
     #[serde(serialize_with = "to_microseconds", deserialize_with = "from_microseconds")]
     pub at: Timestamp,
     /// How long it took, in microseconds, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     took: Option<u64>,
-    /// What it was.
     #[serde(flatten)]
     pub what: Happened,
 }

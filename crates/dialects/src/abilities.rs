@@ -26,7 +26,6 @@ pub struct ProductAbilities {
     pub allowed: bool,
     /// Tools that are not there.
     pub denied: bool,
-    /// Logins.
     pub oauth: OauthParts,
     /// What the environment can be made of besides variables in texts.
     pub env_carries: CarriedNames,
@@ -47,7 +46,6 @@ pub struct ProductAbilities {
 /// A time and how it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeLimit {
-    /// The unit.
     pub unit: TimeUnit,
     /// The shortest, in milliseconds.
     pub least_ms: u64,
@@ -60,20 +58,15 @@ pub struct TimeLimit {
 pub enum TimeUnit {
     /// Seconds, also parts of them.
     Seconds,
-    /// Whole seconds.
     WholeSeconds,
-    /// Milliseconds.
     Milliseconds,
 }
 
 /// What a file can say about a login.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OauthParts {
-    /// A client's id.
     pub client: bool,
-    /// Its secret.
     pub secret: bool,
-    /// Scopes.
     pub scopes: bool,
     /// The port for the browser's answer.
     pub port: bool,

@@ -16,29 +16,17 @@ use crate::{files, products};
 /// A product whose file can be read and written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProductDialect {
-    /// Claude Desktop.
     ClaudeDesktop,
-    /// Claude Code.
     ClaudeCode,
-    /// Cursor.
     Cursor,
-    /// VS Code.
     Vscode,
-    /// Cline.
     Cline,
-    /// Roo Code.
     RooCode,
-    /// Windsurf.
     Windsurf,
-    /// Zed.
     Zed,
-    /// Gemini CLI.
     Gemini,
-    /// Codex.
     Codex,
-    /// Goose.
     Goose,
-    /// opencode.
     Opencode,
     /// `MCPilot`.
     Mcpilot,

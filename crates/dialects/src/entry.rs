@@ -9,7 +9,6 @@ use crate::text::{VariablePiece, VariableText};
 /// One server as no product in particular describes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerEntry {
-    /// Its name.
     pub name: String,
     /// How it is reached.
     pub reach: EntryTransport,
@@ -35,22 +34,17 @@ pub type ProductExtras = BTreeMap<String, Map<String, Value>>;
 pub enum EntryTransport {
     /// A program, over its standard input and output.
     Stdio {
-        /// The program.
         command: VariableText,
-        /// Its arguments.
         args: Vec<VariableText>,
-        /// Its variables.
         env: BTreeMap<String, VariableText>,
         /// A file with more of them.
         env_file: Option<VariableText>,
         /// The folder it starts in.
         cwd: Option<VariableText>,
     },
-    /// An address.
     Http {
         /// What is spoken there.
         kind: EntryHttpKind,
-        /// The address.
         url: VariableText,
         /// What is sent with each request.
         headers: BTreeMap<String, VariableText>,
@@ -62,9 +56,7 @@ pub enum EntryTransport {
 pub enum EntryHttpKind {
     /// Found out: streamable HTTP first, then HTTP+SSE.
     Auto,
-    /// Streamable HTTP.
     Streamable,
-    /// The older HTTP+SSE.
     Sse,
 }
 
@@ -95,9 +87,7 @@ pub struct OauthFields {
 /// A client that was registered by hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OauthClientEntry {
-    /// Its id.
     pub id: VariableText,
-    /// Its secret.
     pub secret: Option<VariableText>,
 }
 

@@ -224,7 +224,6 @@ impl Grammar {
 /// What a file is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileFormat {
-    /// JSON, with comments.
     Json,
     Toml,
     Yaml,

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 /// What the files' places depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserFolders {
-    /// The operating system.
     pub system: OperatingSystem,
-    /// The home folder.
     pub home: PathBuf,
     /// The folder for configuration, if it is not the usual one (`XDG_CONFIG_HOME`).
     pub config: Option<PathBuf>,
@@ -26,18 +24,14 @@ pub struct UserFolders {
 pub enum OperatingSystem {
     /// Linux and other Unixes.
     Linux,
-    /// macOS.
     MacOs,
-    /// Windows.
     Windows,
 }
 
 /// A file in which servers may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
-    /// For whom.
     pub scope: FileScope,
-    /// The file.
     pub file: PathBuf,
     /// The part of it.
     pub section: FileSection,
@@ -46,7 +40,6 @@ pub struct Location {
 /// For whom a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileScope {
-    /// The user, everywhere.
     User,
     /// Everybody who works on the project.
     Project,

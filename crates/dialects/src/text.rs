@@ -13,7 +13,6 @@ pub enum VariablePiece {
     Literal(String),
     /// A variable of the environment.
     Variable {
-        /// Its name.
         name: String,
         /// What counts where it is not set.
         default: Option<String>,
@@ -27,11 +26,9 @@ pub enum VariablePiece {
 /// What a text can say about folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnownFolder {
-    /// The user's home.
     Home,
     /// The folder of the project.
     Workspace,
-    /// Its last name.
     WorkspaceName,
     /// `/` or `\`.
     Separator,
@@ -75,7 +72,6 @@ pub(crate) struct Syntax {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SyntaxStyle {
-    /// No variables.
     Plain,
     /// `${NAME}`.
     Braces,

@@ -23,7 +23,6 @@ pub struct ServerRequest<'a> {
     pub key: Option<&'a str>,
     /// What is asked for.
     pub method: &'a str,
-    /// With what.
     pub params: Option<&'a Json>,
 }
 

@@ -27,7 +27,6 @@ pub enum CompletionTarget<'a> {
 pub struct CompletionRequest<'a> {
     /// What it belongs to.
     pub target: CompletionTarget<'a>,
-    /// Its name.
     pub argument: &'a str,
     /// What is written of its value.
     pub value: &'a str,

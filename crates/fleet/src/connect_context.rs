@@ -93,7 +93,6 @@ pub struct ConnectParts {
     pub calls: Arc<dyn CallDirectory>,
     /// The program that stays between us and a server.
     pub keeper: Option<Vec<String>>,
-    /// Our own environment.
     pub variables: BTreeMap<String, String>,
     /// The folders of the built-in server.
     pub roots: Vec<PathBuf>,
@@ -103,7 +102,6 @@ pub struct ConnectParts {
     pub start_limit: Duration,
     /// Where late answers go, with the tag of their call.
     pub late_answers: mpsc::Sender<(u64, Json)>,
-    /// Where tasks run.
     pub tasks: Tasks,
     /// Where events are told.
     pub events: Events,

@@ -40,13 +40,11 @@ const LOGIN_POLL_INTERVAL: Duration = Duration::from_secs(2);
 pub(crate) enum ConnectionReport {
     /// It is not usable, for this reason.
     Down(ServerStatus),
-    /// It is usable.
     Ready {
         /// How to talk to it.
         peer: Peer,
         /// What was agreed on.
         agreement: Arc<Agreement>,
-        /// What it offers.
         offers: Arc<Offers>,
     },
     /// What it offers has changed.
@@ -56,11 +54,9 @@ pub(crate) enum ConnectionReport {
 /// The reins of a connection's task.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConnectionControl {
-    /// End now.
     pub(crate) stop: CancellationToken,
     /// End when the calls under way have ended.
     pub(crate) retire: CancellationToken,
-    /// Start again.
     pub(crate) restart: Arc<Notify>,
 }
 

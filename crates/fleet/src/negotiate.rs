@@ -26,9 +26,7 @@ const SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) enum StreamAttempt {
     /// The probe, then the handshake.
     Both,
-    /// Only the handshake.
     Handshake,
-    /// Only the probe.
     Probe,
 }
 
@@ -249,9 +247,7 @@ fn may_try_another(error: &RequestError) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ConnectMode {
-    /// Without a handshake.
     Modern,
-    /// With a handshake.
     Legacy,
     /// Over the older HTTP+SSE.
     Sse,

@@ -38,7 +38,6 @@ const STDERR_DRAIN: Duration = Duration::from_millis(200);
 pub struct Launch<'a> {
     /// The program to start.
     pub command: &'a str,
-    /// Its arguments.
     pub args: &'a [String],
     /// A line for a shell, after its arguments: quotes and spaces in it are the shell's matter.
     pub shell_line: Option<&'a str>,

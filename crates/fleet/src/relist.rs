@@ -21,7 +21,6 @@ pub(crate) struct RelistSchedule {
     kinds: KindSet,
     /// When the first of the changes was told.
     first: Option<Instant>,
-    /// When to list.
     due: Option<Instant>,
     /// Lists that failed in a row.
     failures: u32,

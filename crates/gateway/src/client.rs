@@ -271,7 +271,6 @@ pub(crate) enum ReplyChannel {
     Discard,
     /// Into the response to that request.
     Stream {
-        /// The response.
         messages: mpsc::Sender<String>,
         /// The session, for a client of the legacy era.
         session: Option<Arc<LegacySession>>,

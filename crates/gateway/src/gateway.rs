@@ -51,7 +51,6 @@ pub enum ToolMode {
     /// All, as long as they are not too many; else three that find, describe and call the others.
     #[default]
     Auto,
-    /// All of them.
     All,
     /// Three that find, describe and call all others.
     Search,

@@ -32,7 +32,6 @@ enum NameClaim {
 
 /// What became of a name that was not there.
 pub(crate) enum LateLookup {
-    /// It is there.
     Found,
     /// Its server is not; calling it says why.
     NotReady(Lease, Target),

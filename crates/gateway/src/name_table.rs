@@ -18,7 +18,6 @@ use crate::view::View;
 /// A name that two servers use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collision {
-    /// The name.
     pub name: String,
     /// The server that keeps it.
     pub kept: String,

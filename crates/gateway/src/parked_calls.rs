@@ -44,7 +44,6 @@ pub(crate) struct RunningCall {
     pub(crate) early_answers: Vec<(String, Json)>,
     /// What its client wants where its server goes on with it.
     pub(crate) task_request: TaskRequest,
-    /// Gives it up.
     pub(crate) cancel: CancellationToken,
     /// What becomes of the task that it is.
     pub(crate) task_updates: Option<mpsc::Receiver<TaskUpdate>>,

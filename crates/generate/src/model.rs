@@ -14,7 +14,6 @@ pub(crate) struct GeneratedItem {
 /// What is in a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ItemBody {
-    /// An object.
     Fields(Vec<StructField>),
     /// One of several texts.
     Words(Vec<EnumValue>),

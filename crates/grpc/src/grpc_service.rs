@@ -108,17 +108,14 @@ impl GrpcService {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(default)]
 pub struct SuggestedServer {
-    /// Its name.
     pub name: String,
     /// What it is for.
     pub description: String,
     /// The address of a picture.
     pub icon: String,
-    /// Where it is.
     pub endpoint: String,
     /// Whether it is to be shown first.
     pub featured: bool,
-    /// The sites.
     pub domains: Vec<String>,
 }
 

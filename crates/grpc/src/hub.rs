@@ -19,7 +19,6 @@ const MAX_BUFFERED_EVENTS: usize = 1_024;
 pub(crate) enum EventAudience {
     /// Whose call it is, and the owner of the host.
     Visitor(Arc<str>),
-    /// One stream alone.
     Stream(u64),
 }
 

@@ -23,7 +23,6 @@ pub struct BadListenAddress(String);
 /// Why nothing listens.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// Somebody does already.
     #[error("another switchboard listens on `{0}`")]
     Taken(String),
     /// Something else is there.
@@ -35,10 +34,8 @@ pub enum ListenError {
     /// There are no Unix sockets here.
     #[error("there are no Unix sockets on this system")]
     NoUnix,
-    /// The system refused.
     #[error("cannot listen on `{place}`: {cause}")]
     Refused {
-        /// Where.
         place: String,
         /// What the system says.
         cause: io::Error,

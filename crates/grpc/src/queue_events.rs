@@ -16,7 +16,6 @@ pub(crate) enum EventRecipient {
     Owner,
     /// Who may decide about this call.
     Guest,
-    /// One stream alone.
     Lease,
 }
 

@@ -28,7 +28,6 @@ pub(crate) struct StreamReviewer {
 /// What servers ask is for one stream alone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ElicitationTarget {
-    /// This one.
     Stream(u64),
     /// One that is not open: there is nobody to ask.
     Nobody,

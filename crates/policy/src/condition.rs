@@ -22,7 +22,6 @@ static CEL_ENV: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 pub(crate) struct ConditionEvaluator<'a> {
     facts: &'a PolicyFacts<'a>,
     patterns: &'a Arc<RegexTable>,
-    /// What is sent.
     sent: CelContext,
     /// The arguments as they read, if that is something else; looked at when it is needed.
     plain: Option<Option<String>>,

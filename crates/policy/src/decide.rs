@@ -12,7 +12,6 @@ use crate::session_tracker::SessionFacts;
 /// What may happen with a call.
 #[must_use]
 pub enum Decision {
-    /// It may run.
     Permitted(PermittedCall),
     /// A person has to answer first.
     Asked(Question),
@@ -33,7 +32,6 @@ pub struct DenyReason {
 /// Who wants a call, and what they did before.
 #[derive(Clone, Copy, Debug)]
 pub struct CallContext<'a> {
-    /// Who.
     pub caller: &'a Caller,
     /// What they did before.
     pub session: &'a SessionFacts,

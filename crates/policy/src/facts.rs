@@ -10,7 +10,6 @@ use crate::session_tracker::SessionFacts;
 /// What is known of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct PolicyFacts<'a> {
-    /// What is called.
     pub target: &'a Target,
     /// The arguments as they would be sent: the text of a JSON object.
     pub arguments: &'a str,
@@ -22,7 +21,6 @@ pub struct PolicyFacts<'a> {
     pub trusted: bool,
     /// How the server is reached, in one word.
     pub transport: &'static str,
-    /// Who wants it.
     pub caller: &'a Caller,
     /// What the caller did before.
     pub session: &'a SessionFacts,
@@ -31,9 +29,7 @@ pub struct PolicyFacts<'a> {
 /// What a server says about a tool: the text of a JSON object, looked up when it is needed.
 #[derive(Clone, Copy, Debug)]
 pub enum AnnotationSource<'a> {
-    /// Nothing.
     None,
-    /// This.
     Text(&'a str),
     /// What stands in the tool's definition.
     Tool(&'a Tool),

@@ -270,7 +270,6 @@ impl ActiveRules {
 /// What a level says to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ruling {
-    /// What it says.
     pub effect: RuleEffect,
     /// By which of its lines.
     pub by: Citation,
@@ -283,13 +282,11 @@ pub struct Ruling {
 /// A line of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Citation {
-    /// Who wrote it.
     pub level: PolicyLevel,
     /// What it is called, or what it says.
     pub rule: String,
     /// Why it counts, where that needs saying.
     pub why: Option<String>,
-    /// The file.
     pub file: Arc<Path>,
     /// The line in it.
     pub line: usize,

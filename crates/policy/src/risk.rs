@@ -105,13 +105,10 @@ impl RiskTally {
 /// What the name of a tool says that it does, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verb {
-    /// It runs programs.
     Run,
-    /// It destroys something.
     Destroy,
     /// Something leaves, or somebody else is concerned.
     Send,
-    /// It changes something.
     Write,
 }
 

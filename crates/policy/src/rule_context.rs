@@ -35,9 +35,7 @@ pub struct RuleContext<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Verdict {
-    /// It may run.
     Allow(String),
-    /// A person decides.
     Ask(ReviewReason),
     /// It may not run.
     Deny(String),
@@ -60,7 +58,6 @@ impl Verdict {
 /// Why a person is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewReason {
-    /// Why.
     pub why: String,
     /// Why it will be asked again all the same, whatever a person says for the future.
     pub repeat_reason: Option<&'static str>,

@@ -16,11 +16,9 @@ use crate::session_tracker::SessionFacts;
 /// A call of the past.
 #[derive(Clone, Debug)]
 pub struct PastCall {
-    /// What was called.
     pub target: Target,
     /// The text of the arguments that counted.
     pub arguments: String,
-    /// Who asked.
     pub caller: Caller,
     /// What its server says about the tool, as JSON, if that is known.
     pub annotations: Option<String>,
@@ -35,7 +33,6 @@ pub struct VerdictChange {
     pub today: RuleEffect,
     /// What would be decided then.
     pub then: RuleEffect,
-    /// By what.
     pub by: String,
 }
 
@@ -107,7 +104,6 @@ fn session_name(caller: &Caller) -> String {
 /// What would be decided about a call, and why.
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    /// What counts.
     pub verdict: Verdict,
     /// What each level says that says something, the strongest first.
     pub rulings: Vec<Ruling>,

@@ -15,42 +15,27 @@ pub enum RegistryError {
     },
     /// It cannot be reached, and nothing is kept of what it said before.
     #[error("the registry at `{registry}` cannot be reached: {cause}")]
-    Unreachable {
-        /// Its address.
-        registry: String,
-        /// What happened.
-        cause: String,
-    },
+    Unreachable { registry: String, cause: String },
     /// It answered with something else than what was asked for.
     #[error("the registry at `{registry}` answers with {status}")]
     Refused {
-        /// Its address.
         registry: String,
         /// The status of its answer.
         status: u16,
     },
     /// It sends us somewhere else.
     #[error("the registry at `{registry}` leads to another place, which is not followed")]
-    LeadsElsewhere {
-        /// Its address.
-        registry: String,
-    },
+    LeadsElsewhere { registry: String },
     /// Its answer is too long.
     #[error("the answer of the registry at `{registry}` is longer than {limit_bytes} bytes")]
     TooLong {
-        /// Its address.
         registry: String,
         /// The longest answer that is read.
         limit_bytes: usize,
     },
     /// Its answer cannot be understood.
     #[error("the answer of the registry at `{registry}` cannot be read: {why}")]
-    Unreadable {
-        /// Its address.
-        registry: String,
-        /// Why not.
-        why: String,
-    },
+    Unreadable { registry: String, why: String },
     /// It does not know the server.
     #[error("the registry has no server `{name}`{}", version_suffix(.version.as_deref()))]
     Unknown {

@@ -19,16 +19,10 @@ pub enum Message {
         id: Json,
         /// What they ask for.
         method: String,
-        /// With what.
         params: Option<Json>,
     },
     /// The other side tells something.
-    Notification {
-        /// What happened.
-        method: String,
-        /// To what.
-        params: Option<Json>,
-    },
+    Notification { method: String, params: Option<Json> },
     /// An answer to a request of ours.
     Response {
         /// Our id, if it is one: a plain integer. `null` is nobody's; `"1"` and `1.0` are ours, but
@@ -42,7 +36,6 @@ pub enum Message {
 /// What a response holds.
 #[derive(Clone, Debug)]
 pub enum ResponseBody {
-    /// The result's bytes.
     Result(Json),
     /// The other side's error.
     Error(RpcError),

@@ -32,7 +32,6 @@ pub enum RequestError {
     /// The HTTP server turned the request down.
     #[error("HTTP status {status}{}", note(.message))]
     Http {
-        /// The status code.
         status: u16,
         /// What the server said, cut short.
         message: String,

@@ -14,9 +14,7 @@ use switchboard_json::Json;
 /// How we introduce ourselves.
 #[derive(Clone, Debug)]
 pub struct Introduction {
-    /// Our name.
     pub name: String,
-    /// Our version.
     pub version: String,
     /// What we can do for a server: the text of a JSON object.
     pub capabilities: String,

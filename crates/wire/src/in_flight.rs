@@ -57,7 +57,6 @@ pub(crate) enum AnswerOwner {
     Waiting,
     /// To a request that was given up, with the tag that its caller chose.
     Abandoned(u64),
-    /// To nobody.
     Nobody,
 }
 

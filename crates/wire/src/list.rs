@@ -22,13 +22,10 @@ const RETRY_DELAYS: [Duration; 2] = [Duration::from_millis(250), Duration::from_
 /// What can be listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
-    /// Tools, by name.
     Tools,
-    /// Resources, by URI.
     Resources,
     /// Resource templates, by URI template.
     Templates,
-    /// Prompts, by name.
     Prompts,
 }
 
@@ -59,9 +56,7 @@ impl ItemKind {
 /// How much of a list is taken.
 #[derive(Clone, Copy, Debug)]
 pub struct ListBounds {
-    /// Pages.
     pub pages: usize,
-    /// Items.
     pub items: usize,
     /// Bytes of one item.
     pub item_bytes: usize,

@@ -58,14 +58,12 @@ type NotificationObserver = dyn Fn(u64, &str, &Json) + Send + Sync;
 pub(crate) enum PeerLink {
     /// As lines, written by one task.
     Stream(Outbox),
-    /// As HTTP requests.
     Http(Box<HttpLink>),
 }
 
 /// Which revision we speak on this connection, and what it adds to every request.
 #[derive(Clone, Debug)]
 pub struct ProtocolState {
-    /// The revision.
     pub revision: Revision,
     /// Members for the `_meta` of every request, as JSON text without braces.
     pub meta: String,
@@ -76,20 +74,15 @@ pub struct ProtocolState {
 pub enum Inbound {
     /// A request; answer it with [`Peer::reply`].
     Request {
-        /// Their id.
         id: Json,
         /// What they ask for.
         method: String,
-        /// With what.
         params: Option<Json>,
         /// The tag of the request of ours that it belongs to, where the transport tells.
         belongs_to: Option<u64>,
     },
-    /// A notification.
     Notification {
-        /// What happened.
         method: String,
-        /// To what.
         params: Option<Json>,
         /// The tags of the requests of ours that a message may belong to: of one where the
         /// transport tells, else of all that are under way.

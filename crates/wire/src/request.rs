@@ -33,7 +33,6 @@ pub struct Request<'a> {
     pub tag: u64,
     /// What the request is about, for the `Mcp-Name` header.
     pub name: Option<&'a str>,
-    /// Further HTTP headers.
     pub headers: &'a [(String, String)],
     /// Members of `_meta` in place of those that every request of a modern connection has.
     pub meta: &'a [(&'static str, String)],

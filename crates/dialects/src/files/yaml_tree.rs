@@ -23,7 +23,6 @@ pub(super) enum YamlNode {
 #[derive(Debug, Clone, Default)]
 pub(super) struct YamlMapping {
     pub(super) members: Vec<YamlMember>,
-    /// Written with braces.
     pub(super) flow: bool,
 }
 

@@ -14,7 +14,6 @@ use super::router::AppState;
 /// What else is served at the same address; it checks for itself who is let in.
 #[derive(Clone, Default)]
 pub struct Pages {
-    /// Its routes.
     pub router: Router,
     /// What a browser is shown where there is nothing.
     pub not_found_page: Option<NotFoundPage>,

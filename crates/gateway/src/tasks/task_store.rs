@@ -63,8 +63,10 @@ impl ClientTaskState {
 #[derive(Clone)]
 pub(super) enum ClientTaskEnd {
     /// With a result, which may report a failure.
-    Result { text: String, failed: bool },
-    /// With an error.
+    Result {
+        text: String,
+        failed: bool,
+    },
     Error(RpcError),
     /// It was given up.
     Cancelled,

@@ -14,7 +14,6 @@ pub struct ArchiveLimits {
     pub packed_bytes: u64,
     /// Everything in it, unpacked.
     pub total_bytes: u64,
-    /// As many files.
     pub files: usize,
     /// How many times larger than packed a file may be.
     pub ratio: u64,

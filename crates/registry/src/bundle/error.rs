@@ -37,12 +37,7 @@ pub enum BundleError {
     },
     /// It is another file than the one that was meant.
     #[error("the bundle has the SHA-256 {found} and not {expected}")]
-    OtherDigest {
-        /// What was meant.
-        expected: String,
-        /// What it has.
-        found: String,
-    },
+    OtherDigest { expected: String, found: String },
     /// It cannot be unpacked.
     #[error("the bundle cannot be unpacked: {0}")]
     NotInstalled(String),

@@ -17,23 +17,17 @@ pub struct Manifest {
     /// The version of the manifest's form.
     #[serde(alias = "dxt_version")]
     pub manifest_version: String,
-    /// Its name.
     pub name: String,
     /// Its name for people.
     pub display_name: Option<String>,
-    /// Its version.
     pub version: String,
-    /// What it does.
     pub description: String,
-    /// Who wrote it.
     pub author: Author,
     /// How it is run.
     pub server: BundleServer,
     /// What it asks for.
     pub user_config: BTreeMap<String, UserConfig>,
-    /// Where it runs.
     pub compatibility: Compatibility,
-    /// Everything else, kept.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -42,7 +36,6 @@ pub struct Manifest {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Author {
-    /// The name.
     pub name: String,
     /// Where to read about them.
     pub url: Option<String>,
@@ -65,11 +58,8 @@ pub struct BundleServer {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct McpConfig {
-    /// The program.
     pub command: Option<String>,
-    /// Its words.
     pub args: Option<Vec<String>>,
-    /// Its variables.
     pub env: Option<BTreeMap<String, String>>,
     /// What is different on `darwin`, `win32` and `linux`.
     pub platform_overrides: BTreeMap<String, Self>,
@@ -104,9 +94,7 @@ pub struct UserConfig {
     pub multiple: bool,
     /// Whether nobody else may see it.
     pub sensitive: bool,
-    /// The smallest number.
     pub min: Option<f64>,
-    /// The largest number.
     pub max: Option<f64>,
 }
 

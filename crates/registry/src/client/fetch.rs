@@ -39,16 +39,17 @@ pub(crate) struct RegistryFetcher {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FetchOutcome {
     /// An answer.
-    Answer { bytes: Vec<u8>, etag: Option<String> },
+    Answer {
+        bytes: Vec<u8>,
+        etag: Option<String>,
+    },
     /// What we have is still true.
     Unchanged,
-    /// Another status.
     Status(u16),
     /// It would have led to another place.
     Elsewhere,
     /// It is longer than the limit.
     TooLong,
-    /// Nothing came.
     Failed(String),
 }
 

@@ -28,7 +28,6 @@ pub struct Registry {
 /// What was found, and how old it is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WithAge<T> {
-    /// What was found.
     pub value: T,
     /// Its age, if the registry could not be asked and this was kept from before.
     pub age: Option<Duration>,

@@ -24,7 +24,6 @@ pub struct KnownServer {
     /// The address of a picture.
     #[serde(default)]
     pub icon: String,
-    /// Its address.
     pub endpoint: String,
     /// Whether it should stand first.
     #[serde(default, alias = "is_featured", alias = "isFeatured")]

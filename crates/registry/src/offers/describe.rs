@@ -29,20 +29,15 @@ pub struct RegistryOffer {
 /// How a server that is offered is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OfferTransport {
-    /// A program.
     Command {
-        /// The program.
         command: String,
-        /// Its words.
         args: Vec<String>,
         /// The names of its variables.
         variables: Vec<String>,
     },
-    /// An address.
     Remote {
         /// `streamable-http` or `sse`.
         kind: &'static str,
-        /// The address.
         url: String,
         /// The names of its headers.
         headers: Vec<String>,

@@ -8,7 +8,6 @@ pub enum PlanError {
     /// The version is missing, a range or a word.
     #[error("the package `{package}` has no exact version{}", version_text(.version.as_deref()))]
     NotPinned {
-        /// The package.
         package: String,
         /// What stands in place of a version.
         version: Option<String>,
@@ -28,7 +27,6 @@ pub enum PlanError {
     /// A value that belongs nowhere.
     #[error("{what} {why}")]
     Hostile {
-        /// Where it stands.
         what: String,
         /// What is wrong with it.
         why: String,

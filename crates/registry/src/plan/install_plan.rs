@@ -24,27 +24,20 @@ pub struct InstallPlan {
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanBody {
-    /// A program.
     Command {
-        /// The program.
         command: Template,
-        /// Its words.
         args: Vec<PlanItem>,
-        /// Its variables.
         env: Vec<(String, PlanItem)>,
     },
-    /// An address.
     Remote {
         /// `http` or `sse`.
         kind: &'static str,
-        /// The address.
         url: Template,
         /// The headers of every request.
         headers: Vec<(String, PlanItem)>,
     },
     /// A bundle to be fetched, whose own manifest says what is run.
     Bundle {
-        /// Where it is.
         url: String,
         /// What its SHA-256 must be, in lower-case hexadecimal.
         sha256: String,
@@ -54,7 +47,6 @@ pub enum PlanBody {
 /// Words that belong together, and are left out together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanItem {
-    /// The words.
     pub words: Vec<Template>,
     /// Whether there is no server without it.
     pub(crate) required: bool,

@@ -9,7 +9,6 @@ pub struct Template {
 /// A piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TemplatePiece {
-    /// As it stands.
     Text(String),
     /// What is asked for by this name.
     Asked(String),

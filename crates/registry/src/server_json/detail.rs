@@ -20,10 +20,8 @@ pub struct ServerDetail {
     /// Its name for people.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it does.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Its version.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// Where to read about it.
@@ -33,7 +31,6 @@ pub struct ServerDetail {
     /// Where its source is.
     #[serde(deserialize_with = "lenient::maybe", skip_serializing_if = "Option::is_none")]
     pub repository: Option<Repository>,
-    /// Its pictures.
     #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
     /// How to run it here.
@@ -42,7 +39,6 @@ pub struct ServerDetail {
     /// Where it runs already.
     #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub remotes: Vec<RegistryRemote>,
-    /// Everything else, kept.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -51,13 +47,11 @@ pub struct ServerDetail {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Repository {
-    /// Its address.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Who keeps it: `github`.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Everything else, kept.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -66,10 +60,8 @@ pub struct Repository {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Icon {
-    /// Its address.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub src: Option<String>,
-    /// Everything else, kept.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -88,7 +80,6 @@ pub struct RegistryPackage {
     /// The package: a name, an image, or the address of a file.
     #[serde(alias = "name")]
     pub identifier: String,
-    /// Its version.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The SHA-256 of the file, of a bundle.
@@ -114,7 +105,6 @@ pub struct RegistryPackage {
     #[serde(alias = "environment_variables")]
     #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub environment_variables: Vec<KeyValue>,
-    /// Everything else, kept.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -129,7 +119,6 @@ pub struct PackageTransport {
     /// Where it listens then.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Everything else, kept.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -149,7 +138,6 @@ pub struct RegistryRemote {
     /// The variables of the address.
     #[serde(deserialize_with = "lenient::map", skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, ValueInput>,
-    /// Everything else, kept.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -187,7 +175,6 @@ pub struct ValueInput {
     /// What `{name}` in the value stands for.
     #[serde(deserialize_with = "lenient::map", skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, Self>,
-    /// Everything else, kept.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -210,7 +197,6 @@ pub struct PackageArgument {
     #[serde(alias = "is_repeated")]
     #[serde(deserialize_with = "lenient::flag", skip_serializing_if = "is_not")]
     pub is_repeated: bool,
-    /// The value.
     #[serde(flatten)]
     pub input: ValueInput,
 }
@@ -219,9 +205,7 @@ pub struct PackageArgument {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KeyValue {
-    /// Its name.
     pub name: String,
-    /// Its value.
     #[serde(flatten)]
     pub input: ValueInput,
 }

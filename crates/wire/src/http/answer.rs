@@ -20,7 +20,6 @@ const MAX_REFUSAL_BYTES: usize = 64 << 10;
 
 /// Where the answer is.
 pub(super) enum ResponseOutcome {
-    /// In hand.
     Here(RequestResult),
     /// Settled through the table of open requests.
     Elsewhere,

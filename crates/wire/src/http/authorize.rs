@@ -29,9 +29,7 @@ pub trait Authorize: Send + Sync {
 /// What is known about the next request's `Authorization`.
 #[derive(Clone, Debug)]
 pub enum CurrentAuthorization {
-    /// This value.
     Value(HeaderValue),
-    /// It needs none.
     Nothing,
     /// It has to be obtained.
     Unknown,
