@@ -9,11 +9,6 @@ use std::time::SystemTime;
 ///
 /// Running the tests of another package builds this library but not its binary, so the binary is
 /// built here, once per test process, when it is absent or older than its sources.
-///
-/// # Panics
-///
-/// Stops the test when the binary cannot be found or built.
-#[must_use]
 pub fn binary() -> PathBuf {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(locate).clone()
@@ -61,10 +56,6 @@ fn newest_source(directory: &Path) -> Option<SystemTime> {
 }
 
 /// Builds the programs of a package of this workspace, in the profile that a test runs in.
-///
-/// # Panics
-///
-/// Stops the test when they cannot be built.
 pub fn build(package: &str, profile: &Path) {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);

@@ -41,11 +41,6 @@ impl Default for TestAuthority {
 
 impl TestAuthority {
     /// A new authority that nobody trusts yet.
-    ///
-    /// # Panics
-    ///
-    /// Stops the test when there is no randomness for a key.
-    #[must_use]
     pub fn new() -> Self {
         let mut params = parameters(&[], Validity::Long);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -56,17 +51,11 @@ impl TestAuthority {
     }
 
     /// Its own certificate, as a file for whoever is to trust it.
-    #[must_use]
     pub fn pem(&self) -> String {
         self.issuer.pem()
     }
 
     /// A certificate for a server with these names or addresses.
-    ///
-    /// # Panics
-    ///
-    /// Stops the test when a name is none.
-    #[must_use]
     pub fn issue(&self, names: &[&str], validity: Validity) -> ServerCertificate {
         let key = new_key();
         let issued = parameters(names, validity).signed_by(&key, &self.issuer);
@@ -77,11 +66,6 @@ impl TestAuthority {
 
 impl ServerCertificate {
     /// A certificate that nobody but the server itself stands by.
-    ///
-    /// # Panics
-    ///
-    /// Stops the test when a name is none.
-    #[must_use]
     pub fn self_signed(names: &[&str]) -> Self {
         let key = new_key();
         let made = parameters(names, Validity::Long).self_signed(&key);

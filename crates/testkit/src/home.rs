@@ -12,11 +12,6 @@ pub struct Home {
 
 impl Home {
     /// A fresh, empty directory.
-    ///
-    /// # Panics
-    ///
-    /// Stops the test when the directory cannot be made.
-    #[must_use]
     #[expect(clippy::new_without_default, reason = "making a directory is not a default value")]
     pub fn new() -> Self {
         let directory = tempfile::Builder::new()
@@ -27,16 +22,11 @@ impl Home {
     }
 
     /// The directory.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.directory.path()
     }
 
     /// Writes a file below the directory, with its parent directories, and gives its path.
-    ///
-    /// # Panics
-    ///
-    /// Stops the test when the file cannot be written.
     pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path().join(name);
         if let Some(parent) = path.parent() {
@@ -47,13 +37,11 @@ impl Home {
     }
 
     /// Where a fixture started with `--journal` should write; the file need not exist yet.
-    #[must_use]
     pub fn journal(&self) -> PathBuf {
         self.path().join("journal")
     }
 
     /// The complete lines of the journal so far; none when nothing was written.
-    #[must_use]
     pub fn journal_lines(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.journal()).unwrap_or_default();
         text.split_inclusive('\n')
@@ -61,6 +49,21 @@ impl Home {
             .map(str::to_owned)
             .collect()
     }
+}
+
+/// Holds a page below `docs/reference` against what it should say; where `UPDATE_REFERENCE` is set,
+/// it is written anew before.
+pub fn check_reference(page: &str, fresh: &str, package: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
+    let file = folder.join(page);
+    if std::env::var_os("UPDATE_REFERENCE").is_some() {
+        std::fs::write(&file, fresh).expect("the page can be written");
+    }
+    let written = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        written == fresh,
+        "docs/reference/{page} is stale: run `UPDATE_REFERENCE=1 cargo test -p {package} reference`"
+    );
 }
 
 #[cfg(test)]

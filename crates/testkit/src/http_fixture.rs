@@ -17,11 +17,6 @@ impl HttpFixture {
     /// Starts the fixture binary with these arguments and waits until it listens.
     ///
     /// The arguments must name an HTTP transport: `["echo", "--transport", "http"]`.
-    ///
-    /// # Panics
-    ///
-    /// Stops the test when the process cannot be started or ends before it listens.
-    #[must_use]
     pub fn start(arguments: &[&str]) -> Self {
         let mut child = Command::new(binary())
             .args(arguments)
@@ -42,17 +37,11 @@ impl HttpFixture {
     }
 
     /// The process id of the fixture.
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
     /// Scheme, host and port without a path.
-    ///
-    /// # Panics
-    ///
-    /// Stops the test when the fixture printed an address that is not a URL with a path.
-    #[must_use]
     pub fn origin(&self) -> String {
         let address = self.url.strip_prefix("http://").expect("fixtures listen on plain HTTP");
         let host = address.split('/').next().unwrap_or_default();

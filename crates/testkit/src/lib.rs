@@ -9,6 +9,7 @@
     reason = "a fixture that cannot be set up must stop the test loudly"
 )]
 
+mod background;
 mod binary;
 mod certificates;
 mod front;
@@ -16,7 +17,6 @@ mod home;
 mod http_fixture;
 mod model_fixture;
 mod oauth_fixture;
-mod reference;
 mod registry_fixture;
 #[cfg(unix)]
 #[expect(clippy::indexing_slicing, reason = "a member that a JSON value does not have is null")]
@@ -25,9 +25,9 @@ pub mod soak;
 pub use binary::{binary, build};
 pub use certificates::{ServerCertificate, TestAuthority, Validity};
 pub use front::{Farewell, ProxyFront, Weather};
-pub use home::Home;
+pub use home::{Home, check_reference};
 pub use http_fixture::HttpFixture;
 pub use model_fixture::{ModelFixture, ModelFixtureBuilder, ModelVendor};
 pub use oauth_fixture::OauthFixture;
-pub use reference::check_reference;
+
 pub use registry_fixture::{RegistryFixture, RegistryMood};

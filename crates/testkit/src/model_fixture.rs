@@ -20,7 +20,6 @@ impl ModelVendor {
     pub const ALL: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Gemini];
 
     /// The name on the command line.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
@@ -39,35 +38,26 @@ pub struct ModelFixture {
 
 impl ModelFixture {
     /// Starts a server that takes any key, and waits until it listens.
-    ///
-    /// # Panics
-    ///
-    /// Stops the test when the process cannot be started or does not understand the script.
-    #[must_use]
     pub fn start(vendor: ModelVendor, script: &Value) -> Self {
         Self::build(vendor).start(script)
     }
 
     /// Begins a server that needs more than a script.
-    #[must_use]
     pub fn build(vendor: ModelVendor) -> ModelFixtureBuilder {
         ModelFixtureBuilder { vendor, key: None }
     }
 
     /// Host and port, for example `127.0.0.1:40123`.
-    #[must_use]
     pub fn address(&self) -> String {
         self.fixture.origin().replace("http://", "")
     }
 
     /// What a client has to be told: with `/v1` for OpenAI and `/v1beta` for Gemini.
-    #[must_use]
     pub fn base_url(&self) -> &str {
         &self.fixture.url
     }
 
     /// The process id of the server.
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.fixture.pid()
     }
@@ -75,11 +65,6 @@ impl ModelFixture {
     /// Every request so far: `verb`, `path`, `query`, `headers` (lower-case names) and `body`.
     ///
     /// A request is there before its answer begins.
-    ///
-    /// # Panics
-    ///
-    /// Stops the test when the journal is not JSON.
-    #[must_use]
     pub fn requests(&self) -> Vec<Value> {
         let lines = self.home.journal_lines();
         lines
@@ -98,18 +83,12 @@ pub struct ModelFixtureBuilder {
 
 impl ModelFixtureBuilder {
     /// Refuses requests with another key or none.
-    #[must_use]
     pub fn key(mut self, key: &str) -> Self {
         self.key = Some(key.to_owned());
         self
     }
 
     /// Starts the server and waits until it listens.
-    ///
-    /// # Panics
-    ///
-    /// Stops the test when the process cannot be started or does not understand the script.
-    #[must_use]
     pub fn start(&self, script: &Value) -> ModelFixture {
         let home = Home::new();
         let script = home.write("script.json", script.to_string());

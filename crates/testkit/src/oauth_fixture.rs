@@ -16,23 +16,16 @@ pub struct OauthFixture {
 
 impl OauthFixture {
     /// Starts the fixture `oauth` with these flags and waits until it listens.
-    ///
-    /// # Panics
-    ///
-    /// Stops the test when the process cannot be started.
-    #[must_use]
     pub fn start(flags: &[&str]) -> Self {
         Self { fixture: HttpFixture::start(&[&["oauth"], flags].concat()) }
     }
 
     /// The address of the MCP endpoint.
-    #[must_use]
     pub fn url(&self) -> &str {
         &self.fixture.url
     }
 
     /// Scheme, host and port; also the issuer unless it was given a path.
-    #[must_use]
     pub fn origin(&self) -> String {
         self.fixture.origin()
     }
@@ -40,24 +33,17 @@ impl OauthFixture {
     /// What the server has seen so far: counts by `requests`, `authorization`, `refreshes`,
     /// `reuses`, `families_revoked`, `tokens_revoked` and `sink_connections`; lists by
     /// `authorizations`, `token_requests`, `registrations` and `problems`.
-    ///
-    /// # Panics
-    ///
-    /// Stops the test when the server does not answer.
-    #[must_use]
     pub fn observations(&self) -> Value {
         let (_, body) = exchange("GET", &format!("{}/control", self.origin()), "");
         serde_json::from_str(&body).expect("the control endpoint answers with JSON")
     }
 
     /// One number of what was seen; 0 when there is none of that name.
-    #[must_use]
     pub fn count(&self, name: &str) -> u64 {
         self.observations().get(name).and_then(Value::as_u64).unwrap_or(0)
     }
 
     /// How often a path was asked, for example `POST /token`.
-    #[must_use]
     pub fn requests(&self, line: &str) -> u64 {
         let seen = self.observations();
         let all = seen.get("requests");
@@ -84,11 +70,6 @@ impl OauthFixture {
     }
 
     /// Agrees at the authorization endpoint as a browser would, and gives the callback's address.
-    ///
-    /// # Panics
-    ///
-    /// Stops the test when the server sends the browser nowhere.
-    #[must_use]
     pub fn agree(&self, authorization_url: &str) -> String {
         let (head, body) = exchange("GET", authorization_url, "");
         let location = head.lines().find_map(|line| line.strip_prefix("location: "));

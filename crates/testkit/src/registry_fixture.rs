@@ -1,12 +1,19 @@
 //! A registry of servers on loopback, in this process: well-behaved, silent, broken or too large.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 
+use axum::Router;
+use axum::extract::{Query, State};
+use axum::http::header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::response::{IntoResponse as _, Response};
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
+
+use crate::background::BackgroundServer;
+
+type SharedState = Arc<Mutex<RegistryState>>;
 
 /// The member of `_meta` in which the registry itself speaks.
 const OFFICIAL: &str = "io.modelcontextprotocol.registry/official";
@@ -16,9 +23,8 @@ const OFFICIAL: &str = "io.modelcontextprotocol.registry/official";
 pub struct RegistryFixture {
     /// Its address, without the version of the API.
     pub url: String,
-    address: SocketAddr,
-    state: Arc<Mutex<RegistryState>>,
-    thread: Option<JoinHandle<()>>,
+    state: SharedState,
+    _server: BackgroundServer,
 }
 
 /// How the registry answers.
@@ -49,34 +55,19 @@ struct RegistryState {
     mood: RegistryMood,
     page: usize,
     requests: Vec<String>,
-    /// Connections that nobody answers.
-    silent: Vec<TcpStream>,
-    stop: bool,
-}
-
-/// One answer.
-struct RegistryAnswer {
-    status: u16,
-    headers: Vec<(&'static str, String)>,
-    body: Vec<u8>,
 }
 
 impl RegistryFixture {
     /// Starts a registry with these servers, each as `server.json` or with `_meta` beside it.
-    ///
-    /// # Panics
-    ///
-    /// Stops the test when no port is free.
-    #[must_use]
     pub fn start(servers: &[Value]) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free on loopback");
-        let address = listener.local_addr().expect("a listener has an address");
         let servers = servers.iter().map(to_listed).collect();
-        let state =
+        let state: SharedState =
             Arc::new(Mutex::new(RegistryState { servers, page: 100, ..RegistryState::default() }));
-        let shared = Arc::clone(&state);
-        let thread = std::thread::spawn(move || serve(&listener, &shared));
-        Self { url: format!("http://{address}"), address, state, thread: Some(thread) }
+        let router = Router::new().fallback(respond).with_state(Arc::clone(&state));
+        let server = BackgroundServer::start(async move |listener| {
+            axum::serve(listener, router).await.expect("a loopback listener accepts");
+        });
+        Self { url: format!("http://{}", server.address), state, _server: server }
     }
 
     /// Answers in another way from here on.
@@ -101,25 +92,12 @@ impl RegistryFixture {
     }
 
     /// What was asked so far: paths with their queries.
-    #[must_use]
     pub fn requests(&self) -> Vec<String> {
         self.with(|state| state.requests.clone())
     }
 
     fn with<T>(&self, action: impl FnOnce(&mut RegistryState) -> T) -> T {
         action(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl Drop for RegistryFixture {
-    fn drop(&mut self) {
-        self.with(|state| state.stop = true);
-        // The listener looks at the flag when somebody connects.
-        drop(TcpStream::connect(self.address));
-        if let Some(thread) = self.thread.take() {
-            // A panic of the thread has failed the test's requests already; `drop` adds none.
-            _ = thread.join();
-        }
     }
 }
 
@@ -130,106 +108,78 @@ fn to_listed(server: &Value) -> Value {
     json!({"server": server, "_meta": {OFFICIAL: {"status": "active", "isLatest": true}}})
 }
 
-fn serve(listener: &TcpListener, state: &Mutex<RegistryState>) {
-    for stream in listener.incoming() {
+async fn respond(
+    State(state): State<SharedState>,
+    uri: Uri,
+    Query(query): Query<BTreeMap<String, String>>,
+    headers: HeaderMap,
+) -> Response {
+    let answer = {
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.stop {
-            return;
-        }
-        if let Ok(stream) = stream {
-            // The client may have closed the connection; the next one is served.
-            _ = exchange(stream, &mut state);
-        }
+        state.requests.push(uri.to_string());
+        let is_silent = state.mood == RegistryMood::Silent;
+        (!is_silent).then(|| answer(&state, &uri, &query, headers.get(IF_NONE_MATCH)))
+    };
+    match answer {
+        Some(answer) => answer,
+        None => std::future::pending().await,
     }
 }
 
-fn exchange(mut stream: TcpStream, state: &mut RegistryState) -> std::io::Result<()> {
-    let mut reader = BufReader::new(stream.try_clone()?);
-    let mut line = String::new();
-    reader.read_line(&mut line)?;
-    let target = line.split(' ').nth(1).unwrap_or_default().to_owned();
-    let mut etag = None;
-    loop {
-        let mut header = String::new();
-        if reader.read_line(&mut header)? == 0 || header.trim().is_empty() {
-            break;
-        }
-        let (name, value) = header.split_once(':').unwrap_or_default();
-        if name.eq_ignore_ascii_case("if-none-match") {
-            etag = Some(value.trim().to_owned());
-        }
-    }
-    if target.is_empty() {
-        return Ok(());
-    }
-    state.requests.push(target.clone());
-    if state.mood == RegistryMood::Silent {
-        state.silent.push(stream);
-        return Ok(());
-    }
-    let answer = answer(state, &target, etag.as_deref());
-    let mut head = format!("HTTP/1.1 {} x\r\nconnection: close\r\n", answer.status);
-    for (name, value) in &answer.headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
-    }
-    head.push_str(&format!("content-length: {}\r\n\r\n", answer.body.len()));
-    stream.write_all(head.as_bytes())?;
-    stream.write_all(&answer.body)
-}
-
-fn answer(state: &RegistryState, target: &str, etag: Option<&str>) -> RegistryAnswer {
-    let plain = |status: u16, body: Vec<u8>| RegistryAnswer { status, headers: Vec::new(), body };
-    let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    if let Some(file) = state.files.get(path) {
-        return plain(200, file.clone());
+fn answer(
+    state: &RegistryState,
+    uri: &Uri,
+    query: &BTreeMap<String, String>,
+    known: Option<&HeaderValue>,
+) -> Response {
+    if let Some(file) = state.files.get(uri.path()) {
+        return file.clone().into_response();
     }
     match &state.mood {
         RegistryMood::Well | RegistryMood::Silent | RegistryMood::Circular => {}
-        RegistryMood::Broken => return plain(200, b"<html>not what you think".to_vec()),
-        RegistryMood::Huge(bytes) => return plain(200, vec![b' '; *bytes]),
-        RegistryMood::Status(status) => return plain(*status, b"{}".to_vec()),
+        RegistryMood::Broken => return "<html>not what you think".into_response(),
+        RegistryMood::Huge(bytes) => return vec![b' '; *bytes].into_response(),
+        RegistryMood::Status(status) => {
+            let status = StatusCode::from_u16(*status).expect("a test names a real status");
+            return (status, "{}").into_response();
+        }
         RegistryMood::Elsewhere(place) => {
-            let headers = vec![("location", format!("{place}{target}"))];
-            return RegistryAnswer { status: 302, headers, body: Vec::new() };
+            return (StatusCode::FOUND, [(LOCATION, format!("{place}{uri}"))]).into_response();
         }
     }
-    let parts: Vec<String> = path.split('/').skip(1).map(percent_decode).collect();
-    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    let parts = uri.path().split('/').skip(1);
+    let parts: Vec<_> = parts.map(|part| percent_decode_str(part).decode_utf8_lossy()).collect();
+    let parts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
     let found = match parts.as_slice() {
         ["v0.1", "servers"] => Some(page(state, query)),
         ["v0.1", "servers", name, "versions"] => versions(state, name),
         ["v0.1", "servers", name, "versions", version] => one(state, name, version),
         _ => None,
     };
-    let Some(found) = found else { return plain(404, b"{\"error\":\"not found\"}".to_vec()) };
-    let body = found.to_string().into_bytes();
-    let tag =
-        format!("\"{}-{}\"", body.len(), body.iter().map(|byte| u64::from(*byte)).sum::<u64>());
-    if etag == Some(tag.as_str()) {
-        return plain(304, Vec::new());
+    let Some(found) = found else {
+        return (StatusCode::NOT_FOUND, "{\"error\":\"not found\"}").into_response();
+    };
+    let body = found.to_string();
+    let tag = format!("\"{}-{}\"", body.len(), body.bytes().map(u64::from).sum::<u64>());
+    if known.is_some_and(|known| known == tag.as_str()) {
+        return StatusCode::NOT_MODIFIED.into_response();
     }
-    let headers = vec![("etag", tag), ("content-type", "application/json".to_owned())];
-    RegistryAnswer { status: 200, headers, body }
+    ([(ETAG, tag), (CONTENT_TYPE, "application/json".to_owned())], body).into_response()
 }
 
-fn page(state: &RegistryState, query: &str) -> Value {
-    let pairs: BTreeMap<String, String> = query
-        .split('&')
-        .filter_map(|pair| pair.split_once('='))
-        .map(|(name, value)| (name.to_owned(), percent_decode(&value.replace('+', " "))))
-        .collect();
-    let search = pairs.get("search").map(|word| word.to_lowercase()).unwrap_or_default();
-    let newest = pairs.get("version").is_some_and(|version| version == "latest");
+fn page(state: &RegistryState, query: &BTreeMap<String, String>) -> Value {
+    let search = query.get("search").map(|word| word.to_lowercase()).unwrap_or_default();
+    let newest = query.get("version").is_some_and(|version| version == "latest");
     let wanted: Vec<&Value> = state
         .servers
         .iter()
         .filter(|one| one.to_string().to_lowercase().contains(&search))
         .filter(|one| !newest || is_newest(one))
         .collect();
-    let start: usize = pairs.get("cursor").and_then(|cursor| cursor.parse().ok()).unwrap_or(0);
-    let limit = pairs.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(30);
-    let limit = state.page.min(limit);
-    let servers: Vec<&Value> = wanted.iter().skip(start).take(limit).copied().collect();
+    let start: usize = query.get("cursor").and_then(|cursor| cursor.parse().ok()).unwrap_or(0);
+    let limit = query.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(30);
+    let servers: Vec<&Value> =
+        wanted.iter().skip(start).take(state.page.min(limit)).copied().collect();
     let end = start + servers.len();
     let next = match state.mood {
         RegistryMood::Circular => Some("0".to_owned()),
@@ -258,22 +208,4 @@ fn is_named(listed: &Value, name: &str) -> bool {
 fn is_newest(listed: &Value) -> bool {
     let official = listed.get("_meta").and_then(|meta| meta.get(OFFICIAL));
     official.and_then(|it| it.get("isLatest")).and_then(Value::as_bool).unwrap_or(false)
-}
-
-/// A part of an address with its `%` codes replaced.
-fn percent_decode(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        let code = (byte == b'%').then(|| rest.clone().take(2).collect::<Vec<u8>>());
-        let code = code.and_then(|code| String::from_utf8(code).ok());
-        match code.and_then(|code| u8::from_str_radix(&code, 16).ok()) {
-            Some(value) => {
-                bytes.push(value);
-                rest.nth(1);
-            }
-            None => bytes.push(byte),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -65,7 +65,7 @@ const MAX_LINES: usize = 600;
 const OUTSIDE: [(&str, &[&str]); 15] = [
     ("axum", &["bench", "console", "gateway", "testkit"]),
     ("cel", &["policy", "rules"]),
-    ("clap", &["cli"]),
+    ("clap", &["bench", "cli", "testkit"]),
     ("indicatif", &["chat", "terminal"]),
     // Hooks match the arguments of a call against a schema of their own.
     ("jsonschema", &["catalog", "host"]),

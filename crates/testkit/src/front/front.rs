@@ -1,26 +1,23 @@
 //! The proxy: what it shows, where it leads, and how the way is, all of which a test may change.
 
 use std::io;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use super::relay::carry;
 use super::streams::{Farewell, narrow, turn_away};
-use super::weather::Weather;
+use super::weather::{Weather, carry};
+use crate::background::BackgroundServer;
 use crate::certificates::ServerCertificate;
 
 /// A running proxy, ended when the value is dropped.
 pub struct ProxyFront {
-    address: SocketAddr,
     state: Arc<FrontState>,
-    thread: Option<JoinHandle<()>>,
+    server: BackgroundServer,
 }
 
 struct FrontState {
@@ -32,16 +29,10 @@ struct FrontState {
     accepted: AtomicUsize,
     /// Ends the connections that are open.
     open: Mutex<CancellationToken>,
-    over: CancellationToken,
 }
 
 impl ProxyFront {
     /// A proxy before the server at `origin`, which is `http://` and an address.
-    ///
-    /// # Panics
-    ///
-    /// Stops the test when loopback has no free port.
-    #[must_use]
     pub fn start(origin: &str) -> Self {
         let state = Arc::new(FrontState {
             leads_to: Mutex::new(origin_address(origin)),
@@ -51,21 +42,12 @@ impl ProxyFront {
             streams: Mutex::default(),
             accepted: AtomicUsize::new(0),
             open: Mutex::default(),
-            over: CancellationToken::new(),
         });
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
-        listener.set_nonblocking(true).expect("a socket can be told not to block");
-        let address = listener.local_addr().expect("a listener has an address");
         let shared = Arc::clone(&state);
-        let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            runtime.expect("a runtime can be built").block_on(serve(listener, shared));
-        });
-        Self { address, state, thread: Some(thread) }
+        Self { state, server: BackgroundServer::start(move |listener| serve(listener, shared)) }
     }
 
     /// The same over TLS, with this certificate, for HTTP/1.1 and HTTP/2.
-    #[must_use]
     pub fn secure(origin: &str, certificate: &ServerCertificate) -> Self {
         let front = Self::start(origin);
         front.show(certificate, &["h2", "http/1.1"]);
@@ -73,10 +55,9 @@ impl ProxyFront {
     }
 
     /// The address of an MCP server behind it, by the name or the number of this machine.
-    #[must_use]
     pub fn url(&self, host: &str) -> String {
         let scheme = if lock(&self.state.shown).is_some() { "https" } else { "http" };
-        format!("{scheme}://{host}:{}/mcp", self.address.port())
+        format!("{scheme}://{host}:{}/mcp", self.server.address.port())
     }
 
     /// New connections are shown this certificate and may speak these protocols.
@@ -110,37 +91,20 @@ impl ProxyFront {
     }
 
     /// Connections that were accepted so far.
-    #[must_use]
     pub fn accepted_connections(&self) -> usize {
         self.state.accepted.load(Ordering::SeqCst)
     }
 }
 
-impl Drop for ProxyFront {
-    fn drop(&mut self) {
-        self.state.over.cancel();
-        if let Some(thread) = self.thread.take() {
-            // A panic of the thread shows in the test's connections; `drop` must not add one.
-            _ = thread.join();
-        }
-    }
-}
-
-async fn serve(listener: std::net::TcpListener, state: Arc<FrontState>) {
-    let listener = TcpListener::from_std(listener).expect("a listener can be taken over");
+async fn serve(listener: TcpListener, state: Arc<FrontState>) {
     loop {
-        let accepted = tokio::select! {
-            () = state.over.cancelled() => return,
-            accepted = listener.accept() => accepted,
-        };
-        let Ok((stream, _)) = accepted else { continue };
+        let Ok((stream, _)) = listener.accept().await else { continue };
         let number = state.accepted.fetch_add(1, Ordering::SeqCst);
         let cut = lock(&state.open).clone();
         let state = Arc::clone(&state);
         tokio::spawn(async move {
-            let seed = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(number as u64 + 1);
             // How a connection ends is seen by its ends.
-            cut.run_until_cancelled(connect(stream, &state, seed)).await;
+            cut.run_until_cancelled(connect(stream, &state, number as u64)).await;
         });
     }
 }
@@ -149,39 +113,34 @@ async fn connect(stream: TcpStream, state: &FrontState, seed: u64) -> io::Result
     stream.set_nodelay(true)?;
     let shown = lock(&state.shown).clone();
     let Some((certificate, protocols)) = shown else {
-        return between(stream, state, seed).await;
+        return between(stream, state, seed, None).await;
     };
     let acceptor = TlsAcceptor::from(certificate.server(&protocols));
     let stream = acceptor.accept(stream).await?;
     let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
     if !is_http2 {
-        return between(stream, state, seed).await;
+        return between(stream, state, seed, None).await;
     }
     let farewell = lock(&state.farewells).pop();
     match farewell {
         Some(farewell) => turn_away(stream, farewell).await,
-        None => between_streams(stream, state, seed).await,
+        None => {
+            let streams = *lock(&state.streams);
+            between(stream, state, seed, streams).await
+        }
     }
 }
 
-async fn between<S>(client: S, state: &FrontState, seed: u64) -> io::Result<()>
-where
-    S: AsyncRead + AsyncWrite,
-{
-    let server = upstream(state).await?;
-    let (from_client, to_client) = tokio::io::split(client);
-    let (from_server, to_server) = server.into_split();
-    let weather = || Arc::clone(&state.weather);
-    let up = carry(from_client, to_server, weather(), seed);
-    let down = carry(from_server, to_client, weather(), seed.rotate_left(17));
-    tokio::try_join!(up, down).map(|_| ())
-}
-
-async fn between_streams<S>(client: S, state: &FrontState, seed: u64) -> io::Result<()>
+/// Carries both ways; `streams` limits the requests at a time of a connection over HTTP/2.
+async fn between<S>(
+    client: S,
+    state: &FrontState,
+    seed: u64,
+    streams: Option<u32>,
+) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let streams = *lock(&state.streams);
     let server = upstream(state).await?;
     let (from_client, mut to_client) = tokio::io::split(client);
     let (mut from_server, to_server) = server.into_split();

@@ -2,7 +2,6 @@
 
 #[expect(clippy::module_inception, reason = "the front is what this folder is about")]
 mod front;
-mod relay;
 mod streams;
 mod weather;
 

@@ -1,6 +1,14 @@
 //! What happens to bytes on their way: they take long, some of them longer, some never arrive.
 
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+use bytes::Bytes;
+use fastrand::Rng;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
 
 /// How bad a way is. What is lost on the way of a TCP connection is sent again, which the two ends
 /// see as a pause; order is kept, so nothing overtakes it.
@@ -28,34 +36,69 @@ pub(super) enum PieceFate {
     Never,
 }
 
-/// The same sequence for the same seed, so that a run can be repeated.
-#[derive(Debug)]
-pub(super) struct Dice(pub(super) u64);
-
-impl Dice {
-    fn roll(&mut self, below: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % below.max(1)
-    }
-}
-
 impl Weather {
-    pub(super) fn fate(&self, dice: &mut Dice) -> PieceFate {
+    pub(super) fn fate(&self, dice: &mut Rng) -> PieceFate {
         if self.stalled {
             return PieceFate::Never;
         }
-        if dice.roll(1_000) < self.cut_per_mille {
+        if dice.u64(..1_000) < self.cut_per_mille {
             return PieceFate::Cut;
         }
         let jitter = u64::try_from(self.jitter.as_micros()).unwrap_or(u64::MAX);
-        let mut late = self.delay + Duration::from_micros(dice.roll(jitter));
-        if dice.roll(100) < self.lost_percent {
+        let mut late = self.delay + Duration::from_micros(dice.u64(..jitter.max(1)));
+        if dice.u64(..100) < self.lost_percent {
             late += self.again;
         }
         PieceFate::Late(late)
     }
+}
+
+/// As much as one packet carries.
+const PIECE_BYTES: usize = 1_460;
+/// Pieces that may be on their way in one direction; then the sender has to wait.
+const MAX_PIECES_IN_FLIGHT: usize = 256;
+
+/// Carries bytes one way until one end is closed, or the weather ends it.
+pub(super) async fn carry(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    weather: Arc<Mutex<Weather>>,
+    seed: u64,
+) -> io::Result<()> {
+    let (send, mut under_way) = mpsc::channel::<(Instant, Bytes)>(MAX_PIECES_IN_FLIGHT);
+    let reading = async move {
+        let mut dice = Rng::with_seed(seed);
+        let mut last = Instant::now();
+        let mut buffer = vec![0; PIECE_BYTES];
+        loop {
+            let count = from.read(&mut buffer).await?;
+            let Some(piece) = buffer.get(..count).filter(|piece| !piece.is_empty()) else {
+                return Ok(());
+            };
+            let now = *weather.lock().unwrap_or_else(PoisonError::into_inner);
+            match now.fate(&mut dice) {
+                PieceFate::Late(late) => {
+                    // Nothing overtakes what is before it.
+                    last = last.max(Instant::now() + late);
+                    if send.send((last, Bytes::copy_from_slice(piece))).await.is_err() {
+                        return Ok(());
+                    }
+                }
+                PieceFate::Cut => return Err(io::ErrorKind::ConnectionReset.into()),
+                // The sender believes that it was sent, as with a cable that is pulled out.
+                PieceFate::Never => {}
+            }
+        }
+    };
+    let writing = async move {
+        while let Some((due, piece)) = under_way.recv().await {
+            sleep_until(due).await;
+            to.write_all(&piece).await?;
+            to.flush().await?;
+        }
+        to.shutdown().await
+    };
+    tokio::try_join!(reading, writing).map(|_| ())
 }
 
 #[cfg(test)]
@@ -68,7 +111,7 @@ mod tests {
         let weather =
             Weather { delay: ms(10), lost_percent: 10, again: ms(200), ..Weather::default() };
         let run = || {
-            let mut dice = Dice(7);
+            let mut dice = Rng::with_seed(7);
             (0..10_000).map(|_| weather.fate(&mut dice)).collect::<Vec<_>>()
         };
         let fates = run();
@@ -77,6 +120,6 @@ mod tests {
         assert!((800..1_200).contains(&lost), "{lost} of 10,000");
         assert!(fates.iter().all(|fate| [ms(10), ms(210)].map(PieceFate::Late).contains(fate)));
         let stalled = Weather { stalled: true, ..weather };
-        assert_eq!(stalled.fate(&mut Dice(7)), PieceFate::Never);
+        assert_eq!(stalled.fate(&mut Rng::with_seed(7)), PieceFate::Never);
     }
 }

@@ -2,14 +2,19 @@
 
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use fastrand::Rng;
+use http_body_util::{BodyExt as _, Full};
+use hyper::Request;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
+use tokio::net::TcpStream;
 
 use super::SoakError;
-use super::account::{ClientCall, ClientEnd};
-use super::connection::{SoakConnection, SoakReply};
+use super::check::{ClientCall, ClientEnd};
 use super::plan::SoakPlan;
-use super::random::Random;
-use super::work::Work;
+use super::plan::Work;
 
 const MODERN: &str = "2026-07-28";
 const LEGACY: &str = "2025-11-25";
@@ -27,25 +32,30 @@ pub(super) struct SoakClient {
     /// Only clients of the legacy era have one.
     session: Option<String>,
     connection: Option<SoakConnection>,
-    random: Random,
+    random: Rng,
     next_id: u64,
 }
 
 impl SoakClient {
+    fn new(number: usize, address: &str, seed: u64) -> Self {
+        let own_seed = seed + 1 + u64::try_from(number).unwrap_or_default();
+        Self {
+            number,
+            address: address.to_owned(),
+            session: None,
+            connection: None,
+            random: Rng::with_seed(own_seed),
+            next_id: 1,
+        }
+    }
+
     /// Connects; clients of odd numbers are of the legacy era and open a session.
     pub(super) async fn open(
         plan: &SoakPlan,
         number: usize,
         address: &str,
     ) -> Result<Self, SoakError> {
-        let mut client = Self {
-            number,
-            address: address.to_owned(),
-            session: None,
-            connection: None,
-            random: Random::new(plan.seed, u64::try_from(number).unwrap_or_default() + 1),
-            next_id: 1,
-        };
+        let mut client = Self::new(number, address, plan.seed);
         if !client.is_modern() {
             let name = SoakPlan::client(number);
             let params = json!({
@@ -67,11 +77,10 @@ impl SoakClient {
         let mut seen: Vec<ClientCall> = Vec::new();
         let mut trouble: usize = 0;
         let mut beside = Vec::new();
-        let twice = usize::try_from(plan.pause.as_micros() * 2).unwrap_or(usize::MAX);
+        let twice = u64::try_from(plan.pause.as_micros() * 2).unwrap_or(u64::MAX).max(1);
         while Instant::now() < end && trouble < MAX_TROUBLES {
-            let rest = Duration::from_micros(u64::try_from(self.random.below(twice)).unwrap_or(0));
-            tokio::time::sleep(rest).await;
-            if self.random.below(STEPS_PER_LISTING) == 0
+            tokio::time::sleep(Duration::from_micros(self.random.u64(..twice))).await;
+            if self.random.usize(..STEPS_PER_LISTING) == 0
                 && let Err(failure) = self.list_tools().await
             {
                 self.connection = None;
@@ -140,7 +149,7 @@ impl SoakClient {
         });
         let headers = self.headers("", &Value::Null);
         let mut connection = SoakConnection::open(&self.address).await?;
-        connection.post(&headers, &body.to_string()).await?;
+        connection.post(&headers, &body).await?;
         Ok(())
     }
 
@@ -161,7 +170,7 @@ impl SoakClient {
             Some(connection) => connection,
             None => SoakConnection::open(&self.address).await?,
         };
-        let reply = connection.post(&headers, &body.to_string()).await?;
+        let reply = connection.post(&headers, &body).await?;
         if reply.status != 200 {
             return Err(format!("status {}: {}", reply.status, reply.body).into());
         }
@@ -173,18 +182,23 @@ impl SoakClient {
         self.number.is_multiple_of(2)
     }
 
-    fn headers(&self, method: &str, params: &Value) -> String {
+    fn headers(&self, method: &str, params: &Value) -> Vec<(&'static str, String)> {
+        let mut headers = Vec::new();
         match &self.session {
-            Some(session) => {
-                format!("mcp-protocol-version: {LEGACY}\r\nmcp-session-id: {session}\r\n")
-            }
+            Some(session) => headers.extend([
+                ("mcp-protocol-version", LEGACY.to_owned()),
+                ("mcp-session-id", session.clone()),
+            ]),
             None if self.is_modern() => {
-                let name = params["name"].as_str().map(|name| format!("mcp-name: {name}\r\n"));
-                let name = name.unwrap_or_default();
-                format!("mcp-protocol-version: {MODERN}\r\nmcp-method: {method}\r\n{name}")
+                headers.extend([
+                    ("mcp-protocol-version", MODERN.to_owned()),
+                    ("mcp-method", method.to_owned()),
+                ]);
+                headers.extend(params["name"].as_str().map(|name| ("mcp-name", name.to_owned())));
             }
-            None => String::new(),
+            None => {}
         }
+        headers
     }
 }
 
@@ -224,14 +238,7 @@ fn classify_reply(work: &Work, reply: &SoakReply, id: u64) -> ClientEnd {
 
 /// How many tools are listed, page by page.
 pub(super) async fn count_tools(address: &str) -> Result<usize, SoakError> {
-    let mut client = SoakClient {
-        number: 0,
-        address: address.to_owned(),
-        session: None,
-        connection: None,
-        random: Random::new(0, 0),
-        next_id: 1,
-    };
+    let mut client = SoakClient::new(0, address, 0);
     let mut count = 0;
     let mut params = json!({});
     loop {
@@ -242,5 +249,64 @@ pub(super) async fn count_tools(address: &str) -> Result<usize, SoakError> {
             Some(cursor) => params = json!({ "cursor": cursor }),
             None => return Ok(count),
         }
+    }
+}
+
+/// One HTTP connection that is kept open; it is closed when this is dropped.
+struct SoakConnection {
+    requests: SendRequest<Full<Bytes>>,
+}
+
+/// An answer.
+struct SoakReply {
+    status: u16,
+    session: Option<String>,
+    body: String,
+}
+
+impl SoakConnection {
+    /// Connects to `host:port`.
+    async fn open(address: &str) -> Result<Self, SoakError> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        let (requests, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        tokio::spawn(async {
+            // How a connection ends is seen by its requests.
+            _ = connection.await;
+        });
+        Ok(Self { requests })
+    }
+
+    /// Posts a message and waits for the whole answer.
+    async fn post(
+        &mut self,
+        headers: &[(&'static str, String)],
+        body: &Value,
+    ) -> Result<SoakReply, SoakError> {
+        let mut request = Request::post("/mcp")
+            .header("host", "localhost")
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream");
+        for (name, value) in headers {
+            request = request.header(*name, value);
+        }
+        let request = request.body(Full::from(body.to_string()))?;
+        self.requests.ready().await?;
+        let reply = self.requests.send_request(request).await?;
+        let status = reply.status().as_u16();
+        let session = reply.headers().get("mcp-session-id");
+        let session = session.and_then(|session| session.to_str().ok()).map(str::to_owned);
+        let body = reply.into_body().collect().await?.to_bytes();
+        Ok(SoakReply { status, session, body: String::from_utf8(body.into())? })
+    }
+}
+
+impl SoakReply {
+    /// The messages in it, the last of which is the answer.
+    fn messages(&self) -> Vec<&str> {
+        if self.body.starts_with('{') {
+            return vec![&self.body];
+        }
+        self.body.lines().filter_map(|line| line.strip_prefix("data: ")).collect()
     }
 }

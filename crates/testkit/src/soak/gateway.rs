@@ -1,5 +1,6 @@
 //! `switchboard serve` in a home of its own, with servers that keep journals.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -10,6 +11,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
 use super::SoakError;
+use super::check::RecordRow;
 use super::journals::Journals;
 use super::plan::SoakPlan;
 use crate::Home;
@@ -90,6 +92,37 @@ impl GatewayHome {
         Ok(SoakGateway { process, address: address.to_owned() })
     }
 
+    /// The rows of every client, and how many are of nobody.
+    pub(super) async fn rows(
+        &self,
+        clients: usize,
+    ) -> Result<(Vec<Vec<RecordRow>>, usize), SoakError> {
+        let names: HashMap<String, usize> = (0..clients)
+            .map(|number| (format!("client:{}", SoakPlan::client(number)), number))
+            .collect();
+        let mut rows = vec![Vec::new(); clients];
+        let mut strangers = 0;
+        let mut last: Option<String> = None;
+        loop {
+            let limit = PAGE.to_string();
+            let mut words = vec!["calls", "--json", "--full", "--limit", &limit];
+            words.extend(last.iter().flat_map(|last| ["--before", last]));
+            let page: Vec<Value> = serde_json::from_slice(&self.run(&words).await?)?;
+            for row in &page {
+                let client = row["caller"].as_str().and_then(|caller| names.get(caller));
+                match client.and_then(|client| rows.get_mut(*client)) {
+                    Some(rows) => rows.push(read_row(row)),
+                    None => strangers += 1,
+                }
+            }
+            if page.len() < PAGE {
+                break;
+            }
+            last = page.last().and_then(|row| row["id"].as_str()).map(str::to_owned);
+        }
+        Ok((rows, strangers))
+    }
+
     /// What the gateway said to people.
     pub(super) fn log(&self) -> String {
         std::fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
@@ -127,5 +160,18 @@ impl SoakGateway {
         } else {
             Err(format!("the gateway ended with {status}").into())
         }
+    }
+}
+
+const PAGE: usize = 10_000;
+
+fn read_row(row: &Value) -> RecordRow {
+    let text = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
+    RecordRow {
+        id: text("id"),
+        server: text("server"),
+        target: text("target"),
+        outcome: row["outcome"].as_str().map(str::to_owned),
+        call: row["arguments"]["id"].as_str().unwrap_or_default().to_owned(),
     }
 }

@@ -6,15 +6,14 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use super::account::{Accounts, ClientCall, ClientEnd};
+use super::check::{Accounts, ClientCall, ClientEnd};
 use super::check::{Faults, compare};
 use super::client::SoakClient;
 use super::gateway::{GatewayHome, SoakGateway};
 use super::journals::Journals;
-use super::killer::{self, Kill};
-use super::memory::MemorySamples;
+use super::journals::{self, Kill};
 use super::plan::SoakPlan;
-use super::record;
+use super::report::MemorySamples;
 use super::report::SoakReport;
 
 /// Why a soak could not be carried out.
@@ -26,9 +25,6 @@ const RESTART_TIMEOUT: Duration = Duration::from_secs(30);
 const LAST_CALLS_TIMEOUT: Duration = Duration::from_secs(150);
 
 /// Puts a gateway under load while its servers are killed, and compares what everybody says of it.
-///
-/// # Errors
-/// If the gateway does not start, or its record cannot be read.
 pub async fn run(plan: &SoakPlan) -> Result<SoakReport, SoakError> {
     let place = GatewayHome::new(plan);
     let journals = place.journals();
@@ -39,7 +35,7 @@ pub async fn run(plan: &SoakPlan) -> Result<SoakReport, SoakError> {
     if let Err(failure) = gateway.stop().await {
         faults.add(failure.to_string());
     }
-    let (rows, strangers) = record::rows(&place, plan.clients).await?;
+    let (rows, strangers) = place.rows(plan.clients).await?;
     let accounts = Accounts {
         clients: load.seen,
         record: rows,
@@ -136,7 +132,7 @@ async fn load(
     let both = async {
         tokio::join!(
             tokio::time::timeout(plan.length + LAST_CALLS_TIMEOUT, all),
-            killer::kill(plan, journals)
+            journals::kill(plan, journals)
         )
     };
     let (called, kills) = tokio::select! {

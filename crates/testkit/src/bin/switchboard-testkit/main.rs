@@ -6,8 +6,7 @@
     reason = "a fixture stops loudly when a test uses it wrongly"
 )]
 
-mod conversation;
-mod emission;
+mod exchange;
 mod faults;
 mod http;
 mod journal;
@@ -21,35 +20,27 @@ mod system;
 
 use std::sync::Arc;
 
+use clap::Parser;
+
 use crate::options::{FixtureOptions, FixtureTransport, ServerKind};
 use crate::server::FixtureServer;
 
 #[tokio::main]
 async fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments.iter().any(|argument| argument == "--help") {
-        options::print_usage();
-        return;
+    let options = FixtureOptions::parse();
+    match options.kind {
+        ServerKind::Model => return model::serve(options).await,
+        ServerKind::Oauth => return oauth::serve(options).await,
+        _ => {}
     }
-    if let Some((kind, rest)) = arguments.split_first() {
-        match kind.as_str() {
-            "model" => return model::serve(rest).await,
-            "oauth" => return oauth::serve(rest).await,
-            _ => {}
-        }
-    }
-    let options = FixtureOptions::parse(&arguments);
     let transport = options.transport;
     let server = Arc::new(FixtureServer::new(options));
-    server
-        .trace
-        .line(&serde_json::json!({"event": "start", "pid": std::process::id()}).to_string());
+    let start = serde_json::json!({"event": "start", "pid": std::process::id()}).to_string();
+    server.trace.line(&start);
     if server.options.kind == ServerKind::Journal {
-        let start = serde_json::json!({"event": "start", "pid": std::process::id()});
-        server.journal.line(&start.to_string());
+        server.journal.line(&start);
     }
     faults::at_start(&server).await;
-    tokio::time::sleep(server.options.start_delay).await;
     match transport {
         FixtureTransport::Stdio => stdio::serve(server).await,
         FixtureTransport::Http | FixtureTransport::Sse => http::serve(server).await,

@@ -97,12 +97,13 @@ impl RpcAnswer {
         Self::Refusal { code, message: message.into(), data: None }
     }
 
+    pub(crate) fn refuse_with(code: i64, message: impl Into<String>, data: Value) -> Self {
+        Self::Refusal { code, message: message.into(), data: Some(data) }
+    }
+
     pub(crate) fn unsupported_version(requested: &str) -> Self {
-        Self::Refusal {
-            code: UNSUPPORTED_VERSION,
-            message: "unsupported protocol version".to_owned(),
-            data: Some(json!({"supported": [MODERN], "requested": requested})),
-        }
+        let data = json!({"supported": [MODERN], "requested": requested});
+        Self::refuse_with(UNSUPPORTED_VERSION, "unsupported protocol version", data)
     }
 
     pub(crate) fn code(&self) -> Option<i64> {

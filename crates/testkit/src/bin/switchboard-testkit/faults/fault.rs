@@ -1,11 +1,15 @@
 //! The names of all faults and when the chosen one strikes.
 
 use std::fs::OpenOptions;
+use std::num::ParseIntError;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::options::Flags;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use crate::options::{FixtureOptions, FixtureTransport, ServerKind};
 
 /// Where a fault takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,165 +36,138 @@ pub(crate) enum FaultFamily {
     Door,
 }
 
-pub(crate) const FAULTS: &[(&str, FaultFamily)] = &[
-    ("exit-at-start", FaultFamily::Start),
-    ("abort-at-start", FaultFamily::Start),
-    ("slow-start", FaultFamily::Start),
-    ("ignore-term", FaultFamily::Start),
-    ("grandchild", FaultFamily::Start),
-    ("grandchild-setsid", FaultFamily::Start),
-    ("silent-start", FaultFamily::Handshake),
-    ("probe-exit", FaultFamily::Handshake),
-    ("probe-silent", FaultFamily::Handshake),
-    ("probe-nonsense", FaultFamily::Handshake),
-    ("late-probe", FaultFamily::Handshake),
-    ("crash-loop", FaultFamily::Handshake),
-    ("crash-before-read", FaultFamily::Reading),
-    ("stop-reading", FaultFamily::Reading),
-    ("crash-after-read", FaultFamily::Process),
-    ("crash-after-effect", FaultFamily::Process),
-    ("hang", FaultFamily::Process),
-    ("late", FaultFamily::Process),
-    ("progress-forever", FaultFamily::Process),
-    ("closed-stdout", FaultFamily::Process),
-    ("listen-closes", FaultFamily::Process),
-    ("half-line", FaultFamily::Text),
-    ("no-newline", FaultFamily::Text),
-    ("split", FaultFamily::Text),
-    ("half-pause", FaultFamily::Text),
-    ("many-in-one-write", FaultFamily::Text),
-    ("pretty", FaultFamily::Text),
-    ("long-line", FaultFamily::Text),
-    ("noise-flood", FaultFamily::Text),
-    ("noise", FaultFamily::Framing),
-    ("binary-noise", FaultFamily::Framing),
-    ("crlf-bom-blank", FaultFamily::Framing),
-    ("unknown-id", FaultFamily::Envelope),
-    ("string-id", FaultFamily::Envelope),
-    ("duplicate", FaultFamily::Envelope),
-    ("both-result-and-error", FaultFamily::Envelope),
-    ("neither", FaultFamily::Envelope),
-    ("no-jsonrpc", FaultFamily::Envelope),
-    ("error-null", FaultFamily::Envelope),
-    ("batch-answer", FaultFamily::Envelope),
-    ("huge-error", FaultFamily::Envelope),
-    ("notification-flood", FaultFamily::Envelope),
-    ("ask-during-call", FaultFamily::Envelope),
-    ("bad-tool", FaultFamily::Shape),
-    ("bare-initialize", FaultFamily::Shape),
-    ("odd-content", FaultFamily::Shape),
-    ("extra-keys", FaultFamily::Shape),
-    ("unknown-fields", FaultFamily::Shape),
-    ("status", FaultFamily::HttpBytes),
-    ("html", FaultFamily::HttpBytes),
-    ("empty", FaultFamily::HttpBytes),
-    ("204", FaultFamily::HttpBytes),
-    ("reset-before-headers", FaultFamily::HttpBytes),
-    ("close-before-headers", FaultFamily::HttpBytes),
-    ("sse-cut", FaultFamily::HttpBytes),
-    ("sse-cut-between", FaultFamily::HttpBytes),
-    ("sse-stall", FaultFamily::HttpBytes),
-    ("sse-silence", FaultFamily::HttpBytes),
-    ("endless-body", FaultFamily::HttpBytes),
-    ("short-body", FaultFamily::HttpBytes),
-    ("long-body", FaultFamily::HttpBytes),
-    ("redirect-loop", FaultFamily::Door),
-    ("redirect-cross-origin", FaultFamily::Door),
-    ("redirect-same-origin", FaultFamily::Door),
-    ("session-lost", FaultFamily::Door),
-    ("session-always-lost", FaultFamily::Door),
-    ("unauthorized", FaultFamily::Door),
-    ("insufficient-scope", FaultFamily::Door),
-    ("sse-replay", FaultFamily::Door),
-    ("refuse-get", FaultFamily::Door),
-    ("idle-close", FaultFamily::Door),
+const FAULTS: [(FaultFamily, &str); 10] = [
+    (
+        FaultFamily::Start,
+        "exit-at-start abort-at-start slow-start ignore-term grandchild \
+         grandchild-setsid",
+    ),
+    (
+        FaultFamily::Handshake,
+        "silent-start probe-exit probe-silent probe-nonsense late-probe crash-loop",
+    ),
+    (FaultFamily::Reading, "crash-before-read stop-reading"),
+    (
+        FaultFamily::Process,
+        "crash-after-read crash-after-effect hang late progress-forever closed-stdout \
+         listen-closes",
+    ),
+    (
+        FaultFamily::Text,
+        "half-line no-newline split half-pause many-in-one-write pretty long-line \
+         noise-flood",
+    ),
+    (FaultFamily::Framing, "noise binary-noise crlf-bom-blank"),
+    (
+        FaultFamily::Envelope,
+        "unknown-id string-id duplicate both-result-and-error neither no-jsonrpc \
+         error-null batch-answer huge-error notification-flood ask-during-call",
+    ),
+    (FaultFamily::Shape, "bad-tool bare-initialize odd-content extra-keys unknown-fields"),
+    (
+        FaultFamily::HttpBytes,
+        "status html empty 204 reset-before-headers close-before-headers sse-cut \
+         sse-cut-between sse-stall sse-silence endless-body short-body long-body",
+    ),
+    (
+        FaultFamily::Door,
+        "redirect-loop redirect-cross-origin redirect-same-origin session-lost \
+         session-always-lost unauthorized insufficient-scope sse-replay refuse-get \
+         idle-close",
+    ),
 ];
 
 /// Faults that only make sense in a server of the legacy era, unless the test says otherwise.
-const LEGACY_FAULTS: &[&str] = &[
-    "probe-exit",
-    "probe-silent",
-    "probe-nonsense",
-    "late-probe",
-    "bare-initialize",
-    "ask-during-call",
-    "session-lost",
-    "session-always-lost",
-    "sse-replay",
-    "refuse-get",
-];
+const LEGACY_FAULTS: &str = "probe-exit probe-silent probe-nonsense late-probe bare-initialize \
+     ask-during-call session-lost session-always-lost sse-replay refuse-get";
 /// Faults that belong to the whole process and therefore do not wear off after one strike.
-const LASTING_FAULTS: &[&str] =
-    &["bad-tool", "bare-initialize", "redirect-loop", "session-always-lost"];
+const LASTING_FAULTS: &str = "bad-tool bare-initialize redirect-loop session-always-lost";
+
+/// `flaky`: what goes wrong, and when.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct FaultOptions {
+    /// flaky: what goes wrong
+    #[arg(long = "fault", value_parser = PossibleValuesParser::new(fault_names()))]
+    name: Option<String>,
+    /// flaky: which messages it may strike; a method or `any` (tools/call)
+    #[arg(long)]
+    on: Option<String>,
+    /// flaky: the first strike is at the Nth such message
+    #[arg(long, default_value_t = 1)]
+    after: u64,
+    /// flaky: then at each Nth one
+    #[arg(long, default_value_t = 1)]
+    every: u64,
+    /// flaky: how many strikes, or `always` (1; always for faults of a whole process)
+    #[arg(long, value_parser = parse_times)]
+    times: Option<u64>,
+    /// flaky: strikes only if the file is absent, and creates it
+    #[arg(long)]
+    once_file: Option<PathBuf>,
+    #[arg(long, default_value_t = 1)]
+    pub(crate) code: i32,
+    #[arg(long)]
+    pause_ms: Option<u64>,
+    #[arg(long)]
+    pub(crate) bytes: Option<usize>,
+    #[arg(long, default_value_t = 100_000)]
+    pub(crate) count: usize,
+    /// Of an HTTP answer or a redirect
+    #[arg(long)]
+    pub(crate) status: Option<u16>,
+    #[arg(long)]
+    pub(crate) retry_after: Option<String>,
+    #[arg(long)]
+    pub(crate) to: Option<String>,
+    #[arg(long, default_value_t = 1)]
+    pub(crate) hops: u32,
+    #[arg(long)]
+    pub(crate) token: Option<String>,
+}
 
 /// The chosen fault.
 #[derive(Debug)]
 pub(crate) struct Fault {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) family: FaultFamily,
-    pub(crate) code: i32,
-    pub(crate) bytes: Option<usize>,
-    pub(crate) count: usize,
-    pub(crate) status: Option<u16>,
-    pub(crate) retry_after: Option<String>,
-    pub(crate) to: Option<String>,
-    pub(crate) hops: u32,
-    pub(crate) token: Option<String>,
-    on: String,
-    after: u64,
-    every: u64,
-    times: u64,
-    pause: Option<Duration>,
-    once_file: Option<PathBuf>,
+    pub(crate) options: FaultOptions,
     seen: AtomicU64,
     struck: AtomicU64,
 }
 
+fn fault_names() -> Vec<&'static str> {
+    FAULTS.iter().flat_map(|(_, names)| names.split(' ')).collect()
+}
+
+fn parse_times(text: &str) -> Result<u64, ParseIntError> {
+    if text == "always" { Ok(u64::MAX) } else { text.parse() }
+}
+
+fn is_listed(names: &str, name: &str) -> bool {
+    names.split(' ').any(|listed| listed == name)
+}
+
 impl Fault {
-    pub(crate) fn new(flags: &Flags) -> Self {
-        let wanted = flags.text("fault").unwrap_or_else(|| panic!("`flaky` needs `--fault`"));
-        let known = FAULTS.iter().find(|(name, _)| *name == wanted);
-        let Some(&(name, family)) = known else {
-            let names: Vec<&str> = FAULTS.iter().map(|(name, _)| *name).collect();
-            panic!("unknown fault `{wanted}`; faults are {}", names.join(", "));
-        };
-        let usual_times = match family {
-            FaultFamily::Handshake => "always",
-            _ if LASTING_FAULTS.contains(&name) => "always",
-            _ => "1",
-        };
-        let times = flags.text("times").unwrap_or(usual_times);
-        let usual_on = match name {
-            "bad-tool" => "tools/list",
-            "bare-initialize" => "initialize",
-            _ => "tools/call",
-        };
-        Self {
+    pub(crate) fn new(options: &FixtureOptions) -> Option<Self> {
+        if options.kind != ServerKind::Flaky {
+            return None;
+        }
+        let name = options.fault.name.clone().expect("`flaky` needs `--fault`");
+        let known = FAULTS.iter().find(|(_, names)| is_listed(names, &name));
+        let family = known.map(|(family, _)| *family).expect("only known names are parsed");
+        let fault = Self {
             name,
             family,
-            code: flags.number("code", 1),
-            bytes: flags.text("bytes").map(|_| flags.number("bytes", 0)),
-            count: flags.number("count", 100_000),
-            status: flags.text("status").map(|_| flags.number("status", 0)),
-            retry_after: flags.text("retry-after").map(str::to_owned),
-            to: flags.text("to").map(str::to_owned),
-            hops: flags.number("hops", 1),
-            token: flags.text("token").map(str::to_owned),
-            on: flags.text("on").unwrap_or(usual_on).to_owned(),
-            after: flags.number("after", 1),
-            every: flags.number("every", 1),
-            times: if times == "always" { u64::MAX } else { flags.number("times", 1) },
-            pause: flags
-                .text("pause-ms")
-                .map(|_| Duration::from_millis(flags.number("pause-ms", 0))),
-            once_file: flags.text("once-file").map(PathBuf::from),
+            options: options.fault.clone(),
             seen: AtomicU64::new(0),
             struck: AtomicU64::new(0),
-        }
+        };
+        fault.check(options.transport == FixtureTransport::Stdio);
+        Some(fault)
     }
 
     /// Stops a test that asks for a fault where it cannot happen.
-    pub(crate) fn check(&self, stdio: bool) {
+    fn check(&self, stdio: bool) {
         let fits = match self.family {
             FaultFamily::Reading | FaultFamily::Text | FaultFamily::Framing => stdio,
             FaultFamily::HttpBytes | FaultFamily::Door => !stdio,
@@ -200,16 +177,16 @@ impl Fault {
     }
 
     pub(crate) fn is_for_legacy_servers(&self) -> bool {
-        LEGACY_FAULTS.contains(&self.name)
+        is_listed(LEGACY_FAULTS, &self.name)
     }
 
     /// `--after 0`: the fault is there from the start instead of waiting for a message.
     pub(crate) fn is_there_from_the_start(&self) -> bool {
-        self.after == 0
+        self.options.after == 0
     }
 
     pub(crate) fn pause(&self, usual_milliseconds: u64) -> Duration {
-        self.pause.unwrap_or(Duration::from_millis(usual_milliseconds))
+        Duration::from_millis(self.options.pause_ms.unwrap_or(usual_milliseconds))
     }
 
     /// How long `subscriptions/listen` goes on when the fault is that it ends.
@@ -219,20 +196,29 @@ impl Fault {
 
     /// Counts a message that the fault may strike, and says whether it does.
     pub(crate) fn strikes(&self, method: &str) -> bool {
-        if self.on != "any" && self.on != method {
+        let usual = match self.name.as_str() {
+            "bad-tool" => "tools/list",
+            "bare-initialize" => "initialize",
+            _ => "tools/call",
+        };
+        let on = self.options.on.as_deref().unwrap_or(usual);
+        if on != "any" && on != method {
             return false;
         }
         let seen = self.seen.fetch_add(1, Ordering::SeqCst) + 1;
-        let first = self.after.max(1);
-        if seen < first || !(seen - first).is_multiple_of(self.every.max(1)) {
+        let first = self.options.after.max(1);
+        if seen < first || !(seen - first).is_multiple_of(self.options.every.max(1)) {
             return false;
         }
-        self.struck.fetch_add(1, Ordering::SeqCst) < self.times && self.claim()
+        let lasting =
+            self.family == FaultFamily::Handshake || is_listed(LASTING_FAULTS, &self.name);
+        let times = self.options.times.unwrap_or(if lasting { u64::MAX } else { 1 });
+        self.struck.fetch_add(1, Ordering::SeqCst) < times && self.claim()
     }
 
     /// Takes the one strike that all processes with the same file share.
     pub(crate) fn claim(&self) -> bool {
-        let Some(path) = &self.once_file else { return true };
+        let Some(path) = &self.options.once_file else { return true };
         OpenOptions::new().write(true).create_new(true).open(path).is_ok()
     }
 }

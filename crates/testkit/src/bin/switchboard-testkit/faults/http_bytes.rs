@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Fault;
-use crate::emission::WireStep;
+use crate::exchange::WireStep;
 use crate::message::IncomingMessage;
 use crate::server::{Exchange, answer};
 
@@ -12,7 +12,7 @@ const STREAM: &str = "content-type: text/event-stream\r\ntransfer-encoding: chun
 
 pub(crate) async fn strike(exchange: &Exchange, fault: &Fault, incoming: &IncomingMessage) {
     // A status below 500 says that nothing ran; everything else here happens after the effect.
-    let refused = fault.name == "status" && fault.status.is_some_and(|status| status < 500);
+    let refused = fault.name == "status" && fault.options.status.is_some_and(|status| status < 500);
     let text = if refused {
         String::new()
     } else {
@@ -25,7 +25,7 @@ fn steps(fault: &Fault, text: &str) -> Vec<WireStep> {
     let length = text.len();
     let event = format!("event: message\ndata: {text}\n\n");
     let half = event.get(..event.len() / 2).unwrap_or("event: message\ndata: {\"jsonrpc\"");
-    match fault.name {
+    match fault.name.as_str() {
         "status" => vec![WireStep::Write(status(fault))],
         "html" => {
             let page = "<!doctype html><title>Sign in</title><p>Sign in to use this network.";
@@ -66,8 +66,9 @@ fn steps(fault: &Fault, text: &str) -> Vec<WireStep> {
 }
 
 fn status(fault: &Fault) -> Vec<u8> {
-    let status = fault.status.unwrap_or_else(|| panic!("the fault `status` needs `--status`"));
-    let retry = fault.retry_after.as_ref();
+    let status =
+        fault.options.status.unwrap_or_else(|| panic!("the fault `status` needs `--status`"));
+    let retry = fault.options.retry_after.as_ref();
     let retry = retry.map(|value| format!("retry-after: {value}\r\n")).unwrap_or_default();
     let text = format!("status {status}\n");
     let headers = format!("{retry}content-type: text/plain\r\ncontent-length: {}\r\n", text.len());

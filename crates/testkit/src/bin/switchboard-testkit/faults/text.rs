@@ -1,11 +1,11 @@
-//! Faults in how the line with an answer gets onto standard output.
+//! Faults in how lines get onto standard output.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::Fault;
-use crate::emission::WireStep;
+use crate::exchange::WireStep;
 use crate::message::{self, IncomingMessage, RpcAnswer};
 use crate::server::{Exchange, answer};
 
@@ -20,9 +20,11 @@ fn steps(fault: &Fault, answer: &RpcAnswer, id: &Value) -> Vec<WireStep> {
     let text = answer.render(id);
     let line = format!("{text}\n").into_bytes();
     let (first, second) = line.split_at(line.len() / 2);
-    match fault.name {
-        "half-line" => vec![WireStep::Write(first.to_vec()), WireStep::Exit(fault.code)],
-        "no-newline" => vec![WireStep::Write(text.into_bytes()), WireStep::Exit(fault.code)],
+    match fault.name.as_str() {
+        "half-line" => vec![WireStep::Write(first.to_vec()), WireStep::Exit(fault.options.code)],
+        "no-newline" => {
+            vec![WireStep::Write(text.into_bytes()), WireStep::Exit(fault.options.code)]
+        }
         "split" => vec![WireStep::Trickle(line)],
         "half-pause" => vec![
             WireStep::Write(first.to_vec()),
@@ -42,7 +44,7 @@ fn steps(fault: &Fault, answer: &RpcAnswer, id: &Value) -> Vec<WireStep> {
             vec![WireStep::Write(format!("{value:#}\n").into_bytes())]
         }
         "long-line" => {
-            let bytes = fault.bytes.unwrap_or(LONG_LINE);
+            let bytes = fault.options.bytes.unwrap_or(LONG_LINE);
             let long = json!({"content": [{"type": "text", "text": "x".repeat(bytes)}]});
             vec![WireStep::Write(format!("{}\n", RpcAnswer::Result(long).render(id)).into_bytes())]
         }
@@ -54,4 +56,38 @@ fn steps(fault: &Fault, answer: &RpcAnswer, id: &Value) -> Vec<WireStep> {
 pub(crate) fn flood() -> WireStep {
     let lines = "[debug] cache miss, fetching again\n".repeat(100);
     WireStep::Repeat(lines.into_bytes(), Duration::ZERO)
+}
+
+/// What is written before anything was asked.
+pub(crate) fn greeting(fault: &Fault) -> Vec<WireStep> {
+    match fault.name.as_str() {
+        "noise" => {
+            vec![WireStep::Write(b"Welcome to the server!\nlistening on stdio...\n".to_vec())]
+        }
+        "binary-noise" => vec![WireStep::Write(binary())],
+        "crlf-bom-blank" => vec![WireStep::Write(b"\xef\xbb\xbf".to_vec())],
+        "noise-flood" if fault.is_there_from_the_start() => vec![flood()],
+        "closed-stdout" if fault.is_there_from_the_start() => {
+            vec![WireStep::Close, WireStep::Pause(Duration::ZERO)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The bytes of one message on standard output.
+pub(crate) fn encode(fault: Option<&Fault>, message: &str) -> Vec<u8> {
+    match fault.map(|fault| fault.name.as_str()) {
+        Some("noise") => {
+            let noise = "[info] handled a message\n{\"level\":30,\"msg\":\"not for you\"}\n42\n";
+            format!("{noise}{message}\n").into_bytes()
+        }
+        Some("binary-noise") => [&binary(), message.as_bytes(), b"\n"].concat(),
+        Some("crlf-bom-blank") => format!("\r\n\n{message}\r\n\r\n").into_bytes(),
+        _ => format!("{message}\n").into_bytes(),
+    }
+}
+
+/// A line of bytes that are no UTF-8, with NULs and escapes between.
+fn binary() -> Vec<u8> {
+    b"\x00\x01\xff\xfe\xc3\x28\x1b[31m\x00{\"jsonrpc\":\"2.0\",\xf0\x28\x8c\x28}\n".to_vec()
 }

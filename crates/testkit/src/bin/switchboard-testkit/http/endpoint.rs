@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::http::Method;
+use serde_json::json;
+use tokio::sync::mpsc;
 
+use super::post::session;
 use super::raw::HttpSite;
-use super::reply::{FixtureReply, FixtureRequest};
-use super::{get, post, request_faults, two_endpoints};
-use crate::conversation::FixtureConversation;
-use crate::emission::Outlet;
-use crate::message::{HEADER_MISMATCH, RpcAnswer};
+use super::reply::{FixtureReply, FixtureRequest, event};
+use super::{post, request_faults, two_endpoints};
+use crate::exchange::{FixtureConversation, Outlet};
 use crate::options::{FixtureEra, FixtureTransport};
 use crate::server::FixtureServer;
 
@@ -74,7 +75,9 @@ impl FixtureEndpoint {
     }
 
     pub(crate) async fn handle(self: &Arc<Self>, asked: FixtureRequest) -> FixtureReply {
-        self.server.trace.line(&asked.line());
+        let mut record = asked.record(json!(String::from_utf8_lossy(&asked.body)));
+        record["transport"] = json!("http");
+        self.server.trace.line(&record.to_string());
         if let Some(origin) = asked.header("origin")
             && !is_loopback(origin)
         {
@@ -89,10 +92,10 @@ impl FixtureEndpoint {
         if asked.path != "/mcp" {
             return FixtureReply::empty(404);
         }
-        let sessions = self.server.options.era != FixtureEra::Modern;
+        let sessions = self.server.era != FixtureEra::Modern;
         match asked.verb {
             Method::POST => post::post(self, &asked).await,
-            Method::GET if sessions && self.server.options.get_stream => get::get(self, &asked),
+            Method::GET if sessions && !self.server.options.no_get_stream => get(self, &asked),
             Method::DELETE if sessions => self.delete(&asked),
             _ => FixtureReply::empty(405).with("allow", "POST"),
         }
@@ -128,14 +131,43 @@ pub(crate) fn content_complaint(asked: &FixtureRequest) -> Option<FixtureReply> 
     None
 }
 
-/// A refusal for headers that do not say what the body says.
-pub(crate) fn mismatch(message: String) -> RpcAnswer {
-    RpcAnswer::refuse(HEADER_MISMATCH, message)
-}
-
 fn is_loopback(origin: &str) -> bool {
     let host = origin.split("://").nth(1).unwrap_or_default();
     ["localhost", "127.0.0.1", "[::1]"].iter().any(|name| {
         host.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
     })
+}
+
+pub(crate) fn get(endpoint: &Arc<FixtureEndpoint>, asked: &FixtureRequest) -> FixtureReply {
+    let session = match session(endpoint, asked) {
+        Ok(session) => session,
+        Err(refusal) => return refusal,
+    };
+    if !asked.header("accept").unwrap_or_default().contains("text/event-stream") {
+        return FixtureReply::empty(406);
+    }
+    let missed = asked.header("last-event-id").and_then(|last| {
+        // The same answer under two ids: the client has to notice that it has it already.
+        let answer = endpoint.stored_answer(last)?;
+        let ids = [format!("{last}-first"), format!("{last}-again")];
+        Some(ids.map(|id| event(Some(&id), &answer)))
+    });
+    let (pieces, receiver) = mpsc::channel(16);
+    let mut changes = endpoint.server.changes();
+    tokio::spawn(async move {
+        for piece in missed.into_iter().flatten() {
+            let _ = pieces.send(piece).await;
+        }
+        loop {
+            tokio::select! {
+                Ok(change) = changes.recv() => {
+                    if change.is_for(&session.conversation) {
+                        let _ = pieces.send(event(None, &change.notice(None))).await;
+                    }
+                }
+                () = pieces.closed() => return,
+            }
+        }
+    });
+    FixtureReply::stream(receiver)
 }

@@ -1,12 +1,9 @@
 //! HTTP on loopback: streamable HTTP in both eras and the older HTTP+SSE.
 
-mod axum_server;
 mod endpoint;
-mod get;
 mod modern;
 mod post;
 mod raw;
-mod raw_request;
 mod reply;
 mod request_faults;
 mod serve;

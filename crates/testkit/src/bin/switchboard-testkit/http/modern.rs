@@ -3,7 +3,6 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::endpoint::mismatch;
 use super::reply::{FixtureReply, FixtureRequest};
 use crate::message::{
     HEADER_MISMATCH, IncomingMessage, LEGACY, METHOD_NOT_FOUND, RpcAnswer, UNSUPPORTED_VERSION,
@@ -59,7 +58,10 @@ fn header_complaint(asked: &FixtureRequest, incoming: &IncomingMessage) -> Optio
         let said = asked.header(header).map(decode);
         if said.as_deref() != Some(body) {
             let said = said.as_deref().unwrap_or("nothing");
-            return Some(mismatch(format!("`{header}` says `{said}`, the body says `{body}`")));
+            return Some({
+                let message = format!("`{header}` says `{said}`, the body says `{body}`");
+                RpcAnswer::refuse(HEADER_MISMATCH, message)
+            });
         }
     }
     None

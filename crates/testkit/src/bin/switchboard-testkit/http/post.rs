@@ -9,8 +9,7 @@ use tokio::sync::mpsc;
 use super::endpoint::{FixtureEndpoint, FixtureSession, content_complaint};
 use super::reply::{FixtureReply, FixtureRequest, event};
 use super::{modern, request_faults};
-use crate::conversation::FixtureConversation;
-use crate::emission::{Emission, Outlet};
+use crate::exchange::{Emission, FixtureConversation, Outlet};
 use crate::journal;
 use crate::message::{INVALID_REQUEST, IncomingMessage, PARSE_ERROR, ReceivedMessage, RpcAnswer};
 use crate::server::{self, Exchange};
@@ -31,7 +30,7 @@ pub(crate) async fn post(endpoint: &Arc<FixtureEndpoint>, asked: &FixtureRequest
         if let Some(reply) = request_faults::on_method(endpoint, asked, &incoming.method) {
             return reply;
         }
-        if modern::is_modern(endpoint.server.options.era, asked, incoming) {
+        if modern::is_modern(endpoint.server.era, asked, incoming) {
             if let Some(complaint) = modern::complaint(asked, incoming) {
                 return complaint;
             }

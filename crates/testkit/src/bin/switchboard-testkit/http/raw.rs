@@ -4,13 +4,14 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::AsyncWriteExt;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use bytes::Bytes;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
 
-use super::raw_request;
 use super::reply::{FixtureReply, FixtureRequest, ReplyBody};
-use crate::emission::WireStep;
+use crate::exchange::WireStep;
 
 /// What answers the requests that reach one listener.
 pub(crate) trait HttpSite: Send + Sync + 'static {
@@ -33,7 +34,7 @@ pub(crate) async fn serve<S: HttpSite>(listener: TcpListener, site: Arc<S>) {
 async fn connection<S: HttpSite>(mut stream: TcpStream, site: Arc<S>) {
     let idle_close = site.idle_close();
     let mut buffer = Vec::new();
-    while let Some(asked) = raw_request::next(&mut stream, &mut buffer).await {
+    while let Some(asked) = next_request(&mut stream, &mut buffer).await {
         let answer = Arc::clone(&site).answer(asked);
         let Some(reply) = unless_gone(&stream, answer).await else { return };
         if !matches!(write(&mut stream, reply).await, Ok(true)) {
@@ -134,4 +135,46 @@ async fn take(stream: &mut TcpStream, step: WireStep) -> io::Result<bool> {
 
 async fn wait(stream: &TcpStream, pause: Duration) -> bool {
     unless_gone(stream, sleep(pause)).await.is_some()
+}
+
+/// The next request on a connection, or nothing when it was closed or is not understood.
+///
+/// What was read beyond it stays in `buffer`.
+pub(crate) async fn next_request(
+    stream: &mut TcpStream,
+    buffer: &mut Vec<u8>,
+) -> Option<FixtureRequest> {
+    let head = loop {
+        if let Some(end) = buffer.windows(4).position(|four| four == b"\r\n\r\n") {
+            break end + 4;
+        }
+        read_more(stream, buffer).await?;
+    };
+    let rest = buffer.split_off(head);
+    let text = String::from_utf8(std::mem::replace(buffer, rest)).ok()?;
+    let mut lines = text.split("\r\n");
+    let mut request = lines.next()?.split(' ');
+    let verb = Method::from_bytes(request.next()?.as_bytes()).ok()?;
+    let target = request.next()?;
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let mut headers = HeaderMap::new();
+    for line in lines.filter(|line| !line.is_empty()) {
+        let (name, value) = line.split_once(':')?;
+        let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
+        headers.append(name, HeaderValue::from_str(value.trim()).ok()?);
+    }
+    let length =
+        headers.get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());
+    let length: usize = length.unwrap_or(0);
+    while buffer.len() < length {
+        read_more(stream, buffer).await?;
+    }
+    let rest = buffer.split_off(length);
+    let body = Bytes::from(std::mem::replace(buffer, rest));
+    Some(FixtureRequest { verb, path: path.to_owned(), query: query.to_owned(), headers, body })
+}
+
+async fn read_more(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<()> {
+    let count = stream.read_buf(buffer).await.ok()?;
+    (count > 0).then_some(())
 }

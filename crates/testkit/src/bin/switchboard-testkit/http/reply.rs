@@ -5,7 +5,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::emission::WireStep;
+use crate::exchange::WireStep;
 use crate::message::RpcAnswer;
 
 #[derive(Debug)]
@@ -26,8 +26,8 @@ impl FixtureRequest {
         self.query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
     }
 
-    /// One line for the trace.
-    pub(crate) fn line(&self) -> String {
+    /// The request for a trace or a journal.
+    pub(crate) fn record(&self, body: Value) -> Value {
         let headers: serde_json::Map<String, Value> = self
             .headers
             .iter()
@@ -36,10 +36,9 @@ impl FixtureRequest {
             })
             .collect();
         json!({
-            "transport": "http", "verb": self.verb.as_str(), "path": self.path,
-            "query": self.query, "headers": headers, "body": String::from_utf8_lossy(&self.body),
+            "verb": self.verb.as_str(), "path": self.path, "query": self.query,
+            "headers": headers, "body": body,
         })
-        .to_string()
     }
 }
 

@@ -13,9 +13,9 @@ pub(crate) fn before_parsing(
     asked: &FixtureRequest,
 ) -> Option<FixtureReply> {
     let fault = endpoint.server.fault()?;
-    match fault.name {
+    match fault.name.as_str() {
         "unauthorized" => {
-            let expected = fault.token.as_ref().map(|token| format!("Bearer {token}"));
+            let expected = fault.options.token.as_ref().map(|token| format!("Bearer {token}"));
             if expected.is_some() && asked.header("authorization") == expected.as_deref() {
                 return None;
             }
@@ -37,7 +37,7 @@ pub(crate) fn on_method(
     method: &str,
 ) -> Option<FixtureReply> {
     let fault = endpoint.server.fault()?;
-    match fault.name {
+    match fault.name.as_str() {
         "redirect-loop" | "redirect-same-origin" | "redirect-cross-origin" => {
             redirect(fault, asked, method)
         }
@@ -60,20 +60,20 @@ pub(crate) fn on_method(
 
 fn redirect(fault: &Fault, asked: &FixtureRequest, method: &str) -> Option<FixtureReply> {
     let hop = asked.query("hop").and_then(|hop| hop.parse::<u32>().ok());
-    let goes_on = match (fault.name, hop) {
-        ("redirect-same-origin", Some(hop)) => hop < fault.hops,
+    let goes_on = match (fault.name.as_str(), hop) {
+        ("redirect-same-origin", Some(hop)) => hop < fault.options.hops,
         _ => fault.strikes(method),
     };
     if !goes_on {
         return None;
     }
     let next = hop.unwrap_or(0) + 1;
-    let to = match (fault.name, &fault.to) {
+    let to = match (fault.name.as_str(), &fault.options.to) {
         ("redirect-cross-origin", Some(to)) => to.clone(),
         ("redirect-cross-origin", None) => panic!("`redirect-cross-origin` needs `--to`"),
         _ => format!("{}?hop={next}", asked.path),
     };
-    Some(FixtureReply::empty(fault.status.unwrap_or(307)).with("location", to))
+    Some(FixtureReply::empty(fault.options.status.unwrap_or(307)).with("location", to))
 }
 
 /// Says whether the answer to this call is only given to a client that comes back for it.

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use axum::http::Method;
 use bytes::Bytes;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::endpoint::{FixtureEndpoint, FixtureSession};
 use super::reply::{FixtureReply, FixtureRequest, event};
 use super::request_faults;
-use crate::emission::{Emission, Outlet};
-use crate::message::{self, ReceivedMessage};
+use crate::exchange::{Emission, Outlet};
+use crate::message::ReceivedMessage;
 use crate::server::{self, Exchange};
 
 pub(crate) fn handle(endpoint: &Arc<FixtureEndpoint>, asked: &FixtureRequest) -> FixtureReply {
@@ -38,7 +38,6 @@ async fn pump(
     pieces: mpsc::Sender<Bytes>,
 ) {
     let mut changes = endpoint.server.changes();
-    let mut news = server::watch_changes();
     let address = format!("event: endpoint\ndata: /messages?session={}\n\n", session.id);
     let _ = pieces.send(Bytes::from(address)).await;
     loop {
@@ -48,12 +47,8 @@ async fn pump(
                 // Bytes instead of a message cannot be put into this stream, so it ends.
                 Some(Emission::Wire(_)) | None => break,
             },
-            change = changes.recv() => match change {
-                Ok(()) => message::notice("notifications/tools/list_changed", &json!({})),
-                Err(_) => break,
-            },
-            Ok(news) = news.recv() => match news.is_for(&session.conversation) {
-                true => news.notice(None),
+            Ok(change) = changes.recv() => match change.is_for(&session.conversation) {
+                true => change.notice(None),
                 false => continue,
             },
             () = pieces.closed() => break,

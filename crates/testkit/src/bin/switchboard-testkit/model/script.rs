@@ -1,52 +1,156 @@
-//! What a scripted model says: its turns, and what goes wrong with them.
+//! A script: what the model says turn by turn, what each turn expects, and what goes wrong with it.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-#[derive(Debug)]
-pub(crate) struct FixtureScript {
-    pub(crate) order: FixtureTurnOrder,
-    pub(crate) turns: Vec<FixtureTurn>,
+use super::vendor::VendorProblem;
+
+const LOCK: &str = "no fixture code panics while it holds a lock";
+const MAX_QUOTE_CHARS: usize = 200;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FixtureScript {
+    #[serde(default)]
+    order: FixtureTurnOrder,
+    turns: Vec<FixtureTurn>,
 }
 
 /// How the turn that answers a request is found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FixtureTurnOrder {
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum FixtureTurnOrder {
     /// By the number of the model's messages in the request.
+    #[default]
     History,
     /// One turn after the other.
     Sequence,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct FixtureTurn {
-    pub(crate) expect: Vec<String>,
-    pub(crate) captures: Vec<FixtureCapture>,
+    /// Counted from 0.
+    #[serde(skip)]
+    pub(crate) turn: usize,
+    #[serde(default)]
+    expect: Vec<String>,
+    /// Texts to remember from the newest message.
+    #[serde(default)]
+    capture: BTreeMap<String, FixtureCapture>,
     pub(crate) thinking: Option<String>,
     pub(crate) text: Option<String>,
+    #[serde(default)]
     pub(crate) calls: Vec<FixtureCall>,
-    pub(crate) stop: FixtureStop,
+    stop: Option<FixtureStop>,
     pub(crate) usage: Option<FixtureUsage>,
     /// Characters per streamed piece.
+    #[serde(default = "default_chunk")]
     pub(crate) chunk: usize,
     /// The pause before each piece.
-    pub(crate) delay: Duration,
+    #[serde(default)]
+    pub(crate) delay_ms: u64,
     pub(crate) fault: Option<TurnFault>,
 }
 
-/// A text to remember from the newest message.
-#[derive(Debug)]
-pub(crate) struct FixtureCapture {
-    pub(crate) name: String,
-    pub(crate) after: String,
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FixtureCapture {
+    #[serde(default)]
+    after: String,
     /// Without it the rest of the message is taken.
-    pub(crate) before: Option<String>,
+    before: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FixtureCall {
+    pub(crate) name: String,
+    #[serde(default = "no_arguments")]
+    pub(crate) arguments: Value,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum FixtureStop {
+    End,
+    Calls,
+    Length,
+    Refused,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct FixtureUsage {
+    /// Includes `cached`.
+    pub(crate) input: u64,
+    pub(crate) output: u64,
+    pub(crate) cached: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct TurnFault {
+    pub(crate) kind: FaultKind,
+    pub(crate) status: Option<u16>,
+    /// A text or a number.
+    pub(crate) retry_after: Option<Value>,
+    pub(crate) body: Option<String>,
+    /// How many events come before it.
+    #[serde(default = "default_after")]
+    pub(crate) after: usize,
+    /// How many strikes there are; always when absent.
+    times: Option<u64>,
+    #[serde(skip)]
+    struck: Arc<AtomicU64>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum FaultKind {
+    Status,
+    /// The connection is closed.
+    Cut,
+    /// An event that is no JSON.
+    Malformed,
+    /// Nothing more comes.
+    Silent,
+    /// The vendor's error comes as an event, and the stream ends.
+    Error,
+    /// A page for people, with status 200.
+    Html,
+}
+
+fn default_chunk() -> usize {
+    16
+}
+
+fn default_after() -> usize {
+    2
+}
+
+fn no_arguments() -> Value {
+    json!({})
+}
+
+impl FixtureTurn {
+    pub(crate) fn stop(&self) -> FixtureStop {
+        let usual = if self.calls.is_empty() { FixtureStop::End } else { FixtureStop::Calls };
+        self.stop.unwrap_or(usual)
+    }
+
+    fn has_thoughts(&self) -> bool {
+        self.thinking.as_ref().is_some_and(|thinking| !thinking.is_empty())
+    }
 }
 
 impl FixtureCapture {
-    pub(crate) fn find<'a>(&self, message: &'a str) -> Option<&'a str> {
+    fn find<'a>(&self, message: &'a str) -> Option<&'a str> {
         let (_, rest) = message.split_once(&self.after)?;
         match &self.before {
             Some(before) => rest.split_once(before).map(|(found, _)| found),
@@ -55,59 +159,214 @@ impl FixtureCapture {
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct FixtureCall {
-    pub(crate) name: String,
-    pub(crate) arguments: Value,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FixtureStop {
-    End,
-    Calls,
-    Length,
-    Refused,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FixtureUsage {
-    /// With what came from a cache.
-    pub(crate) input: u64,
-    pub(crate) output: u64,
-    pub(crate) cached: u64,
-}
-
-#[derive(Debug)]
-pub(crate) struct TurnFault {
-    pub(crate) kind: FaultKind,
-    /// How many strikes there are; always when absent.
-    pub(crate) times: Option<u64>,
-    pub(crate) struck: AtomicU64,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum FaultKind {
-    Status {
-        status: u16,
-        retry_after: Option<String>,
-        body: Option<String>,
-    },
-    /// The connection is closed after so many events.
-    Cut(usize),
-    /// An event that is no JSON comes after so many events.
-    Malformed(usize),
-    /// Nothing more comes after so many events.
-    Silent(usize),
-    /// The vendor's error comes as an event after so many events, and the stream ends.
-    Error(usize),
-    /// A page for people, with status 200.
-    Html,
-}
-
 impl TurnFault {
     /// Counts a strike, and says whether it happens.
-    pub(crate) fn strikes(&self) -> bool {
+    fn strikes(&self) -> bool {
         let before = self.struck.fetch_add(1, Ordering::SeqCst);
         self.times.is_none_or(|times| before < times)
+    }
+}
+
+/// One message of a request as a script sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ScriptMessage {
+    ByTheModel,
+    ToTheModel(String),
+}
+
+/// The script of a running server.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    script: FixtureScript,
+    progress: Mutex<TurnProgress>,
+}
+
+/// Only used where turns come one after the other.
+#[derive(Debug, Default)]
+struct TurnProgress {
+    next: usize,
+    captured: BTreeMap<String, String>,
+}
+
+impl Turns {
+    pub(crate) fn load(path: &Path) -> Self {
+        let text = std::fs::read_to_string(path);
+        let text = text.unwrap_or_else(|cause| panic!("`{}`: {cause}", path.display()));
+        Self::parse(&text).unwrap_or_else(|cause| panic!("`{}`: {cause}", path.display()))
+    }
+
+    fn parse(text: &str) -> serde_json::Result<Self> {
+        Ok(Self { script: serde_json::from_str(text)?, progress: Mutex::default() })
+    }
+
+    /// Whether the model's message with this number came with thoughts, where that can be known.
+    pub(crate) fn thought(&self, message: usize) -> bool {
+        self.script.order == FixtureTurnOrder::History
+            && self.script.turns.get(message).is_some_and(FixtureTurn::has_thoughts)
+    }
+
+    pub(crate) fn answer(&self, said: &[ScriptMessage]) -> Result<FixtureTurn, VendorProblem> {
+        let stretches = stretches(said);
+        let mut progress = self.progress.lock().expect(LOCK);
+        let (index, mut captured) = match self.script.order {
+            FixtureTurnOrder::History => {
+                let index = stretches.len() - 1;
+                (index, self.captured_before(index, &stretches))
+            }
+            FixtureTurnOrder::Sequence => (progress.next, progress.captured.clone()),
+        };
+        let turn = self.script.turns.get(index).ok_or_else(|| {
+            let count = self.script.turns.len();
+            VendorProblem::request(format!(
+                "the script has {count} turns, and this request asks for turn {}",
+                index + 1
+            ))
+        })?;
+        let newest = stretches.last().map(String::as_str).unwrap_or_default();
+        expect(index, turn, newest)?;
+        for (name, capture) in &turn.capture {
+            let found = capture.find(newest).ok_or_else(|| {
+                VendorProblem::request(format!(
+                    "turn {} captures `{name}` after `{}`, which is not in: {}",
+                    index + 1,
+                    capture.after,
+                    beginning(newest)
+                ))
+            })?;
+            captured.insert(name.clone(), found.to_owned());
+        }
+        let answer = self.fill(index, turn, &captured)?;
+        if answer.fault.is_none() && self.script.order == FixtureTurnOrder::Sequence {
+            *progress = TurnProgress { next: index + 1, captured };
+        }
+        Ok(answer)
+    }
+
+    fn captured_before(&self, index: usize, stretches: &[String]) -> BTreeMap<String, String> {
+        let turns = self.script.turns.iter().zip(stretches).take(index);
+        let found = turns.flat_map(|(turn, message)| {
+            turn.capture.iter().filter_map(|(name, capture)| {
+                Some((name.clone(), capture.find(message)?.to_owned()))
+            })
+        });
+        found.collect()
+    }
+
+    fn fill(
+        &self,
+        index: usize,
+        turn: &FixtureTurn,
+        captured: &BTreeMap<String, String>,
+    ) -> Result<FixtureTurn, VendorProblem> {
+        let fill_text = |text: &Option<String>| {
+            let text = text.as_ref().filter(|text| !text.is_empty());
+            text.map(|text| self.fill_text(text, captured)).transpose()
+        };
+        let mut filled = turn.clone();
+        filled.turn = index;
+        filled.thinking = fill_text(&turn.thinking)?;
+        filled.text = fill_text(&turn.text)?;
+        for call in &mut filled.calls {
+            call.arguments = self.fill_value(&call.arguments, captured)?;
+        }
+        filled.fault = filled.fault.filter(TurnFault::strikes);
+        Ok(filled)
+    }
+
+    fn fill_text(
+        &self,
+        text: &str,
+        captured: &BTreeMap<String, String>,
+    ) -> Result<String, VendorProblem> {
+        let mut filled = text.to_owned();
+        for name in self.script.turns.iter().flat_map(|turn| turn.capture.keys()) {
+            let place = format!("${{{name}}}");
+            if !filled.contains(&place) {
+                continue;
+            }
+            let value = captured.get(name).ok_or_else(|| {
+                VendorProblem::request(format!("`{place}` is used before it was captured"))
+            })?;
+            filled = filled.replace(&place, value);
+        }
+        Ok(filled)
+    }
+
+    fn fill_value(
+        &self,
+        value: &Value,
+        captured: &BTreeMap<String, String>,
+    ) -> Result<Value, VendorProblem> {
+        Ok(match value {
+            Value::String(text) => Value::String(self.fill_text(text, captured)?),
+            Value::Array(items) => {
+                let items = items.iter().map(|item| self.fill_value(item, captured));
+                Value::Array(items.collect::<Result<_, VendorProblem>>()?)
+            }
+            Value::Object(fields) => {
+                let fields = fields
+                    .iter()
+                    .map(|(name, field)| Ok((name.clone(), self.fill_value(field, captured)?)));
+                Value::Object(fields.collect::<Result<_, VendorProblem>>()?)
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        })
+    }
+}
+
+/// What was said to the model before its first message, between its messages, and after the last.
+fn stretches(said: &[ScriptMessage]) -> Vec<String> {
+    let messages = said.split(|message| *message == ScriptMessage::ByTheModel);
+    messages
+        .map(|stretch| {
+            let texts = stretch.iter().filter_map(|message| match message {
+                ScriptMessage::ToTheModel(text) => Some(text.as_str()),
+                ScriptMessage::ByTheModel => None,
+            });
+            texts.collect::<Vec<_>>().join("\n")
+        })
+        .collect()
+}
+
+fn expect(index: usize, turn: &FixtureTurn, newest: &str) -> Result<(), VendorProblem> {
+    match turn.expect.iter().find(|expected| !newest.contains(*expected)) {
+        None => Ok(()),
+        Some(expected) => Err(VendorProblem::request(format!(
+            "turn {} expects `{expected}` in the newest message, which begins: {}",
+            index + 1,
+            beginning(newest)
+        ))),
+    }
+}
+
+fn beginning(text: &str) -> String {
+    text.chars().take(MAX_QUOTE_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{FaultKind, FixtureStop, Turns};
+
+    #[test]
+    fn a_field_that_is_not_known_stops_the_server() {
+        let failure = Turns::parse(r#"{"turns": [{"txt": "Fine."}]}"#).unwrap_err();
+        assert!(failure.to_string().starts_with("unknown field `txt`"), "{failure}");
+    }
+
+    #[test]
+    fn what_a_turn_leaves_out_is_filled_in() {
+        let script = json!({"turns": [
+            {"text": ""}, {"calls": [{"name": "look"}]}, {"fault": {"kind": "cut"}},
+        ]});
+        let turns = Turns::parse(&script.to_string()).unwrap();
+        let all = &turns.script.turns;
+        let stops: Vec<FixtureStop> = all.iter().map(super::FixtureTurn::stop).collect();
+        assert_eq!(stops, [FixtureStop::End, FixtureStop::Calls, FixtureStop::End]);
+        assert_eq!((turns.answer(&[]).unwrap().text, all[0].chunk), (None, 16));
+        assert_eq!(all[1].calls[0].arguments, json!({}));
+        let fault = all[2].fault.as_ref().unwrap();
+        assert_eq!((fault.kind, fault.after, fault.times), (FaultKind::Cut, 2, None));
     }
 }

@@ -1,23 +1,44 @@
-//! The three vendors, and what each has of its own.
+//! What a vendor's wire format consists of, and what a request wants of a model, whatever the vendor.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::problem::{VendorProblem, VendorProblemKind};
-use super::request::{Delivery, GenerateRequest, requested_model};
-use super::turns::{FilledTurn, ScriptMessage, Turns};
-use super::wire::VendorEvent;
+use super::script::{FixtureTurn, FixtureUsage, ScriptMessage, Turns};
 use super::{anthropic, gemini, openai};
 use crate::http::{FixtureReply, FixtureRequest};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FixtureVendor {
-    OpenAi,
-    Anthropic,
-    Gemini,
+const MODELS: [&str; 2] = ["scripted-large", "scripted-small"];
+
+/// One vendor's addresses, rules and forms.
+pub(crate) struct Vendor {
+    pub(crate) name: &'static str,
+    /// What a client's configuration has behind the address.
+    pub(crate) base_path: &'static str,
+    pub(crate) models_path: &'static str,
+    pub(crate) required_header: Option<&'static str>,
+    /// Finds the key that a request carries.
+    pub(crate) key: fn(&FixtureRequest) -> Option<&str>,
+    /// Finds what a POST wants; nothing where nothing is at its path.
+    pub(crate) target: fn(&FixtureRequest) -> Option<GenerateTarget>,
+    pub(crate) check: fn(&Value, &Turns) -> Result<(), VendorProblem>,
+    /// Reads the messages of a request that passed the check.
+    pub(crate) messages: fn(&Value) -> Vec<ScriptMessage>,
+    pub(crate) events: fn(&GenerateRequest, &FixtureTurn) -> Vec<VendorEvent>,
+    pub(crate) whole: fn(&GenerateRequest, &FixtureTurn) -> Value,
+    pub(crate) models: fn(Vec<Value>) -> Value,
+    pub(crate) model: fn(&str) -> Value,
+    pub(crate) no_such_model: fn(&str) -> String,
+    pub(crate) refusal: fn(&VendorProblem) -> (u16, Value),
+    /// The status of a failure on the vendor's own side.
+    pub(crate) failure_status: u16,
+    /// The name of the event by which a stream says that it failed.
+    pub(crate) error_event: Option<&'static str>,
+    pub(crate) event_end: &'static str,
+    pub(crate) event_stream_type: &'static str,
+    /// The header by which the vendor names a request.
+    pub(crate) request_id: (&'static str, &'static str),
 }
 
 /// Where a request for an answer went, before its body is looked at.
-#[derive(Debug)]
 pub(crate) enum GenerateTarget {
     /// The body names the model and says whether to stream.
     InBody,
@@ -25,14 +46,94 @@ pub(crate) enum GenerateTarget {
     InPath(String, Delivery),
 }
 
+/// A request for an answer of the model.
+pub(crate) struct GenerateRequest {
+    pub(crate) model: String,
+    pub(crate) body: Value,
+    pub(crate) delivery: Delivery,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Delivery {
+    /// Server-sent events.
+    Events,
+    Whole,
+    /// The events as one JSON array, which is what Gemini does unless told otherwise.
+    Array,
+}
+
+/// One server-sent event.
+pub(crate) struct VendorEvent {
+    pub(crate) name: Option<&'static str>,
+    pub(crate) data: String,
+}
+
+/// Why a request is refused, before a vendor's words are put around it.
+#[derive(Debug)]
+pub(crate) struct VendorProblem {
+    pub(crate) kind: VendorProblemKind,
+    pub(crate) message: String,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum VendorProblemKind {
+    /// The request breaks a rule of the vendor or of the script.
+    Request,
+    NoKey,
+    WrongKey,
+    /// The model does not exist.
+    Model,
+    /// There is nothing at this path.
+    Route,
+    /// A status that the script asks for, with the seconds after which to come back.
+    Scripted(u16, Option<u64>),
+}
+
+impl Vendor {
+    pub(crate) fn from_name(name: &str) -> &'static Self {
+        let all = [&openai::VENDOR, &anthropic::VENDOR, &gemini::VENDOR];
+        let found = all.into_iter().find(|vendor| vendor.name == name);
+        found.unwrap_or_else(|| {
+            panic!("unknown vendor `{name}`; vendors are openai, anthropic, gemini")
+        })
+    }
+
+    pub(crate) fn list_models(&self) -> Value {
+        (self.models)(MODELS.map(self.model).into())
+    }
+
+    pub(crate) fn refuse(&self, problem: &VendorProblem) -> FixtureReply {
+        let (status, body) = (self.refusal)(problem);
+        let (name, value) = self.request_id;
+        FixtureReply::json(status, body.to_string()).with(name, value)
+    }
+
+    /// What the vendor says when it fails on its own side.
+    pub(crate) fn failure(&self) -> VendorProblem {
+        let kind = VendorProblemKind::Scripted(self.failure_status, None);
+        VendorProblem::new(kind, "the script ends this answer with an error")
+    }
+
+    pub(crate) fn failure_event(&self) -> VendorEvent {
+        let (_, body) = (self.refusal)(&self.failure());
+        VendorEvent { name: self.error_event, data: body.to_string() }
+    }
+
+    pub(crate) fn encode(&self, event: &VendorEvent) -> String {
+        let name = event.name.map(|name| format!("event: {name}\n")).unwrap_or_default();
+        format!("{name}data: {}{}", event.data, self.event_end)
+    }
+}
+
 impl GenerateTarget {
     pub(crate) fn with(self, body: Value) -> Result<GenerateRequest, VendorProblem> {
         match self {
             Self::InPath(model, delivery) => Ok(GenerateRequest { model, body, delivery }),
             Self::InBody => {
-                let model = requested_model(&body);
+                let model = body["model"].as_str().filter(|model| !model.is_empty());
                 let model = model.ok_or_else(|| VendorProblem::request("`model` is missing"))?;
-                let streams = body["stream"] == Value::Bool(true);
+                let model = model.to_owned();
+                let streams = body["stream"] == json!(true);
                 let delivery = if streams { Delivery::Events } else { Delivery::Whole };
                 Ok(GenerateRequest { model, body, delivery })
             }
@@ -40,179 +141,45 @@ impl GenerateTarget {
     }
 }
 
-impl FixtureVendor {
-    pub(crate) fn from_name(name: &str) -> Self {
-        match name {
-            "openai" => Self::OpenAi,
-            "anthropic" => Self::Anthropic,
-            "gemini" => Self::Gemini,
-            other => panic!("unknown vendor `{other}`; vendors are openai, anthropic, gemini"),
-        }
-    }
-
-    /// What a client's configuration has behind the address.
-    pub(crate) fn base_path(self) -> &'static str {
-        match self {
-            Self::OpenAi => "/v1",
-            Self::Anthropic => "",
-            Self::Gemini => "/v1beta",
-        }
-    }
-
-    pub(crate) fn models_path(self) -> &'static str {
-        match self {
-            Self::OpenAi | Self::Anthropic => "/v1",
-            Self::Gemini => "/v1beta",
-        }
-    }
-
-    pub(crate) fn target(self, asked: &FixtureRequest) -> Option<GenerateTarget> {
-        match self {
-            Self::OpenAi => {
-                (asked.path == "/v1/chat/completions").then_some(GenerateTarget::InBody)
-            }
-            Self::Anthropic => (asked.path == "/v1/messages").then_some(GenerateTarget::InBody),
-            Self::Gemini => gemini::target(asked),
-        }
-    }
-
-    /// The key a request carries.
-    pub(crate) fn key(self, asked: &FixtureRequest) -> Option<&str> {
-        match self {
-            Self::OpenAi => asked.header("authorization")?.strip_prefix("Bearer "),
-            Self::Anthropic => asked.header("x-api-key"),
-            Self::Gemini => asked.header("x-goog-api-key").or_else(|| asked.query("key")),
-        }
-    }
-
-    pub(crate) fn check_headers(self, asked: &FixtureRequest) -> Result<(), VendorProblem> {
-        match self {
-            Self::Anthropic if asked.header("anthropic-version").is_none() => {
-                Err(VendorProblem::request("anthropic-version: the header is required"))
-            }
-            Self::OpenAi | Self::Anthropic | Self::Gemini => Ok(()),
-        }
-    }
-
-    /// What the vendor finds wrong with a request.
-    pub(crate) fn check(
-        self,
-        generate: &GenerateRequest,
-        turns: &Turns,
-    ) -> Result<(), VendorProblem> {
-        match self {
-            Self::OpenAi => openai::check(&generate.body),
-            Self::Anthropic => anthropic::check(&generate.body, turns),
-            Self::Gemini => gemini::check(&generate.body),
-        }
-    }
-
-    /// The messages of a request that passed the check.
-    pub(crate) fn messages(self, body: &Value) -> Vec<ScriptMessage> {
-        match self {
-            Self::OpenAi => openai::messages(body),
-            Self::Anthropic => anthropic::messages(body),
-            Self::Gemini => gemini::messages(body),
-        }
-    }
-
-    pub(crate) fn events(
-        self,
-        generate: &GenerateRequest,
-        answer: &FilledTurn,
-    ) -> Vec<VendorEvent> {
-        match self {
-            Self::OpenAi => openai::events(generate, answer),
-            Self::Anthropic => anthropic::events(generate, answer),
-            Self::Gemini => gemini::events(generate, answer),
-        }
-    }
-
-    pub(crate) fn whole(self, generate: &GenerateRequest, answer: &FilledTurn) -> Value {
-        match self {
-            Self::OpenAi => openai::whole(generate, answer),
-            Self::Anthropic => anthropic::whole(generate, answer),
-            Self::Gemini => gemini::whole(generate, answer),
-        }
-    }
-
-    pub(crate) fn models(self) -> Value {
-        match self {
-            Self::OpenAi => openai::models(),
-            Self::Anthropic => anthropic::models(),
-            Self::Gemini => gemini::models(),
-        }
-    }
-
-    pub(crate) fn model(self, id: &str) -> Value {
-        match self {
-            Self::OpenAi => openai::model(id),
-            Self::Anthropic => anthropic::model(id),
-            Self::Gemini => gemini::model(id),
-        }
-    }
-
-    pub(crate) fn no_such_model(self, id: &str) -> String {
-        match self {
-            Self::OpenAi => format!("The model `{id}` does not exist or is not open to you."),
-            Self::Anthropic => format!("model: {id}"),
-            Self::Gemini => format!("models/{id} is not found for API version v1beta."),
-        }
-    }
-
-    pub(crate) fn refusal(self, problem: &VendorProblem) -> FixtureReply {
-        let (status, body) = match self {
-            Self::OpenAi => openai::refusal(problem),
-            Self::Anthropic => anthropic::refusal(problem),
-            Self::Gemini => gemini::refusal(problem),
+impl GenerateRequest {
+    /// What the script says was used, or an estimate, because vendors always say something.
+    pub(crate) fn usage(&self, answer: &FixtureTurn) -> FixtureUsage {
+        let estimate = || {
+            let written =
+                [&answer.thinking, &answer.text].map(|text| text.as_ref().map_or(0, String::len));
+            let called =
+                answer.calls.iter().map(|call| call.name.len() + call.arguments.to_string().len());
+            let output = written.iter().sum::<usize>() + called.sum::<usize>();
+            let tokens = |length: usize| u64::try_from(length / 4).unwrap_or(u64::MAX).max(1);
+            let input = tokens(self.body.to_string().len());
+            FixtureUsage { input, output: tokens(output), cached: 0 }
         };
-        let (name, value) = self.request_id();
-        FixtureReply::json(status, body.to_string()).with(name, value)
+        answer.usage.unwrap_or_else(estimate)
+    }
+}
+
+impl VendorProblem {
+    pub(crate) fn request(message: impl Into<String>) -> Self {
+        Self::new(VendorProblemKind::Request, message)
     }
 
-    /// What the vendor says when it fails on its own side.
-    pub(crate) fn failure(self) -> VendorProblem {
-        let status = match self {
-            Self::OpenAi => 500,
-            Self::Anthropic => 529,
-            Self::Gemini => 503,
-        };
-        let kind = VendorProblemKind::Scripted(status, None);
-        VendorProblem::new(kind, "the script ends this answer with an error")
+    pub(crate) fn new(kind: VendorProblemKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
     }
+}
 
-    /// The event by which a stream says that it failed.
-    pub(crate) fn error_event(self) -> VendorEvent {
-        let (name, (_, body)) = match self {
-            Self::OpenAi => (None, openai::refusal(&self.failure())),
-            Self::Anthropic => (Some("error"), anthropic::refusal(&self.failure())),
-            Self::Gemini => (None, gemini::refusal(&self.failure())),
-        };
-        VendorEvent { name, data: body.to_string() }
-    }
+/// Continues when the rule holds.
+pub(crate) fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), VendorProblem> {
+    if holds { Ok(()) } else { Err(VendorProblem::request(message())) }
+}
 
-    pub(crate) fn encode(self, event: &VendorEvent) -> String {
-        let name = event.name.map(|name| format!("event: {name}\n")).unwrap_or_default();
-        match self {
-            Self::OpenAi | Self::Anthropic => format!("{name}data: {}\n\n", event.data),
-            // Google ends its lines the way HTTP does.
-            Self::Gemini => format!("data: {}\r\n\r\n", event.data),
-        }
-    }
+/// The items of a list; none when it is absent or something else.
+pub(crate) fn items(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
 
-    pub(crate) fn event_stream_type(self) -> &'static str {
-        match self {
-            Self::OpenAi | Self::Anthropic => "text/event-stream; charset=utf-8",
-            Self::Gemini => "text/event-stream",
-        }
-    }
-
-    /// The header by which the vendor names a request.
-    pub(crate) fn request_id(self) -> (&'static str, &'static str) {
-        match self {
-            Self::OpenAi => ("x-request-id", "req_scripted"),
-            Self::Anthropic => ("request-id", "req_scripted"),
-            Self::Gemini => ("server-timing", "gfet4t7; dur=1"),
-        }
-    }
+/// A name of 1 to so many letters, digits, underscores and dashes.
+pub(crate) fn is_name(name: &str, longest: usize) -> bool {
+    let fits = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
+    (1..=longest).contains(&name.len()) && name.chars().all(fits)
 }

@@ -2,52 +2,44 @@
 
 use std::time::Duration;
 
-use super::script::FaultKind;
-use super::vendor::FixtureVendor;
-use crate::emission::WireStep;
+use super::script::{FaultKind, TurnFault};
+use super::vendor::{Vendor, VendorEvent, VendorProblem, VendorProblemKind};
+use crate::exchange::WireStep;
 use crate::http::FixtureReply;
+use crate::journal;
 
 /// Longer than any test waits.
 const SILENCE_TIME: Duration = Duration::from_secs(3_600);
 const PAGE: &str = "<!doctype html>\n<html><body><h1>Sign in to continue</h1></body></html>\n";
 
-/// One server-sent event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct VendorEvent {
-    pub(crate) name: Option<&'static str>,
-    pub(crate) data: String,
-}
-
 /// A stream of events, with the fault that strikes it.
 pub(crate) fn events(
-    vendor: FixtureVendor,
+    vendor: &Vendor,
     mut events: Vec<VendorEvent>,
     delay: Duration,
-    fault: Option<&FaultKind>,
+    fault: Option<&TurnFault>,
 ) -> FixtureReply {
     let mut ending = vec![WireStep::Write(b"0\r\n\r\n".to_vec())];
-    match fault {
-        None | Some(FaultKind::Status { .. } | FaultKind::Html) => {}
-        Some(FaultKind::Cut(after)) => {
-            events.truncate(*after);
-            ending = vec![WireStep::Close];
+    if let Some(fault) = fault {
+        match fault.kind {
+            FaultKind::Status | FaultKind::Html => {}
+            FaultKind::Malformed => {
+                let name = events.first().and_then(|event| event.name);
+                let name = name.map(|_| "content_block_delta");
+                let half = VendorEvent { name, data: "{\"half\": ".to_owned() };
+                events.insert(fault.after.min(events.len()), half);
+            }
+            FaultKind::Cut | FaultKind::Silent | FaultKind::Error => events.truncate(fault.after),
         }
-        Some(FaultKind::Silent(after)) => {
-            events.truncate(*after);
-            ending = vec![WireStep::Pause(SILENCE_TIME), WireStep::Close];
-        }
-        Some(FaultKind::Malformed(after)) => {
-            let place = (*after).min(events.len());
-            let name = events.first().and_then(|event| event.name).map(|_| "content_block_delta");
-            events.insert(place, VendorEvent { name, data: "{\"half\": ".to_owned() });
-        }
-        Some(FaultKind::Error(after)) => {
-            events.truncate(*after);
-            events.push(vendor.error_event());
+        match fault.kind {
+            FaultKind::Cut => ending = vec![WireStep::Close],
+            FaultKind::Silent => ending = vec![WireStep::Pause(SILENCE_TIME), WireStep::Close],
+            FaultKind::Error => events.push(vendor.failure_event()),
+            FaultKind::Status | FaultKind::Html | FaultKind::Malformed => {}
         }
     }
-    let of_type = vendor.event_stream_type();
-    let head = format!("{}transfer-encoding: chunked\r\n\r\n", head(vendor, of_type));
+    let head =
+        format!("{}transfer-encoding: chunked\r\n\r\n", head(vendor, vendor.event_stream_type));
     let mut steps = vec![WireStep::Write(head.into_bytes())];
     for event in events {
         if !delay.is_zero() {
@@ -62,16 +54,16 @@ pub(crate) fn events(
 }
 
 /// One JSON text, with the fault that strikes it.
-pub(crate) fn whole(vendor: FixtureVendor, text: &str, fault: Option<&FaultKind>) -> FixtureReply {
+pub(crate) fn whole(vendor: &Vendor, text: &str, fault: Option<&TurnFault>) -> FixtureReply {
     let (half, _) = text.as_bytes().split_at(text.len() / 2);
-    let (length, body, ending) = match fault {
-        Some(FaultKind::Cut(_)) => (text.len(), half, vec![WireStep::Close]),
-        Some(FaultKind::Silent(_)) => {
+    let (length, body, ending) = match fault.map(|fault| fault.kind) {
+        Some(FaultKind::Cut) => (text.len(), half, vec![WireStep::Close]),
+        Some(FaultKind::Silent) => {
             (text.len(), half, vec![WireStep::Pause(SILENCE_TIME), WireStep::Close])
         }
-        Some(FaultKind::Malformed(_)) => (half.len(), half, Vec::new()),
-        Some(FaultKind::Error(_)) => return vendor.refusal(&vendor.failure()),
-        None | Some(FaultKind::Status { .. } | FaultKind::Html) => {
+        Some(FaultKind::Malformed) => (half.len(), half, Vec::new()),
+        Some(FaultKind::Error) => return vendor.refuse(&vendor.failure()),
+        None | Some(FaultKind::Status | FaultKind::Html) => {
             (text.len(), text.as_bytes(), Vec::new())
         }
     };
@@ -82,15 +74,15 @@ pub(crate) fn whole(vendor: FixtureVendor, text: &str, fault: Option<&FaultKind>
 }
 
 /// The page that a proxy puts in front of a service.
-pub(crate) fn page() -> FixtureReply {
+fn page() -> FixtureReply {
     let length = PAGE.len();
     let head =
         format!("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {length}\r\n");
     FixtureReply::wire(vec![WireStep::Write(format!("{head}\r\n{PAGE}").into_bytes())])
 }
 
-fn head(vendor: FixtureVendor, of_type: &str) -> String {
-    let (name, value) = vendor.request_id();
+fn head(vendor: &Vendor, of_type: &str) -> String {
+    let (name, value) = vendor.request_id;
     format!("HTTP/1.1 200 OK\r\ncontent-type: {of_type}\r\n{name}: {value}\r\n")
 }
 
@@ -103,4 +95,76 @@ fn chunk(bytes: &[u8]) -> WireStep {
 fn cut(bytes: &[u8]) -> usize {
     let inside = bytes.iter().position(|byte| byte & 0b1100_0000 == 0b1000_0000);
     inside.unwrap_or(bytes.len() / 2)
+}
+
+/// The answer of a fault that strikes before anything else is sent; nothing for the others.
+pub(crate) fn fault_reply(vendor: &Vendor, fault: &TurnFault) -> Option<FixtureReply> {
+    match fault.kind {
+        FaultKind::Status => {
+            let status = fault.status.expect("the fault `status` needs a `status`");
+            let after = fault.retry_after.as_ref().map(journal::plain);
+            let seconds = after.as_ref().and_then(|after| after.parse().ok());
+            let kind = VendorProblemKind::Scripted(status, seconds);
+            let message = format!("the script answers with status {status}");
+            let reply = match &fault.body {
+                Some(body) => FixtureReply::json(status, body.clone()),
+                None => vendor.refuse(&VendorProblem::new(kind, message)),
+            };
+            Some(after.into_iter().fold(reply, |reply, after| reply.with("retry-after", after)))
+        }
+        FaultKind::Html => Some(page()),
+        FaultKind::Cut | FaultKind::Malformed | FaultKind::Silent | FaultKind::Error => None,
+    }
+}
+
+/// Pieces of so many characters, the last one shorter.
+pub(crate) fn pieces(text: &str, chunk: usize) -> Vec<String> {
+    let characters: Vec<char> = text.chars().collect();
+    characters.chunks(chunk.max(1)).map(|piece| piece.iter().collect()).collect()
+}
+
+/// Pieces of JSON: at least two, and every escape sequence is cut behind its backslash.
+pub(crate) fn fragments(json: &str, chunk: usize) -> Vec<String> {
+    let half = json.chars().count().div_ceil(2);
+    let chunk = chunk.clamp(1, half.max(1));
+    let mut fragments = Vec::new();
+    let mut piece = String::new();
+    let mut length = 0;
+    let mut escaped = false;
+    for character in json.chars() {
+        piece.push(character);
+        length += 1;
+        escaped = character == '\\' && !escaped;
+        if length == chunk || escaped {
+            fragments.push(std::mem::take(&mut piece));
+            length = 0;
+        }
+    }
+    if !piece.is_empty() {
+        fragments.push(piece);
+    }
+    fragments
+}
+
+#[cfg(test)]
+mod tests {
+
+    #[test]
+    fn text_is_cut_at_characters_and_not_at_bytes() {
+        assert_eq!(pieces("Zürich 🌧", 3), ["Zür", "ich", " 🌧"]);
+        assert_eq!(pieces("", 3), Vec::<String>::new());
+    }
+
+    #[test]
+    fn json_is_cut_in_two_at_least_and_inside_its_escapes() {
+        let cases: [(&str, usize, &[&str]); 4] = [
+            ("{}", 16, &["{", "}"]),
+            (r#"{"a":1}"#, 16, &[r#"{"a""#, ":1}"]),
+            (r#"{"a":"\n"}"#, 4, &[r#"{"a""#, r#":"\"#, r#"n"}"#]),
+            (r#"["\\n"]"#, 9, &[r#"["\"#, r#"\n"]"#]),
+        ];
+        for (json, chunk, expected) in cases {
+            assert_eq!(fragments(json, chunk), expected, "{json}");
+        }
+    }
 }

@@ -1,15 +1,10 @@
 //! The page at which a person would agree; here everybody agrees at once, or nobody does.
 
-use std::collections::BTreeMap;
-
 use super::clients::OauthClient;
-use super::form;
-use super::grants::OauthGrant;
+use super::form::{self, FormFields};
 use super::settings::{ClientAuth, DiscoveryMode};
 use super::site::{OauthSite, OauthState};
 use crate::http::{FixtureReply, FixtureRequest};
-
-type FormFields = BTreeMap<String, String>;
 
 pub(crate) fn answer(site: &OauthSite, asked: &FixtureRequest) -> FixtureReply {
     let mut state = site.state();
@@ -34,9 +29,8 @@ pub(crate) fn answer(site: &OauthSite, asked: &FixtureRequest) -> FixtureReply {
         None => {}
     }
     if site.misbehaves("wrong-iss") {
-        let value = site.settings.misbehaviour.as_ref().and_then(|wrong| wrong.value());
-        let wrong = value.map_or("https://evil.example".to_owned(), |value| site.fill_in(value));
-        members.push(("iss", wrong));
+        let wrong = site.settings.value.as_deref().unwrap_or("https://evil.example");
+        members.push(("iss", site.fill_in(wrong)));
     } else if !site.misbehaves("no-iss") && site.settings.discovery != DiscoveryMode::Nowhere {
         members.push(("iss", site.issuer()));
     }
@@ -84,16 +78,13 @@ fn issue_code(
     if site.settings.deny {
         return Err(("access_denied", "the person said no".to_owned()));
     }
-    let asked_for = query.get("scope").or(site.settings.base_scope.as_ref());
-    let scopes = asked_for.map(|all| all.split(' ').map(str::to_owned).collect());
     let client = query.get("client_id").cloned().unwrap_or_default();
-    let grant = OauthGrant { client, scopes: scopes.unwrap_or_default() };
+    let grant = site.grant(client, query);
     let challenge = query.get("code_challenge").map_or("", String::as_str);
     Ok(state.grants.code(grant, redirect, challenge))
 }
 
 fn complaint(site: &OauthSite, query: &FormFields) -> Option<String> {
-    let old = matches!(site.settings.discovery, DiscoveryMode::Origin | DiscoveryMode::Nowhere);
     let resource = site.resource();
     let text = |name: &str| query.get(name).map(String::as_str);
     if text("response_type") != Some("code") {
@@ -106,7 +97,7 @@ fn complaint(site: &OauthSite, query: &FormFields) -> Option<String> {
         return Some("`code_challenge` is not a SHA-256".to_owned());
     }
     match text("resource") {
-        None if old => None,
+        None if site.settings.is_old() => None,
         Some(given) if given == resource => None,
         given => Some(format!("`resource` is {given:?} where it has to be `{resource}`")),
     }

@@ -1,11 +1,9 @@
 //! The clients that an authorization server knows, and how they prove who they are.
 
-use std::collections::BTreeMap;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::form;
+use super::form::{self, FormFields};
 use super::settings::ClientAuth;
 use crate::http::FixtureRequest;
 
@@ -48,10 +46,7 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    pub(crate) fn read(
-        asked: &FixtureRequest,
-        form: &BTreeMap<String, String>,
-    ) -> Result<Self, String> {
+    pub(crate) fn read(asked: &FixtureRequest, form: &FormFields) -> Result<Self, String> {
         let in_body = form.get("client_id").cloned();
         let secret = form.get("client_secret").cloned();
         let Some(header) = asked.header("authorization") else {

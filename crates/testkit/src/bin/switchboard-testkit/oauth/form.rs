@@ -1,9 +1,15 @@
-//! Form encoding by hand, for queries and for bodies of token requests.
+//! Forms, for queries and for bodies of token requests.
 
 use std::collections::BTreeMap;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+pub(crate) type FormFields = BTreeMap<String, String>;
+
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 /// The names and values of a form; a name that comes twice is a complaint.
-pub(crate) fn read(text: &str) -> Result<BTreeMap<String, String>, String> {
+pub(crate) fn read(text: &str) -> Result<FormFields, String> {
     let mut form = BTreeMap::new();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -20,54 +26,24 @@ pub(crate) fn extend(address: &str, members: &[(&str, String)]) -> String {
     let mut address = address.to_owned();
     for (name, value) in members {
         let mark = if address.contains('?') { '&' } else { '?' };
-        address.push_str(&format!("{mark}{name}={}", encode(value)));
+        address.push_str(&format!("{mark}{name}={}", utf8_percent_encode(value, RESERVED)));
     }
     address
 }
 
 pub(crate) fn decode(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let escaped = (bytes[at] == b'%').then(|| text.get(at + 1..at + 3)).flatten();
-        match escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                decoded.push(byte);
-                at += 3;
-            }
-            None => {
-                decoded.push(if bytes[at] == b'+' { b' ' } else { bytes[at] });
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
-}
-
-fn encode(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    text.bytes()
-        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
+    percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{decode, encode, extend, read};
-
-    #[test]
-    fn what_is_encoded_is_decoded_again() {
-        for text in ["plain", "a b&c=d", "https://x.test/?q=1#f", "ä%", "<script>"] {
-            assert_eq!(decode(&encode(text)), text);
-        }
-        assert_eq!(decode("a+b%2Bc%"), "a b+c%");
-    }
+    use super::{decode, extend, read};
 
     #[test]
     fn a_name_that_comes_twice_is_refused() {
         assert_eq!(read("a=1&b=&c").unwrap().len(), 3);
         assert_eq!(read("a=1&a=2"), Err("`a` comes twice".to_owned()));
+        assert_eq!(decode("a+b%2Bc%"), "a b+c%");
     }
 
     #[test]

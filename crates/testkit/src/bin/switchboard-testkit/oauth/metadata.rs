@@ -31,8 +31,7 @@ pub(crate) fn answer(site: &OauthSite, asked: &FixtureRequest) -> Option<Fixture
     if site.misbehaves("echo-bait") && path.starts_with("/.well-known/") {
         return Some(FixtureReply::json(200, format!("{{\"{BAIT}\": <{BAIT}>")));
     }
-    let with_resource = matches!(discovery, DiscoveryMode::Oauth | DiscoveryMode::OpenId);
-    if with_resource && path == format!("{PROTECTED}/mcp") {
+    if !site.settings.is_old() && path == format!("{PROTECTED}/mcp") {
         return Some(site.redirect_if("prm-redirect").unwrap_or_else(|| protected_resource(site)));
     }
     let at = match discovery {
@@ -55,7 +54,7 @@ fn protected_resource(site: &OauthSite) -> FixtureReply {
         "authorization_servers": [site.issuer()],
         "bearer_methods_supported": ["header"],
     });
-    if let Some(scopes) = &site.settings.scopes_supported {
+    if let Some(scopes) = &site.settings.scopes {
         document["scopes_supported"] = json!(scopes);
     }
     if site.misbehaves("links") {
@@ -67,7 +66,7 @@ fn protected_resource(site: &OauthSite) -> FixtureReply {
     if site.misbehaves("huge-metadata") {
         document["padding"] = json!("x".repeat(HUGE_BYTES));
     }
-    document_reply(site, document, &site.settings.resource_metadata)
+    document_reply(site, document, site.settings.resource_metadata.as_ref())
 }
 
 fn authorization_server(site: &OauthSite) -> FixtureReply {
@@ -85,13 +84,13 @@ fn authorization_server(site: &OauthSite) -> FixtureReply {
         "revocation_endpoint_auth_methods_supported": [settings.client_auth.method()],
         "authorization_response_iss_parameter_supported": true,
     });
-    if settings.registration {
+    if !settings.no_registration {
         document["registration_endpoint"] = json!(format!("{issuer}/register"));
     }
     if settings.client_documents {
         document["client_id_metadata_document_supported"] = json!(true);
     }
-    if let Some(scopes) = &settings.scopes_supported {
+    if let Some(scopes) = &settings.scopes {
         document["scopes_supported"] = json!(scopes);
     }
     if settings.discovery == DiscoveryMode::OpenId {
@@ -104,13 +103,13 @@ fn authorization_server(site: &OauthSite) -> FixtureReply {
             document[key] = json!(format!("{}/{key}", site.sink.origin));
         }
     }
-    document_reply(site, document, &settings.server_metadata)
+    document_reply(site, document, settings.server_metadata.as_ref())
 }
 
 /// The document with the members that the command line replaces or, by null, removes.
-fn document_reply(site: &OauthSite, mut document: Value, replaced: &Value) -> FixtureReply {
-    let replaced: Value =
-        serde_json::from_str(&site.fill_in(&replaced.to_string())).unwrap_or_default();
+fn document_reply(site: &OauthSite, mut document: Value, replaced: Option<&Value>) -> FixtureReply {
+    let replaced = replaced.map(|members| site.fill_in(&members.to_string())).unwrap_or_default();
+    let replaced: Value = serde_json::from_str(&replaced).unwrap_or_default();
     let members = document.as_object_mut().expect("metadata is an object");
     for (name, value) in replaced.as_object().into_iter().flatten() {
         if value.is_null() {

@@ -2,18 +2,13 @@
 
 mod authorize;
 mod clients;
-mod control;
 mod form;
 mod grants;
 mod metadata;
-mod misbehaviour;
-mod register;
 mod resource;
-mod serve;
 mod settings;
-mod sink;
 mod site;
 mod token;
 
-pub(crate) use misbehaviour::MISBEHAVIOURS;
-pub(crate) use serve::serve;
+pub(crate) use settings::OauthSiteSettings;
+pub(crate) use site::serve;

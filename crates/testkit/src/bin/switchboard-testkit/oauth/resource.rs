@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::grants::OauthGrant;
 use super::metadata;
-use super::settings::DiscoveryMode;
 use super::site::OauthSite;
 use crate::http::{FixtureReply, FixtureRequest, ReplyBody};
 use crate::message::META_CALLER;
@@ -68,7 +67,7 @@ fn unauthorized_reply(site: &OauthSite, given: Option<&str>) -> FixtureReply {
     if let Some(scope) = &site.settings.base_scope {
         parts.push(format!("scope=\"{scope}\""));
     }
-    if matches!(site.settings.discovery, DiscoveryMode::Oauth | DiscoveryMode::OpenId) {
+    if !site.settings.is_old() {
         let at = if site.misbehaves("challenge-metadata") {
             site.value()
         } else {

@@ -1,20 +1,17 @@
 //! The token endpoint: codes, refresh tokens and client credentials against tokens; revocation.
 
-use std::collections::BTreeMap;
-
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::clients::{Credentials, OauthClient};
-use super::form;
-use super::grants::{OauthGrant, Refreshable, TokenPair};
-use super::settings::{ClientAuth, DiscoveryMode};
+use super::form::{self, FormFields};
+use super::grants::{Refreshable, TokenPair};
+use super::settings::ClientAuth;
 use super::site::{OauthSite, OauthState};
 use crate::http::{FixtureReply, FixtureRequest};
 
-type FormFields = BTreeMap<String, String>;
 /// The status, the error and what is wrong in words.
 type TokenRefusal = (u16, &'static str, String);
 
@@ -91,9 +88,8 @@ fn tokens(
     client: &OauthClient,
     form: &FormFields,
 ) -> Result<TokenPair, TokenRefusal> {
-    let old = matches!(site.settings.discovery, DiscoveryMode::Origin | DiscoveryMode::Nowhere);
     match form.get("resource") {
-        None if old => {}
+        None if site.settings.is_old() => {}
         Some(resource) if *resource == site.resource() => {}
         given => {
             return Err((400, "invalid_target", format!("`resource` is {given:?}")));
@@ -117,7 +113,7 @@ fn tokens(
                 return Err(invalid("`code_verifier` does not fit the challenge".to_owned()));
             }
             let refreshable =
-                if site.settings.refresh_tokens { Refreshable::Yes } else { Refreshable::No };
+                if site.settings.no_refresh { Refreshable::No } else { Refreshable::Yes };
             let pair = state.grants.begin(taken.grant, life, refreshable);
             state.grants.remember(code);
             Ok(pair)
@@ -131,10 +127,7 @@ fn tokens(
             state.grants.refresh(token, &client.id, life).map_err(invalid)
         }
         "client_credentials" if client.auth != ClientAuth::None => {
-            let asked_for = form.get("scope").or(site.settings.base_scope.as_ref());
-            let scopes = asked_for.map(|all| all.split(' ').map(str::to_owned).collect());
-            let grant =
-                OauthGrant { client: client.id.clone(), scopes: scopes.unwrap_or_default() };
+            let grant = site.grant(client.id.clone(), form);
             Ok(state.grants.begin(grant, life, Refreshable::No))
         }
         other => Err((400, "unsupported_grant_type", format!("`{other}` is not supported"))),
@@ -157,4 +150,66 @@ fn body(site: &OauthSite, state: &OauthState, pair: &TokenPair) -> String {
         body["padding"] = json!("x".repeat(HUGE_BYTES));
     }
     body.to_string()
+}
+
+pub(crate) fn register(site: &OauthSite, asked: &FixtureRequest) -> FixtureReply {
+    if let Some(reply) = site.redirect_if("register-redirect") {
+        return reply;
+    }
+    let body: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
+    let mut state = site.state();
+    state.seen.registrations.push(body.clone());
+    let redirects = match redirects(site, asked, &body) {
+        Ok(redirects) => redirects,
+        Err(problem) => return refusal(&mut state, 400, "invalid_client_metadata", problem),
+    };
+    let auth = site.settings.client_auth;
+    let id = state.grants.secret("client");
+    let secret = (auth != ClientAuth::None).then(|| state.grants.secret("client-secret"));
+    let mut answer = body;
+    answer["client_id"] = json!(id);
+    answer["client_id_issued_at"] = json!(0);
+    answer["token_endpoint_auth_method"] = json!(auth.method());
+    if let Some(secret) = &secret {
+        answer["client_secret"] = json!(secret);
+        answer["client_secret_expires_at"] = json!(0);
+    }
+    if site.misbehaves("links") {
+        for key in ["client_uri", "logo_uri", "tos_uri", "policy_uri", "registration_client_uri"] {
+            answer[key] = json!(format!("{}/{key}", site.sink.origin));
+        }
+    }
+    state.clients.insert(id.clone(), OauthClient { id, secret, auth, redirects: Some(redirects) });
+    FixtureReply::json(201, answer.to_string())
+}
+
+/// Where callbacks may go, when all that was said is acceptable.
+fn redirects(
+    site: &OauthSite,
+    asked: &FixtureRequest,
+    body: &Value,
+) -> Result<Vec<String>, String> {
+    if !asked.header("content-type").unwrap_or_default().starts_with("application/json") {
+        return Err("a registration is JSON".to_owned());
+    }
+    let wanted = body["token_endpoint_auth_method"].as_str().unwrap_or("client_secret_basic");
+    let has = site.settings.client_auth.method();
+    if wanted != has {
+        return Err(format!("`{wanted}` was asked for where there is only `{has}`"));
+    }
+    let grants = body["grant_types"].as_array();
+    if grants.is_some_and(|grants| !grants.contains(&json!("authorization_code"))) {
+        return Err("`grant_types` lacks `authorization_code`".to_owned());
+    }
+    let redirects = body["redirect_uris"].as_array().filter(|all| !all.is_empty());
+    let redirects = redirects.ok_or("`redirect_uris` is missing")?;
+    redirects
+        .iter()
+        .map(|redirect| {
+            let redirect = redirect.as_str().unwrap_or_default();
+            let local = ["http://127.0.0.1", "http://localhost", "http://[::1]", "https://"];
+            let good = local.iter().any(|start| redirect.starts_with(start));
+            good.then(|| redirect.to_owned()).ok_or_else(|| format!("`{redirect}` is not allowed"))
+        })
+        .collect()
 }

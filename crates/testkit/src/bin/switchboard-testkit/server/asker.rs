@@ -5,18 +5,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::Exchange;
-use super::content;
 use super::message_era::MessageEra;
+use super::{Exchange, content};
+use crate::exchange::ChangeNotice;
 use crate::message::{self, INVALID_PARAMS, IncomingMessage, RpcAnswer};
 
 pub(crate) fn definitions() -> Vec<Value> {
     let tool = |name: &str, description: &str, properties: Value| {
-        json!({
-            "name": name,
-            "description": description,
-            "inputSchema": {"type": "object", "properties": properties},
-        })
+        content::tool(name, description, &properties, &[])
     };
     let request = json!({"request": {"type": "object"}, "times": {"type": "integer"}});
     vec![
@@ -50,52 +46,34 @@ pub(crate) async fn call(
     RpcAnswer::Result(match incoming.text("name").unwrap_or_default() {
         "sample" if *spoken == MessageEra::Modern => sample_in_rounds(incoming),
         "sample" => sample(exchange, arguments).await,
-        "folders" => {
-            content::text(ask_client(exchange, "roots/list", &json!({})).await.to_string())
-        }
-        "ping" => content::text(ask_client(exchange, "ping", &json!({})).await.to_string()),
+        "folders" => content::text(exchange.ask("roots/list", &json!({})).await.to_string()),
+        "ping" => content::text(exchange.ask("ping", &json!({})).await.to_string()),
         "withdraw" => withdraw(exchange).await,
         "many" => many(exchange, arguments["count"].as_u64().unwrap_or(1)).await,
         "say" => {
             let said = json!({"level": text("level"), "logger": "asker", "data": text("text")});
             for _ in 0..arguments["times"].as_u64().unwrap_or(1) {
-                notice(exchange, "notifications/message", &said).await;
+                exchange.notify("notifications/message", &said).await;
             }
             content::text("said")
         }
         "touch" => {
-            let uri = text("uri");
-            exchange.server.touch(&uri);
-            if exchange.conversation.is_subscribed(&uri) {
-                let updated = json!({ "uri": uri });
-                notice(exchange, "notifications/resources/updated", &updated).await;
-            }
+            exchange.server.announce(ChangeNotice::Resource(text("uri")));
             content::text("touched")
         }
         "complete" => {
             let done = json!({"elicitationId": text("id")});
-            notice(exchange, "notifications/elicitation/complete", &done).await;
+            exchange.notify("notifications/elicitation/complete", &done).await;
             content::text("told")
         }
         other => return RpcAnswer::refuse(INVALID_PARAMS, format!("unknown tool `{other}`")),
     })
 }
 
-async fn notice(exchange: &Exchange, method: &str, params: &Value) {
-    exchange.outlet.notice(message::notice(method, params)).await;
-}
-
-/// The result of what the client was asked, or its error.
-async fn ask_client(exchange: &Exchange, method: &str, params: &Value) -> Value {
-    let mut reply = exchange.conversation.ask(&exchange.outlet, method, params).await;
-    let result = reply["result"].take();
-    if result.is_null() { reply["error"].take() } else { result }
-}
-
 async fn sample(exchange: &Exchange, arguments: &Value) -> Value {
     let mut replies = Vec::new();
     for _ in 0..arguments["times"].as_u64().unwrap_or(1) {
-        replies.push(ask_client(exchange, "sampling/createMessage", &arguments["request"]).await);
+        replies.push(exchange.ask("sampling/createMessage", &arguments["request"]).await);
     }
     content::text(json!(replies).to_string())
 }
@@ -132,7 +110,7 @@ async fn withdraw(exchange: &Exchange) -> Value {
     exchange.outlet.notice(question).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
     let cancelled = json!({"requestId": id, "reason": "no longer needed"});
-    notice(exchange, "notifications/cancelled", &cancelled).await;
+    exchange.notify("notifications/cancelled", &cancelled).await;
     // Long enough for a reply to arrive, if the client were to send one.
     tokio::time::sleep(Duration::from_millis(500)).await;
     content::text("withdrawn")
@@ -144,7 +122,7 @@ async fn many(exchange: &Exchange, count: u64) -> Value {
     for number in 0..count {
         let exchange = exchange.clone();
         let question = form(&format!("Number {number}?"));
-        open.spawn(async move { ask_client(&exchange, "elicitation/create", &question).await });
+        open.spawn(async move { exchange.ask("elicitation/create", &question).await });
     }
     let mut refused = 0;
     let counting = async {
@@ -155,4 +133,50 @@ async fn many(exchange: &Exchange, count: u64) -> Value {
     // Those that are not refused wait for a person, who never answers.
     let _ = tokio::time::timeout(Duration::from_secs(1), counting).await;
     content::text(format!("{refused} refused"))
+}
+
+const STATE: &str = "the question was asked";
+
+pub(crate) async fn ask(
+    exchange: &Exchange,
+    incoming: &IncomingMessage,
+    spoken: &MessageEra,
+) -> Value {
+    let Some(question) = incoming.arguments().get("question").and_then(Value::as_str) else {
+        return content::failure("the argument `question` does not fit");
+    };
+    let mut params = json!({
+        "message": question,
+        "requestedSchema": {
+            "type": "object",
+            "properties": {"answer": {"type": "string"}},
+            "required": ["answer"],
+        },
+    });
+    if *spoken == MessageEra::Modern {
+        let Some(responses) = incoming.params.get("inputResponses") else {
+            params["mode"] = json!("form");
+            return json!({
+                "resultType": "input_required",
+                "inputRequests": {"answer": {"method": "elicitation/create", "params": params}},
+                "requestState": STATE,
+            });
+        };
+        if incoming.text("requestState") != Some(STATE) {
+            return content::failure("`requestState` did not come back as it was sent");
+        }
+        return reply_value(&responses["answer"]);
+    }
+    let reply = exchange.ask("elicitation/create", &params).await;
+    if reply.get("code").is_some() {
+        return content::failure(format!("the question was refused: {reply}"));
+    }
+    reply_value(&reply)
+}
+
+fn reply_value(reply: &Value) -> Value {
+    match (reply["action"].as_str(), reply["content"]["answer"].as_str()) {
+        (Some("accept"), Some(answer)) => content::text(answer),
+        (action, _) => content::text(format!("no answer: {}", action.unwrap_or("no action"))),
+    }
 }

@@ -1,43 +1,32 @@
 //! Samples of every kind of content.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::message_era::MessageEra;
 
-/// A PNG of one grey pixel.
-pub(crate) const PIXEL: &[u8] = &[
-    0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44, 0x52,
-    0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00, 0x00, 0x00, 0x00, 0x3a, 0x7e, 0x9b,
-    0x55, 0x00, 0x00, 0x00, 0x0a, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9c, 0x63, 0x68, 0x00, 0x00, 0x00,
-    0x82, 0x00, 0x81, 0x77, 0xcd, 0x72, 0xb6, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae,
-    0x42, 0x60, 0x82,
-];
+/// A PNG of one grey pixel, in Base64.
+pub(crate) const PIXEL: &str = concat!(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNo",
+    "AAAAggCBd81ytgAAAABJRU5ErkJggg=="
+);
 
-/// A WAV file that holds no samples.
-pub(crate) const SILENCE: &[u8] = &[
-    b'R', b'I', b'F', b'F', 36, 0, 0, 0, b'W', b'A', b'V', b'E', b'f', b'm', b't', b' ', 16, 0, 0,
-    0, 1, 0, 1, 0, 0x40, 0x1f, 0, 0, 0x40, 0x1f, 0, 0, 1, 0, 8, 0, b'd', b'a', b't', b'a', 0, 0, 0,
-    0,
-];
+/// A WAV file that holds no samples, in Base64.
+pub(crate) const SILENCE: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
 
 /// One item of each kind that the revision knows.
 pub(crate) fn every_kind(spoken: &MessageEra) -> Vec<Value> {
-    let pixel = STANDARD.encode(PIXEL);
     let mut items = vec![
         json!({"type": "text", "text": "A line of text."}),
-        json!({"type": "image", "data": pixel, "mimeType": "image/png"}),
+        json!({"type": "image", "data": PIXEL, "mimeType": "image/png"}),
     ];
     if spoken.has("2025-03-26") {
-        let silence = STANDARD.encode(SILENCE);
-        items.push(json!({"type": "audio", "data": silence, "mimeType": "audio/wav"}));
+        items.push(json!({"type": "audio", "data": SILENCE, "mimeType": "audio/wav"}));
     }
     items.push(json!({"type": "resource", "resource": {
         "uri": "test://static-text", "mimeType": "text/plain", "text": "The text of a resource.",
     }}));
     items.push(json!({"type": "resource", "resource": {
-        "uri": "test://static-binary", "mimeType": "image/png", "blob": pixel,
+        "uri": "test://static-binary", "mimeType": "image/png", "blob": PIXEL,
     }}));
     if spoken.has("2025-06-18") {
         items.push(json!({
@@ -46,6 +35,14 @@ pub(crate) fn every_kind(spoken: &MessageEra) -> Vec<Value> {
         }));
     }
     items
+}
+
+pub(crate) fn tool(name: &str, description: &str, properties: &Value, required: &[&str]) -> Value {
+    json!({
+        "name": name,
+        "description": description,
+        "inputSchema": {"type": "object", "properties": properties, "required": required},
+    })
 }
 
 pub(crate) fn text(text: impl Into<String>) -> Value {

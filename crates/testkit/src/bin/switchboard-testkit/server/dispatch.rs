@@ -3,10 +3,7 @@
 use serde_json::{Value, json};
 
 use super::message_era::{self, MessageEra};
-use super::{
-    Exchange, examples, file_server, hostile, listen, offers, overlay, pages, run, tasks, tools,
-    visit,
-};
+use super::{Exchange, examples, file_server, hostile, lists, offers, run, tasks, tools};
 use crate::message::{INVALID_PARAMS, IncomingMessage, METHOD_NOT_FOUND, RpcAnswer};
 use crate::options::ServerKind;
 use crate::server::conformance;
@@ -19,7 +16,7 @@ pub(crate) async fn answer(exchange: &Exchange, incoming: &IncomingMessage) -> R
         if exchange.server.options.kind == ServerKind::Given {
             return file_server::with_instructions(&exchange.server.options, greeting);
         }
-        let greeting = overlay::apply(&exchange.server, &incoming.method, greeting);
+        let greeting = lists::overlay(&exchange.server, &incoming.method, greeting);
         return conformance::with_capabilities(&exchange.server, greeting);
     }
     let spoken = match message_era::message_era(exchange, incoming) {
@@ -27,7 +24,7 @@ pub(crate) async fn answer(exchange: &Exchange, incoming: &IncomingMessage) -> R
         Err(refusal) => return refusal,
     };
     let answer = result(exchange, incoming, &spoken).await;
-    match overlay::apply(&exchange.server, &incoming.method, answer) {
+    match lists::overlay(&exchange.server, &incoming.method, answer) {
         RpcAnswer::Result(result) => {
             let kind = exchange.server.options.kind;
             RpcAnswer::Result(message_era::stamp(&spoken, kind, &incoming.method, result))
@@ -58,7 +55,7 @@ async fn result(exchange: &Exchange, incoming: &IncomingMessage, spoken: &Messag
                 answer
             }
         }
-        "subscriptions/listen" if !legacy => listen::listen(exchange, incoming).await,
+        "subscriptions/listen" if !legacy => lists::listen(exchange, incoming).await,
         "ping" | "logging/setLevel" if legacy => RpcAnswer::Result(json!({})),
         "tools/list" if server.options.kind == ServerKind::Hostile => {
             hostile::list(server, incoming)
@@ -107,7 +104,7 @@ async fn long(
     incoming: &IncomingMessage,
     spoken: &MessageEra,
 ) -> Option<RpcAnswer> {
-    match visit::call(exchange, incoming).await {
+    match tasks::call_visit(exchange, incoming).await {
         Some(answer) => Some(answer),
         None => tasks::call(exchange, incoming, spoken).await,
     }
@@ -119,5 +116,5 @@ fn list(
     key: &str,
     items: Vec<Value>,
 ) -> RpcAnswer {
-    pages::page(key, items, exchange.server.options.page_size, incoming)
+    lists::page(key, items, exchange.server.options.page_size, incoming)
 }

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{FixtureServer, content, protected};
+use super::content::tool;
+use super::{FixtureServer, content};
+use crate::message::{IncomingMessage, META_CALLER};
 use crate::options::ServerKind;
 
 const WARM_SKIES: &[&str] = &["sun", "clouds", "rain", "wind"];
@@ -13,15 +15,10 @@ const DEFAULT_DAYS: u64 = 3;
 /// The name of a server that has only tools of its own, and the tools; nothing for the others.
 pub(crate) fn offer(kind: ServerKind) -> Option<(&'static str, Vec<Value>)> {
     match kind {
-        ServerKind::Echo
-        | ServerKind::Asker
-        | ServerKind::Hostile
-        | ServerKind::Given
-        | ServerKind::Conformance
-        | ServerKind::Journal => None,
         ServerKind::Weather => Some(("weather", vec![get_forecast()])),
         ServerKind::Github => Some(("github", vec![create_issue()])),
-        ServerKind::Protected => Some(("protected", protected::tools())),
+        ServerKind::Protected => Some(("protected", protected_tools())),
+        _ => None,
     }
 }
 
@@ -112,4 +109,30 @@ fn issue(server: &FixtureServer, arguments: &Value) -> Result<Value, &'static st
 
 fn text<'a>(arguments: &'a Value, name: &'static str) -> Result<&'a str, &'static str> {
     arguments[name].as_str().filter(|text| !text.is_empty()).ok_or(name)
+}
+
+pub(crate) fn protected_tools() -> Vec<Value> {
+    let text = |name: &str| json!({name: {"type": "string"}});
+    vec![
+        tool("whoami", "Says who is logged in.", &json!({}), &[]),
+        tool("echo", "Answers with the text.", &text("text"), &["text"]),
+        tool("write_file", "Needs more than a login.", &text("path"), &["path"]),
+    ]
+}
+
+/// Nothing for an unknown tool; the name of an argument when it does not fit.
+pub(crate) fn run_protected(
+    name: &str,
+    incoming: &IncomingMessage,
+) -> Option<Result<Value, &'static str>> {
+    let text = |name: &'static str| incoming.arguments()[name].as_str().ok_or(name);
+    match name {
+        "whoami" => {
+            let caller = incoming.meta(META_CALLER).and_then(Value::as_str).unwrap_or("nobody");
+            Some(Ok(content::text(caller.to_owned())))
+        }
+        "echo" => Some(text("text").map(|text| content::text(text.to_owned()))),
+        "write_file" => Some(text("path").map(|path| content::text(format!("wrote {path}")))),
+        _ => None,
+    }
 }

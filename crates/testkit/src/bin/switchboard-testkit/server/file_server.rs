@@ -5,7 +5,7 @@ use std::io::Write as _;
 use serde_json::{Value, json};
 
 use super::Exchange;
-use crate::message::{self, INVALID_PARAMS, IncomingMessage, RpcAnswer};
+use crate::message::{INVALID_PARAMS, IncomingMessage, RpcAnswer};
 use crate::options::FixtureOptions;
 
 /// The file as it is at this moment; a test may change it while the server runs.
@@ -67,14 +67,11 @@ async fn notices(exchange: &Exchange, incoming: &IncomingMessage, notices: &Valu
         let told = writeln!(std::io::stderr(), "{text}");
         told.expect("standard error takes a line");
     }
-    if let (Some(said), Some(token)) =
-        (notices["progress"].as_str(), incoming.meta("progressToken"))
-    {
-        let progress = json!({"progressToken": token, "progress": 1, "message": said});
-        exchange.outlet.notice(message::notice("notifications/progress", &progress)).await;
+    if let Some(said) = notices["progress"].as_str() {
+        exchange.report(incoming, json!({"progress": 1, "message": said})).await;
     }
     if let Some(said) = notices["log"].as_str() {
         let log = json!({"level": "error", "data": said});
-        exchange.outlet.notice(message::notice("notifications/message", &log)).await;
+        exchange.notify("notifications/message", &log).await;
     }
 }

@@ -2,28 +2,19 @@
 
 use serde_json::{Value, json};
 
-use super::FixtureServer;
-use super::content;
+use super::{FixtureServer, content};
 use crate::message::{IncomingMessage, RpcAnswer};
 
-const PARTS: &[&str] = &[
-    "escapes",
-    "bidi",
-    "tags",
-    "big-schema",
-    "remote-ref",
-    "deep",
-    "duplicates",
-    "shifting",
-    "many",
-    "endless",
-];
+const PARTS: &str = "escapes bidi tags big-schema remote-ref deep duplicates shifting many endless";
 const MANY: usize = 5_000;
 const PAGE: usize = 500;
 
 fn has(server: &FixtureServer, part: &str) -> bool {
     for asked in &server.options.only {
-        assert!(PARTS.contains(&asked.as_str()), "unknown part `{asked}`; parts are {PARTS:?}");
+        assert!(
+            PARTS.split(' ').any(|part| part == asked),
+            "unknown part `{asked}`; parts are {PARTS}"
+        );
     }
     server.options.only.is_empty() || server.options.only.iter().any(|asked| asked == part)
 }

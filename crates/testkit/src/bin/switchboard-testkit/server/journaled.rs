@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Exchange, content};
-use crate::message::{self, INVALID_PARAMS, IncomingMessage, RpcAnswer};
+use crate::message::{INVALID_PARAMS, IncomingMessage, RpcAnswer};
 
 /// What the tools do, by the first part of their names: `echo_001`, `slow_001` and so on.
 const KINDS: [&str; 5] = ["echo", "slow", "fail", "big", "progress"];
@@ -55,19 +55,12 @@ pub(crate) async fn call(exchange: &Exchange, incoming: &IncomingMessage) -> Rpc
             content::text(format!("{id}{}", "x".repeat(more)))
         }
         Some("progress") => {
-            report(exchange, incoming).await;
+            for step in 1..=STEPS {
+                tokio::time::sleep(STEP).await;
+                exchange.report(incoming, json!({"progress": step, "total": STEPS})).await;
+            }
             content::text(id)
         }
         _ => content::text(id),
     })
-}
-
-async fn report(exchange: &Exchange, incoming: &IncomingMessage) {
-    for step in 1..=STEPS {
-        tokio::time::sleep(STEP).await;
-        if let Some(token) = incoming.meta("progressToken") {
-            let progress = json!({"progressToken": token, "progress": step, "total": STEPS});
-            exchange.outlet.notice(message::notice("notifications/progress", &progress)).await;
-        }
-    }
 }

@@ -31,7 +31,7 @@ pub(crate) fn message_era(
     exchange: &Exchange,
     incoming: &IncomingMessage,
 ) -> Result<MessageEra, RpcAnswer> {
-    let era = exchange.server.options.era;
+    let era = exchange.server.era;
     if era != FixtureEra::Legacy
         && (incoming.version().is_some() || incoming.method == "server/discover")
     {
@@ -72,7 +72,7 @@ pub(crate) fn initialize(exchange: &Exchange, incoming: &IncomingMessage) -> Rpc
     let Some(asked) = incoming.text("protocolVersion") else {
         return RpcAnswer::refuse(INVALID_PARAMS, "`protocolVersion` is missing");
     };
-    if options.era == FixtureEra::Modern {
+    if exchange.server.era == FixtureEra::Modern {
         return RpcAnswer::unsupported_version(asked);
     }
     let newest = LEGACY.last().copied().unwrap_or_default();

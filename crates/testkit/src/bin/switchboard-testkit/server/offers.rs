@@ -1,7 +1,5 @@
 //! The resources, prompts and completions every fixture offers.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::content::PIXEL;
@@ -27,22 +25,21 @@ pub(crate) fn read(uri: &str, spoken: &MessageEra) -> RpcAnswer {
             json!({"uri": uri, "mimeType": "text/plain", "text": "The text of a resource."})
         }
         ("test://static-binary", _) => {
-            json!({"uri": uri, "mimeType": "image/png", "blob": STANDARD.encode(PIXEL)})
+            json!({"uri": uri, "mimeType": "image/png", "blob": PIXEL})
         }
         (_, Some(id)) if !id.is_empty() => {
             let text = json!({ "id": id }).to_string();
             json!({"uri": uri, "mimeType": "application/json", "text": text})
         }
-        _ => {
-            let modern = *spoken == MessageEra::Modern;
-            return RpcAnswer::Refusal {
-                code: if modern { INVALID_PARAMS } else { NOT_FOUND_BEFORE_MODERN },
-                message: "Resource not found".to_owned(),
-                data: Some(json!({ "uri": uri })),
-            };
-        }
+        _ => return not_found(uri, spoken),
     };
     RpcAnswer::Result(json!({"contents": [contents]}))
+}
+
+pub(crate) fn not_found(uri: &str, spoken: &MessageEra) -> RpcAnswer {
+    let modern = *spoken == MessageEra::Modern;
+    let code = if modern { INVALID_PARAMS } else { NOT_FOUND_BEFORE_MODERN };
+    RpcAnswer::refuse_with(code, "Resource not found", json!({ "uri": uri }))
 }
 
 pub(crate) fn prompts() -> Vec<Value> {

@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::message_era::MessageEra;
-use super::{Exchange, ask, asker, content, examples, hostile, journaled, protected};
+use super::{Exchange, asker, content, examples, hostile, journaled};
 use crate::journal;
-use crate::message::{self, INVALID_PARAMS, IncomingMessage, RpcAnswer};
+use crate::message::{INVALID_PARAMS, IncomingMessage, RpcAnswer};
 use crate::options::ServerKind;
 
 pub(crate) async fn call(
@@ -19,21 +19,19 @@ pub(crate) async fn call(
     let Some(name) = incoming.text("name") else {
         return RpcAnswer::refuse(INVALID_PARAMS, "`name` is missing");
     };
-    if exchange.server.options.kind == ServerKind::Hostile {
-        return hostile::call(name);
+    let kind = exchange.server.options.kind;
+    match kind {
+        ServerKind::Hostile => return hostile::call(name),
+        ServerKind::Journal => return journaled::call(exchange, incoming).await,
+        ServerKind::Asker => return asker::call(exchange, incoming, spoken).await,
+        _ => {}
     }
-    if exchange.server.options.kind == ServerKind::Journal {
-        return journaled::call(exchange, incoming).await;
-    }
-    if exchange.server.options.kind == ServerKind::Asker {
-        return asker::call(exchange, incoming, spoken).await;
-    }
-    let example = examples::offer(exchange.server.options.kind).is_some();
+    let example = examples::offer(kind).is_some();
     if name == "ask" && !example {
-        return RpcAnswer::Result(ask::ask(exchange, incoming, spoken).await);
+        return RpcAnswer::Result(asker::ask(exchange, incoming, spoken).await);
     }
-    let result = if exchange.server.options.kind == ServerKind::Protected {
-        protected::run(name, incoming)
+    let result = if kind == ServerKind::Protected {
+        examples::run_protected(name, incoming)
     } else if example {
         examples::run(&exchange.server, name, incoming.arguments())
     } else {
@@ -105,8 +103,7 @@ fn is_generated(name: &str, exchange: &Exchange) -> bool {
         let number = name.strip_prefix(prefix).and_then(|digits| digits.parse::<usize>().ok());
         number.is_some_and(|number| (1..=count).contains(&number))
     };
-    within("tool_", exchange.server.options.extra_tools)
-        || within("grown_", exchange.server.grown())
+    within("tool_", exchange.server.options.tools) || within("grown_", exchange.server.grown())
 }
 
 fn text(arguments: &Value, name: &'static str) -> Result<String, &'static str> {
@@ -133,16 +130,13 @@ async fn slow(exchange: &Exchange, incoming: &IncomingMessage) -> Result<Value, 
     let arguments = incoming.arguments();
     let whole = Duration::from_millis(number(arguments, "ms")? as u64);
     let steps = u32::try_from(number(arguments, "steps").unwrap_or(4)).unwrap_or(4).max(1);
-    let token = incoming.meta("progressToken");
     for step in 1..=steps {
         tokio::time::sleep(whole / steps).await;
-        if let Some(token) = token {
-            let mut progress = json!({"progressToken": token, "progress": step, "total": steps});
-            if let Some(words) = arguments.get("words").and_then(Value::as_str) {
-                progress["message"] = json!(format!("{words} {step}"));
-            }
-            exchange.outlet.notice(message::notice("notifications/progress", &progress)).await;
+        let mut progress = json!({"progress": step, "total": steps});
+        if let Some(words) = arguments.get("words").and_then(Value::as_str) {
+            progress["message"] = json!(format!("{words} {step}"));
         }
+        exchange.report(incoming, progress).await;
     }
     Ok(content::text(format!("slept {} ms", whole.as_millis())))
 }

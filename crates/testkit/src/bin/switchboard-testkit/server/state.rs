@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 use tokio::sync::broadcast;
 
-use crate::conversation::FixtureConversation;
-use crate::emission::Outlet;
+use crate::exchange::{ChangeNotice, FixtureConversation, Outlet};
 use crate::faults::Fault;
 use crate::journal::FixtureJournal;
-use crate::options::FixtureOptions;
+use crate::message::{self, IncomingMessage};
+use crate::options::{FixtureEra, FixtureOptions};
 use crate::server::tasks::FixtureTasks;
 
 #[derive(Debug)]
@@ -18,15 +18,17 @@ pub(crate) struct FixtureServer {
     pub(crate) options: FixtureOptions,
     pub(crate) journal: FixtureJournal,
     pub(crate) trace: FixtureJournal,
-    changed: broadcast::Sender<()>,
-    touched: broadcast::Sender<String>,
+    /// The eras that are spoken.
+    pub(crate) era: FixtureEra,
+    fault: Option<Fault>,
+    changed: broadcast::Sender<ChangeNotice>,
     grown: AtomicUsize,
+    prompts: AtomicUsize,
     lists: AtomicUsize,
     store: FixtureJournal,
     /// How many issues there are.
     issues: Mutex<usize>,
     pub(crate) tasks: FixtureTasks,
-    task_news: broadcast::Sender<String>,
     visits: AtomicUsize,
 }
 
@@ -35,47 +37,39 @@ impl FixtureServer {
         let kept = options.store.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
         let kept = kept.map_or(0, |text| text.lines().count());
         let store = FixtureJournal::open(options.store.as_deref());
+        let fault = Fault::new(&options);
+        // Some faults exist only in servers that were never modern.
+        let is_legacy = fault.as_ref().is_some_and(Fault::is_for_legacy_servers);
+        let usual = if is_legacy { FixtureEra::Legacy } else { FixtureEra::Dual };
         Self {
+            era: options.era.unwrap_or(usual),
+            fault,
             journal: FixtureJournal::open(options.journal.as_deref()),
             trace: FixtureJournal::open(options.trace.as_deref()),
             options,
             changed: broadcast::channel(64).0,
-            touched: broadcast::channel(64).0,
-            grown: AtomicUsize::new(0),
-            lists: AtomicUsize::new(0),
+            grown: AtomicUsize::default(),
+            prompts: AtomicUsize::default(),
+            lists: AtomicUsize::default(),
             store,
             issues: Mutex::new(kept),
             tasks: FixtureTasks::default(),
-            task_news: broadcast::channel(64).0,
-            visits: AtomicUsize::new(0),
+            visits: AtomicUsize::default(),
         }
     }
 
     pub(crate) fn fault(&self) -> Option<&Fault> {
-        self.options.fault.as_ref()
+        self.fault.as_ref()
     }
 
-    /// Fires each time the list of tools has changed.
-    pub(crate) fn changes(&self) -> broadcast::Receiver<()> {
+    /// Everything that changes from here on.
+    pub(crate) fn changes(&self) -> broadcast::Receiver<ChangeNotice> {
         self.changed.subscribe()
     }
 
-    /// Fires with the address of each resource that has changed.
-    pub(crate) fn touches(&self) -> broadcast::Receiver<String> {
-        self.touched.subscribe()
-    }
-
-    pub(crate) fn touch(&self, uri: &str) {
-        let _ = self.touched.send(uri.to_owned());
-    }
-
-    /// The names of tasks that have just changed.
-    pub(crate) fn task_news(&self) -> broadcast::Receiver<String> {
-        self.task_news.subscribe()
-    }
-
-    pub(crate) fn announce_task(&self, id: &str) {
-        let _ = self.task_news.send(id.to_owned());
+    pub(crate) fn announce(&self, change: ChangeNotice) {
+        // An error means that no client listens.
+        let _ = self.changed.send(change);
     }
 
     /// How many times an address was asked to be visited before.
@@ -85,7 +79,7 @@ impl FixtureServer {
 
     pub(crate) fn grow(&self) -> usize {
         let grown = self.grown.fetch_add(1, Ordering::SeqCst) + 1;
-        let _ = self.changed.send(());
+        self.announce(ChangeNotice::Tools);
         grown
     }
 
@@ -101,6 +95,16 @@ impl FixtureServer {
         self.grown.load(Ordering::SeqCst)
     }
 
+    pub(crate) fn add_prompt(&self) -> usize {
+        let count = self.prompts.fetch_add(1, Ordering::SeqCst) + 1;
+        self.announce(ChangeNotice::Prompts);
+        count
+    }
+
+    pub(crate) fn prompts(&self) -> usize {
+        self.prompts.load(Ordering::SeqCst)
+    }
+
     /// How many times tools were listed before.
     pub(crate) fn count_listing(&self) -> usize {
         self.lists.fetch_add(1, Ordering::SeqCst)
@@ -113,4 +117,25 @@ pub(crate) struct Exchange {
     pub(crate) server: Arc<FixtureServer>,
     pub(crate) conversation: Arc<FixtureConversation>,
     pub(crate) outlet: Outlet,
+}
+
+impl Exchange {
+    pub(crate) async fn notify(&self, method: &str, params: &Value) {
+        self.outlet.notice(message::notice(method, params)).await;
+    }
+
+    /// Reports progress, if the client asked for reports.
+    pub(crate) async fn report(&self, incoming: &IncomingMessage, mut progress: Value) {
+        if let Some(token) = incoming.meta("progressToken") {
+            progress["progressToken"] = token.clone();
+            self.notify("notifications/progress", &progress).await;
+        }
+    }
+
+    /// The result of what the client was asked, or its error.
+    pub(crate) async fn ask(&self, method: &str, params: &Value) -> Value {
+        let mut reply = self.conversation.ask(&self.outlet, method, params).await;
+        let result = reply["result"].take();
+        if result.is_null() { reply["error"].take() } else { result }
+    }
 }

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::content;
 use super::message_era::MessageEra;
-use super::{Exchange, FixtureServer};
+use super::{Exchange, FixtureServer, content};
+use crate::exchange::ChangeNotice;
 use crate::message::{
-    self, INVALID_PARAMS, IncomingMessage, META_CAPABILITIES, METHOD_NOT_FOUND, RpcAnswer,
+    INVALID_PARAMS, IncomingMessage, META_CAPABILITIES, METHOD_NOT_FOUND, RpcAnswer,
 };
 
 const LOCK: &str = "no fixture code panics while it holds a lock";
@@ -44,11 +44,7 @@ pub(crate) fn definitions(spoken: &MessageEra) -> Vec<Value> {
         "fail": {"enum": ["tool", "error"]},
     });
     let tool = |name: &str, support: &str| {
-        let mut tool = json!({
-            "name": name,
-            "description": "Takes its time.",
-            "inputSchema": {"type": "object", "properties": properties, "required": ["ms"]},
-        });
+        let mut tool = content::tool(name, "Takes its time.", &properties, &["ms"]);
         if matches!(spoken, MessageEra::Legacy(_)) && spoken.has("2025-11-25") {
             tool["execution"] = json!({"taskSupport": support});
         }
@@ -104,11 +100,11 @@ pub(crate) async fn answer(
 ) -> RpcAnswer {
     let server = &exchange.server;
     if *spoken == MessageEra::Modern && !declares(incoming) {
-        return RpcAnswer::Refusal {
-            code: MISSING_CAPABILITY,
-            message: "the extension is not declared".to_owned(),
-            data: Some(json!({"requiredCapabilities": {"extensions": {EXTENSION: {}}}})),
-        };
+        return RpcAnswer::refuse_with(
+            MISSING_CAPABILITY,
+            "the extension is not declared",
+            json!({"requiredCapabilities": {"extensions": {EXTENSION: {}}}}),
+        );
     }
     if incoming.method == "tasks/list" && *spoken != MessageEra::Modern {
         let all = server.tasks.0.lock().expect(LOCK);
@@ -168,8 +164,8 @@ async fn result(exchange: &Exchange, id: &str) -> RpcAnswer {
         if task.status() == "input_required" && task.answer.is_none() {
             let mut params = question();
             params["_meta"] = related.clone();
-            let ask = exchange.conversation.ask(&exchange.outlet, "elicitation/create", &params);
-            exchange.server.tasks.answer_question(id, &ask.await["result"]);
+            let reply = exchange.ask("elicitation/create", &params).await;
+            exchange.server.tasks.answer_question(id, &reply);
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -180,9 +176,9 @@ async fn tell_end(exchange: Exchange, id: String, task: FixtureTask) {
     tokio::time::sleep(task.takes + Duration::from_millis(20)).await;
     let params = task.legacy(&id);
     if exchange.conversation.revision().is_some() {
-        exchange.outlet.notice(message::notice("notifications/tasks/status", &params)).await;
+        exchange.notify("notifications/tasks/status", &params).await;
     }
-    exchange.server.announce_task(&id);
+    exchange.server.announce(ChangeNotice::Task(id));
 }
 
 fn question() -> Value {
@@ -309,4 +305,44 @@ impl FixtureTask {
         }
         task
     }
+}
+
+const URL_REQUIRED: i64 = -32042;
+
+pub(crate) fn visit_definition() -> Value {
+    let properties = json!({"refusals": {"type": "integer"}, "fresh": {"type": "boolean"}});
+    content::tool("visit", "Needs a visit to an address first.", &properties, &[])
+}
+
+/// Refuses as often as it is told to; nothing for another tool.
+pub(crate) async fn call_visit(
+    exchange: &Exchange,
+    incoming: &IncomingMessage,
+) -> Option<RpcAnswer> {
+    let server = &exchange.server;
+    if !server.options.tasks || incoming.text("name") != Some("visit") {
+        return None;
+    }
+    let arguments = incoming.arguments();
+    let refusals = arguments["refusals"].as_u64().unwrap_or(1);
+    let before = server.count_visit();
+    if before >= refusals {
+        server.journal.line("visited");
+        return Some(RpcAnswer::Result(content::text(format!("in after {before} refusals"))));
+    }
+    // A server may want another address each time, or the same one.
+    let number = if arguments["fresh"] == true { before + 1 } else { 1 };
+    let id = format!("visit-{number}");
+    let address = json!({
+        "mode": "url",
+        "elicitationId": id,
+        "url": format!("https://login.example.com/{number}"),
+        "message": "Log in there first.",
+    });
+    exchange.notify("notifications/elicitation/complete", &json!({"elicitationId": id})).await;
+    Some(RpcAnswer::refuse_with(
+        URL_REQUIRED,
+        "a visit is needed first",
+        json!({"elicitations": [address]}),
+    ))
 }

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::content::tool;
 use super::message_era::MessageEra;
-use super::{FixtureServer, asker, examples, journaled, tasks, visit};
+use super::{FixtureServer, asker, examples, journaled, tasks};
 use crate::options::ServerKind;
 
 /// Everything `tools/list` shows at this moment, in a fixed order.
@@ -12,20 +13,17 @@ pub(crate) fn definitions(server: &FixtureServer, spoken: &MessageEra) -> Vec<Va
         return tools;
     }
     if server.options.kind == ServerKind::Journal {
-        return journaled::definitions(server.options.extra_tools);
+        return journaled::definitions(server.options.tools);
     }
     if server.options.kind == ServerKind::Asker {
         return asker::definitions();
     }
+    let text = |name: &str| json!({name: {"type": "string"}});
+    let number = |name: &str| json!({name: {"type": "integer"}});
     let mut tools = vec![
-        tool("echo", "Answers with the text.", &json!({"text": {"type": "string"}}), &["text"]),
+        tool("echo", "Answers with the text.", &text("text"), &["text"]),
         add(spoken),
-        tool(
-            "fail",
-            "Fails with the message.",
-            &json!({"message": {"type": "string"}}),
-            &["message"],
-        ),
+        tool("fail", "Fails with the message.", &text("message"), &["message"]),
         tool(
             "slow",
             "Answers after a while and reports progress on the way.",
@@ -33,21 +31,21 @@ pub(crate) fn definitions(server: &FixtureServer, spoken: &MessageEra) -> Vec<Va
             &["ms"],
         ),
         tool("content", "Answers with every kind of content.", &json!({}), &[]),
-        tool("big", "Answers with much text.", &json!({"bytes": {"type": "integer"}}), &["bytes"]),
+        tool("big", "Answers with much text.", &number("bytes"), &["bytes"]),
         tool("environment", "Answers with the environment.", &json!({}), &[]),
-        tool("write", "Leaves a trace.", &json!({"key": {"type": "string"}}), &["key"]),
+        tool("write", "Leaves a trace.", &text("key"), &["key"]),
         tool("pid", "Answers with the process and its group.", &json!({}), &[]),
         tool("grow", "Adds a tool.", &json!({}), &[]),
         tool(
             "ask",
             "Asks the person a question and answers with the answer.",
-            &json!({"question": {"type": "string"}}),
+            &text("question"),
             &["question"],
         ),
     ];
     if server.options.tasks {
         tools.extend(tasks::definitions(spoken));
-        tools.push(visit::definition());
+        tools.push(tasks::visit_definition());
     }
     if spoken.has("2025-03-26") {
         for tool in &mut tools {
@@ -55,18 +53,10 @@ pub(crate) fn definitions(server: &FixtureServer, spoken: &MessageEra) -> Vec<Va
             tool["annotations"] = json!({"readOnlyHint": !writes, "destructiveHint": false});
         }
     }
-    let numbered = (1..=server.options.extra_tools).map(|number| format!("tool_{number:04}"));
+    let numbered = (1..=server.options.tools).map(|number| format!("tool_{number:04}"));
     let grown = (1..=server.grown()).map(|number| format!("grown_{number}"));
     tools.extend(numbered.chain(grown).map(|name| generated_tool(&name)));
     tools
-}
-
-fn tool(name: &str, description: &str, properties: &Value, required: &[&str]) -> Value {
-    json!({
-        "name": name,
-        "description": description,
-        "inputSchema": {"type": "object", "properties": properties, "required": required},
-    })
 }
 
 fn add(spoken: &MessageEra) -> Value {

@@ -2,8 +2,6 @@
 
 #[cfg_attr(not(target_os = "linux"), path = "peek_elsewhere.rs")]
 mod peek;
-mod read;
 mod serve;
-mod write;
 
 pub(crate) use serve::serve;

@@ -1,28 +1,31 @@
 //! Serves one client over standard input and output until the input ends.
 
+use std::io::{self, BufRead, Write};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::{read, write};
-use crate::conversation::FixtureConversation;
-use crate::emission::Outlet;
-use crate::faults;
-use crate::message::{self, INVALID_REQUEST, PARSE_ERROR, ReceivedMessage, RpcAnswer};
+use super::peek::{Peek, PeekedLine};
+use crate::exchange::{Emission, FixtureConversation, Outlet, WireStep};
+use crate::faults::{Fault, FaultFamily};
+use crate::message::{INVALID_REQUEST, PARSE_ERROR, ReceivedMessage, RpcAnswer};
 use crate::server::{self, Exchange, FixtureServer};
+use crate::{faults, system};
 
 /// How long calls may still run once the client has closed its end.
 const GRACE: Duration = Duration::from_millis(200);
 
 pub(crate) async fn serve(server: Arc<FixtureServer>) {
     let (outlet, emissions) = Outlet::new();
-    let writer = write::start(Arc::clone(&server), emissions);
+    let writer = start_writer(Arc::clone(&server), emissions);
     let conversation = Arc::new(FixtureConversation::default());
     let exchange = Exchange { server: Arc::clone(&server), conversation, outlet };
     let changes = tokio::spawn(tell_changes(exchange.clone()));
-    let mut lines = read::start(Arc::clone(&server));
+    let mut lines = start_reader(Arc::clone(&server));
     let mut tasks = JoinSet::new();
     while let Some(line) = lines.recv().await {
         while tasks.try_join_next().is_some() {}
@@ -85,20 +88,120 @@ async fn refuse(exchange: &Exchange, code: i64, message: &str) {
 /// Only legacy clients are told without having asked.
 async fn tell_changes(exchange: Exchange) {
     let mut changes = exchange.server.changes();
-    let mut news = server::watch_changes();
-    loop {
-        let notice = tokio::select! {
-            Ok(()) = changes.recv() => {
-                message::notice("notifications/tools/list_changed", &json!({}))
-            }
-            Ok(news) = news.recv() => match news.is_for(&exchange.conversation) {
-                true => news.notice(None),
-                false => continue,
-            },
-            else => return,
-        };
-        if exchange.conversation.revision().is_some() {
-            exchange.outlet.notice(notice).await;
+    while let Ok(change) = changes.recv().await {
+        let client = &exchange.conversation;
+        if client.revision().is_some() && change.is_for(client) {
+            exchange.outlet.notice(change.notice(None)).await;
         }
+    }
+}
+
+/// Lines without their end; the channel closes at the end of input.
+pub(crate) fn start_reader(server: Arc<FixtureServer>) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel(64);
+    std::thread::spawn(move || {
+        let reading = server.fault().filter(|fault| fault.family == FaultFamily::Reading);
+        match reading {
+            Some(fault) => read_carefully(fault, &sender),
+            None => read_all(&sender),
+        }
+    });
+    receiver
+}
+
+fn read_all(sender: &mpsc::Sender<Vec<u8>>) {
+    let mut input = io::stdin().lock();
+    loop {
+        let mut line = Vec::new();
+        match input.read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) if sender.blocking_send(line).is_err() => return,
+            Ok(_) => {}
+        }
+    }
+}
+
+/// Looks at each line before it takes it out of the pipe, and leaves the struck call in there.
+#[expect(clippy::exit, reason = "ending before the call is read is the fault")]
+fn read_carefully(fault: &Fault, sender: &mpsc::Sender<Vec<u8>>) {
+    let mut peek = Peek::new();
+    let mut stopped = false;
+    let mut look = true;
+    while !stopped {
+        match peek.next(look) {
+            PeekedLine::Line(line) => {
+                let text = String::from_utf8_lossy(&line);
+                let opened = ["notifications/initialized", "server/discover"]
+                    .iter()
+                    .any(|method| text.contains(method));
+                stopped = opened && fault.is_there_from_the_start();
+                look = true;
+                if sender.blocking_send(line).is_err() {
+                    return;
+                }
+            }
+            PeekedLine::Call => {
+                stopped = fault.strikes("tools/call");
+                look = false;
+            }
+            PeekedLine::End => return,
+        }
+    }
+    if fault.name == "crash-before-read" {
+        std::process::exit(fault.options.code);
+    }
+    loop {
+        std::thread::park();
+    }
+}
+
+pub(crate) fn start_writer(
+    server: Arc<FixtureServer>,
+    mut emissions: mpsc::Receiver<Emission>,
+) -> JoinHandle<()> {
+    std::thread::spawn(move || {
+        let fault = server.fault();
+        let mut greeting = fault.map(faults::greeting).unwrap_or_default();
+        loop {
+            for step in greeting.drain(..) {
+                // Nobody reads any more: there is nothing left to do but to go on unheard.
+                if take(step).is_err() {
+                    return;
+                }
+            }
+            match emissions.blocking_recv() {
+                Some(Emission::Notice(text) | Emission::Final(text, _)) => {
+                    greeting.push(WireStep::Write(faults::encode(fault, &text)));
+                }
+                Some(Emission::Wire(steps)) => greeting.extend(steps),
+                None => return,
+            }
+        }
+    })
+}
+
+#[expect(clippy::exit, reason = "a fault that ends the process does so once its bytes are out")]
+fn take(step: WireStep) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    match step {
+        WireStep::Write(bytes) => {
+            stdout.write_all(&bytes)?;
+            stdout.flush()
+        }
+        WireStep::Trickle(bytes) => bytes.chunks(1).try_for_each(|byte| {
+            stdout.write_all(byte)?;
+            stdout.flush()
+        }),
+        WireStep::Pause(pause) => {
+            std::thread::sleep(pause);
+            Ok(())
+        }
+        WireStep::Repeat(bytes, pause) => loop {
+            stdout.write_all(&bytes)?;
+            stdout.flush()?;
+            std::thread::sleep(pause);
+        },
+        WireStep::Exit(code) => std::process::exit(code),
+        WireStep::Close | WireStep::Reset => system::close_standard_output(),
     }
 }

@@ -2,14 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::model::pieces::{fragments, pieces};
-use crate::model::request::GenerateRequest;
-use crate::model::script::FixtureStop;
+use super::check::{check, messages};
+use crate::model::script::{FixtureStop, FixtureTurn};
 use crate::model::signature;
-use crate::model::turns::FilledTurn;
-use crate::model::wire::VendorEvent;
-
-const MODELS: &[&str] = &["scripted-large", "scripted-small"];
+use crate::model::vendor::{
+    GenerateRequest, GenerateTarget, Vendor, VendorEvent, VendorProblem, VendorProblemKind,
+};
+use crate::model::wire::{fragments, pieces};
 
 /// A content block and the deltas it arrives in.
 struct AnswerBlock {
@@ -18,7 +17,29 @@ struct AnswerBlock {
     deltas: Vec<Value>,
 }
 
-pub(crate) fn events(generate: &GenerateRequest, answer: &FilledTurn) -> Vec<VendorEvent> {
+pub(crate) const VENDOR: Vendor = Vendor {
+    name: "anthropic",
+    base_path: "",
+    models_path: "/v1",
+    required_header: Some("anthropic-version"),
+    key: |asked| asked.header("x-api-key"),
+    target: |asked| (asked.path == "/v1/messages").then_some(GenerateTarget::InBody),
+    check,
+    messages,
+    events,
+    whole,
+    models,
+    model,
+    no_such_model: |id| format!("model: {id}"),
+    refusal,
+    failure_status: 529,
+    error_event: Some("error"),
+    event_end: "\n\n",
+    event_stream_type: "text/event-stream; charset=utf-8",
+    request_id: ("request-id", "req_scripted"),
+};
+
+fn events(generate: &GenerateRequest, answer: &FixtureTurn) -> Vec<VendorEvent> {
     let mut message = message(generate, answer);
     message["usage"]["output_tokens"] = json!(1);
     let mut events = vec![event("message_start", json!({ "message": message }))];
@@ -37,7 +58,7 @@ pub(crate) fn events(generate: &GenerateRequest, answer: &FilledTurn) -> Vec<Ven
         }
         events.push(event("content_block_stop", json!({ "index": index })));
     }
-    let delta = json!({"stop_reason": stop_reason(answer.stop), "stop_sequence": null});
+    let delta = json!({"stop_reason": stop_reason(answer.stop()), "stop_sequence": null});
     let usage = usage(generate, answer);
     events.push(event("message_delta", json!({"delta": delta, "usage": usage})));
     events.push(event("message_stop", json!({})));
@@ -49,14 +70,14 @@ fn event(name: &'static str, mut data: Value) -> VendorEvent {
     VendorEvent { name: Some(name), data: data.to_string() }
 }
 
-pub(crate) fn whole(generate: &GenerateRequest, answer: &FilledTurn) -> Value {
+fn whole(generate: &GenerateRequest, answer: &FixtureTurn) -> Value {
     let mut whole = message(generate, answer);
     whole["content"] = blocks(answer).into_iter().map(|block| block.whole).collect();
-    whole["stop_reason"] = json!(stop_reason(answer.stop));
+    whole["stop_reason"] = json!(stop_reason(answer.stop()));
     whole
 }
 
-fn message(generate: &GenerateRequest, answer: &FilledTurn) -> Value {
+fn message(generate: &GenerateRequest, answer: &FixtureTurn) -> Value {
     json!({
         "id": format!("msg_01scripted{:03}", answer.turn + 1), "type": "message",
         "role": "assistant", "model": generate.model, "content": [], "stop_reason": null,
@@ -64,7 +85,7 @@ fn message(generate: &GenerateRequest, answer: &FilledTurn) -> Value {
     })
 }
 
-fn blocks(answer: &FilledTurn) -> Vec<AnswerBlock> {
+fn blocks(answer: &FixtureTurn) -> Vec<AnswerBlock> {
     let mut blocks = Vec::new();
     if let Some(thinking) = &answer.thinking {
         let signature = signature::thinking_signature(thinking);
@@ -117,7 +138,7 @@ fn stop_reason(stop: FixtureStop) -> &'static str {
 }
 
 /// What came from a cache is not part of Anthropic's input tokens.
-fn usage(generate: &GenerateRequest, answer: &FilledTurn) -> Value {
+fn usage(generate: &GenerateRequest, answer: &FixtureTurn) -> Value {
     let usage = generate.usage(answer);
     json!({
         "input_tokens": usage.input.saturating_sub(usage.cached),
@@ -127,14 +148,14 @@ fn usage(generate: &GenerateRequest, answer: &FilledTurn) -> Value {
     })
 }
 
-pub(crate) fn models() -> Value {
-    let models: Vec<Value> = MODELS.iter().map(|id| model(id)).collect();
-    json!({
-        "data": models, "has_more": false, "first_id": MODELS.first(), "last_id": MODELS.last(),
-    })
+fn models(models: Vec<Value>) -> Value {
+    let end = |model: Option<&Value>| model.map(|model| model["id"].clone());
+    let first = end(models.first());
+    let last = end(models.last());
+    json!({"data": models, "has_more": false, "first_id": first, "last_id": last})
 }
 
-pub(crate) fn model(id: &str) -> Value {
+fn model(id: &str) -> Value {
     json!({
         "type": "model", "id": id, "display_name": format!("The model {id}"),
         "created_at": "2026-01-01T00:00:00Z", "max_input_tokens": 200_000, "max_tokens": 64_000,
@@ -145,4 +166,27 @@ pub(crate) fn model(id: &str) -> Value {
             }},
         },
     })
+}
+
+fn refusal(problem: &VendorProblem) -> (u16, Value) {
+    let status = match problem.kind {
+        VendorProblemKind::Request => 400,
+        VendorProblemKind::NoKey | VendorProblemKind::WrongKey => 401,
+        VendorProblemKind::Model | VendorProblemKind::Route => 404,
+        VendorProblemKind::Scripted(status, _) => status,
+    };
+    let of_type = match status {
+        401 => "authentication_error",
+        402 => "billing_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        413 => "request_too_large",
+        429 => "rate_limit_error",
+        504 => "timeout_error",
+        529 => "overloaded_error",
+        500.. => "api_error",
+        _ => "invalid_request_error",
+    };
+    let error = json!({"type": of_type, "message": problem.message});
+    (status, json!({"type": "error", "error": error, "request_id": "req_scripted"}))
 }

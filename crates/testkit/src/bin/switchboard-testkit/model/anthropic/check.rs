@@ -2,10 +2,9 @@
 
 use serde_json::Value;
 
-use super::{blocks, pairs};
-use crate::model::problem::{VendorProblem, ensure};
-use crate::model::request::{is_name, items};
-use crate::model::turns::{ScriptMessage, Turns};
+use crate::model::script::{ScriptMessage, Turns};
+use crate::model::signature;
+use crate::model::vendor::{VendorProblem, ensure, is_name, items};
 
 const MAX_CACHE_MARKS: usize = 4;
 const MIN_THINKING_TOKENS: u64 = 1_024;
@@ -18,10 +17,10 @@ pub(crate) fn check(body: &Value, turns: &Turns) -> Result<(), VendorProblem> {
     ensure(!messages.is_empty(), || "messages: at least one message is required".to_owned())?;
     check_roles(messages)?;
     for (index, message) in messages.iter().enumerate() {
-        blocks::check(message, &format!("messages.{index}"))?;
+        check_message(message, &format!("messages.{index}"))?;
     }
-    blocks::check_system(&body["system"])?;
-    pairs::check(messages)?;
+    check_system(&body["system"])?;
+    check_pairs(messages)?;
     check_tools(body, messages)?;
     check_cache_marks(body)?;
     check_thinking(body, turns)
@@ -31,7 +30,7 @@ fn check_roles(messages: &[Value]) -> Result<(), VendorProblem> {
     let mut expected = "user";
     for (index, message) in messages.iter().enumerate() {
         let place = format!("messages.{index}");
-        blocks::check_fields(message, &["role", "content"], &place)?;
+        check_fields(message, &["role", "content"], &place)?;
         let role = message["role"].as_str().unwrap_or_default();
         ensure(["user", "assistant"].contains(&role), || {
             format!("{place}: Unexpected role \"{role}\"; it is `user` or `assistant`")
@@ -146,4 +145,165 @@ fn text(content: &Value) -> String {
             texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
         }
     }
+}
+
+/// What a block of each type may have, and who may say it.
+const BLOCKS: &[(&str, &[&str], &[&str])] = &[
+    ("text", &["text", "cache_control", "citations"], &["user", "assistant"]),
+    ("image", &["source", "cache_control"], &["user"]),
+    ("document", &["source", "title", "context", "citations", "cache_control"], &["user"]),
+    ("tool_result", &["tool_use_id", "content", "is_error", "cache_control"], &["user"]),
+    ("tool_use", &["id", "name", "input", "cache_control", "caller"], &["assistant"]),
+    ("thinking", &["thinking", "signature"], &["assistant"]),
+    ("redacted_thinking", &["data"], &["assistant"]),
+];
+
+fn check_message(message: &Value, place: &str) -> Result<(), VendorProblem> {
+    let role = message["role"].as_str().unwrap_or_default();
+    let blocks = match &message["content"] {
+        Value::String(text) => {
+            return ensure(!text.is_empty(), || format!("{place}: has no content"));
+        }
+        Value::Array(blocks) => blocks,
+        other => {
+            return Err(VendorProblem::request(format!(
+                "{place}.content: is a text or a list of blocks, not {other}"
+            )));
+        }
+    };
+    ensure(!blocks.is_empty(), || format!("{place}: has no content"))?;
+    for (index, block) in blocks.iter().enumerate() {
+        let place = format!("{place}.content.{index}");
+        let of_type = block["type"].as_str().unwrap_or_default();
+        let known = BLOCKS.iter().find(|(name, ..)| *name == of_type);
+        let Some((_, fields, roles)) = known else {
+            return Err(VendorProblem::request(format!(
+                "{place}: the type `{of_type}` is unknown"
+            )));
+        };
+        ensure(roles.contains(&role), || {
+            format!("{place}: `{of_type}` blocks are not for messages of the role `{role}`")
+        })?;
+        check_fields(block, &[&["type"], *fields].concat(), &place)?;
+        check_block(block, of_type, &place)?;
+    }
+    Ok(())
+}
+
+fn check_fields(value: &Value, known: &[&str], place: &str) -> Result<(), VendorProblem> {
+    let names = value.as_object().into_iter().flat_map(|fields| fields.keys());
+    let mut extra = names.filter(|name| !known.contains(&name.as_str()));
+    match extra.next() {
+        None => Ok(()),
+        Some(name) => {
+            Err(VendorProblem::request(format!("{place}.{name}: Extra inputs are not permitted")))
+        }
+    }
+}
+
+fn check_block(block: &Value, of_type: &str, place: &str) -> Result<(), VendorProblem> {
+    match of_type {
+        "text" => check_text(block, place),
+        "tool_use" => {
+            let name = block["name"].as_str().unwrap_or_default();
+            let id = block["id"].as_str().unwrap_or_default();
+            ensure(is_name(id, usize::MAX), || {
+                format!("{place}.id: `{id}` does not match ^[a-zA-Z0-9_-]+$")
+            })?;
+            ensure(is_name(name, MAX_NAME_CHARS), || {
+                format!("{place}.name: `{name}` does not match ^[a-zA-Z0-9_-]{{1,128}}$")
+            })?;
+            ensure(block["input"].is_object(), || format!("{place}.input: is not an object"))
+        }
+        "tool_result" => {
+            let content = &block["content"];
+            let fits = content.is_null() || content.is_string() || content.is_array();
+            ensure(fits, || format!("{place}.content: is neither a text nor a list"))?;
+            for (index, inner) in items(content).iter().enumerate() {
+                if inner["type"] == "text" {
+                    check_text(inner, &format!("{place}.content.{index}"))?;
+                }
+            }
+            Ok(())
+        }
+        "thinking" => {
+            let thinking = block["thinking"].as_str().unwrap_or_default();
+            let signed = block["signature"].as_str();
+            ensure(signed.is_some(), || format!("{place}.signature: Field required"))?;
+            ensure(signed == Some(&signature::thinking_signature(thinking)), || {
+                format!("{place}: Invalid `signature` in `thinking` block")
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_text(block: &Value, place: &str) -> Result<(), VendorProblem> {
+    let text = block["text"].as_str().unwrap_or_default();
+    ensure(!text.is_empty(), || format!("{place}: text content blocks must be non-empty"))?;
+    let white = text.trim().is_empty();
+    ensure(!white, || format!("{place}: text content blocks must hold more than white space"))
+}
+
+fn check_system(system: &Value) -> Result<(), VendorProblem> {
+    for (index, block) in items(system).iter().enumerate() {
+        let place = format!("system.{index}");
+        ensure(block["type"] == "text", || format!("{place}.type: is not `text`"))?;
+        check_text(block, &place)?;
+    }
+    Ok(())
+}
+
+fn check_pairs(messages: &[Value]) -> Result<(), VendorProblem> {
+    let mut open: Vec<&str> = Vec::new();
+    for (index, message) in messages.iter().enumerate() {
+        let place = format!("messages.{index}");
+        if message["role"] == "assistant" {
+            open = call_ids(message, &place)?;
+            let is_last = index + 1 == messages.len();
+            ensure(open.is_empty() || !is_last, || unanswered_message(&place, &open))?;
+        } else {
+            check_results(message, &place, std::mem::take(&mut open))?;
+        }
+    }
+    Ok(())
+}
+
+fn call_ids<'a>(message: &'a Value, place: &str) -> Result<Vec<&'a str>, VendorProblem> {
+    let mut ids = Vec::new();
+    for block in items(&message["content"]).iter().filter(|block| block["type"] == "tool_use") {
+        let id = block["id"].as_str().unwrap_or_default();
+        ensure(!ids.contains(&id), || format!("{place}: the `tool_use` id `{id}` is there twice"))?;
+        ids.push(id);
+    }
+    Ok(ids)
+}
+
+fn check_results(message: &Value, place: &str, mut open: Vec<&str>) -> Result<(), VendorProblem> {
+    let mut results_are_over = false;
+    for (index, block) in items(&message["content"]).iter().enumerate() {
+        if block["type"] != "tool_result" {
+            results_are_over = true;
+            continue;
+        }
+        ensure(!results_are_over, || {
+            format!("{place}.content.{index}: `tool_result` blocks come before all others")
+        })?;
+        let id = block["tool_use_id"].as_str().unwrap_or_default();
+        let position = open.iter().position(|open| *open == id).ok_or_else(|| {
+            VendorProblem::request(format!(
+                "{place}.content.{index}: unexpected `tool_use_id` `{id}`; no `tool_use` in the \
+                 message before waits for it"
+            ))
+        })?;
+        open.remove(position);
+    }
+    ensure(open.is_empty(), || unanswered_message(place, &open))
+}
+
+fn unanswered_message(place: &str, open: &[&str]) -> String {
+    format!(
+        "{place}: `tool_use` ids without a `tool_result` in the next message: {}",
+        open.join(", ")
+    )
 }

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::super::content;
 use super::super::message_era::MessageEra;
 use super::super::state::Exchange;
-use super::changes::{self, ChangeNotice};
-use super::offers;
-use crate::message::{self, INVALID_PARAMS, IncomingMessage, RpcAnswer};
+use super::answer;
+use crate::exchange::ChangeNotice;
+use crate::message::{INVALID_PARAMS, IncomingMessage, RpcAnswer};
 
 const STEP: Duration = Duration::from_millis(50);
 const LEVELS: [&str; 8] =
@@ -26,13 +26,13 @@ pub(super) async fn run(
     let arguments = incoming.arguments();
     Some(RpcAnswer::Result(match name {
         "test_simple_text" => content::text("This is a simple text response for testing."),
-        "test_image_content" => json!({"content": [offers::image()]}),
-        "test_audio_content" => json!({"content": [offers::sound()]}),
-        "test_embedded_resource" => json!({"content": [offers::embedded_resource()]}),
+        "test_image_content" => json!({"content": [answer::image()]}),
+        "test_audio_content" => json!({"content": [answer::sound()]}),
+        "test_embedded_resource" => json!({"content": [answer::embedded_resource()]}),
         "test_multiple_content_types" => json!({"content": [
             {"type": "text", "text": "Multiple content types test:"},
-            offers::image(),
-            offers::embedded_resource(),
+            answer::image(),
+            answer::embedded_resource(),
         ]}),
         "test_error_handling" => {
             content::failure("This tool intentionally returns an error for testing")
@@ -41,11 +41,11 @@ pub(super) async fn run(
         "test_tool_with_progress" => progress(exchange, incoming).await,
         "test_trigger_tool_change" => content::text(format!("grown_{}", server.grow())),
         "test_trigger_prompt_change" => {
-            content::text(format!("grown_prompt_{}", changes::add_prompt()))
+            content::text(format!("grown_prompt_{}", server.add_prompt()))
         }
         "json_schema_2020_12_tool" | "test_custom_header" => content::text(arguments.to_string()),
         "touch" => {
-            changes::tell(ChangeNotice::Resource(offers::WATCHED.to_owned()));
+            server.announce(ChangeNotice::Resource(answer::WATCHED.to_owned()));
             content::text("touched")
         }
         "raw" => return Some(raw(arguments)),
@@ -83,7 +83,8 @@ async fn logging(exchange: &Exchange, incoming: &IncomingMessage, spoken: &Messa
             .meta("io.modelcontextprotocol/logLevel")
             .map(|level| level.as_str().unwrap_or("debug").to_owned()),
         MessageEra::Legacy(_) => {
-            Some(changes::level(&exchange.conversation).unwrap_or_else(|| "debug".to_owned()))
+            let level = exchange.conversation.level.lock().expect("the lock is not poisoned");
+            Some(level.clone().unwrap_or_else(|| "debug".to_owned()))
         }
     };
     let place = |level: &str| LEVELS.iter().position(|known| *known == level).unwrap_or(0);
@@ -95,22 +96,18 @@ async fn logging(exchange: &Exchange, incoming: &IncomingMessage, spoken: &Messa
         }
         if wanted {
             let params = json!({"level": "info", "logger": "conformance", "data": step});
-            exchange.outlet.notice(message::notice("notifications/message", &params)).await;
+            exchange.notify("notifications/message", &params).await;
         }
     }
     content::text("Tool with logging executed")
 }
 
 async fn progress(exchange: &Exchange, incoming: &IncomingMessage) -> Value {
-    let token = incoming.meta("progressToken");
     for (number, done) in [0, 50, 100].into_iter().enumerate() {
         if number > 0 {
             tokio::time::sleep(STEP).await;
         }
-        if let Some(token) = token {
-            let params = json!({"progressToken": token, "progress": done, "total": 100});
-            exchange.outlet.notice(message::notice("notifications/progress", &params)).await;
-        }
+        exchange.report(incoming, json!({"progress": done, "total": 100})).await;
     }
     content::text("Tool with progress executed")
 }
