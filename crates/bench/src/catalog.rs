@@ -12,11 +12,10 @@ use switchboard_core::{ProposedCall, ServerId};
 use switchboard_wire::Json;
 use switchboard_wire::list::ListedItem;
 
-use crate::child;
 use crate::error::Result;
+use crate::meter::{measure_passes, median, median_of};
 use crate::report::{PerformanceTarget, ReportSection, Table, number};
 use crate::server::{MadeTool, definitions, questions};
-use crate::statistics::median;
 
 const SERVERS: u64 = 25;
 const TOOLS: usize = 2_000;
@@ -109,11 +108,8 @@ fn item(made: MadeTool) -> Result<ListedItem> {
 
 /// Measures in processes of their own, and reports.
 pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
-    let mut found: Vec<CatalogTimes> = Vec::new();
-    for _ in 0..passes {
-        found.push(child::measure_in_child("catalog").await?);
-    }
-    let middle = |of: fn(&CatalogTimes) -> f64| median(found.iter().map(of));
+    let found: Vec<CatalogTimes> = measure_passes("catalog", passes).await?;
+    let middle = |of: fn(&CatalogTimes) -> f64| median_of(&found, of);
     let lease = middle(|found| found.lease_us);
     let worst = middle(|found| found.search_worst_ms);
     let row = vec![
@@ -124,8 +120,7 @@ pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
         number(middle(|found| found.search_p50_ms)),
         number(worst),
     ];
-    let head =
-        vec!["lease µs", "resolve µs", "names ms", "index ms", "search p50 ms", "worst search ms"];
+    let head = "lease µs|resolve µs|names ms|index ms|search p50 ms|worst search ms";
     Ok(ReportSection {
         title: "catalog".to_owned(),
         note: format!(

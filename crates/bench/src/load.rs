@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use crate::command_words::CommandWords;
 use crate::error::Result;
 use crate::meter;
 
@@ -15,11 +15,13 @@ pub(crate) trait LoadClient: Clone + Send + Sync + 'static {
 }
 
 /// What to ask of a client, over and over.
-#[derive(Clone, Copy, Debug)]
+#[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct CallLoad {
     /// Bytes of text, there and back.
+    #[arg(long)]
     pub(crate) bytes: usize,
     /// Calls that are under way at the same time.
+    #[arg(long)]
     pub(crate) in_flight: usize,
 }
 
@@ -36,18 +38,6 @@ pub(crate) struct LoadResult {
     pub(crate) rate: f64,
     /// Processor time of the client's process per call, in microseconds.
     pub(crate) cpu: f64,
-}
-
-impl CallLoad {
-    pub(crate) fn from_words(words: &mut CommandWords) -> Result<Self> {
-        let in_flight = words.required::<usize>("--in-flight")?.max(1);
-        Ok(Self { bytes: words.required("--bytes")?, in_flight })
-    }
-
-    pub(crate) fn to_words(self) -> [String; 4] {
-        let Self { bytes, in_flight } = self;
-        ["--bytes".to_owned(), bytes.to_string(), "--in-flight".to_owned(), in_flight.to_string()]
-    }
 }
 
 /// Reads for how many milliseconds to call, does so, prints what came of it, and so on until the
@@ -71,7 +61,7 @@ pub(crate) async fn run(
     let end = started + length;
     let used = meter::processor_time();
     // On the runtime's own threads, as a caller would be; the main thread is not one of them.
-    let callers: Vec<_> = (0..load.in_flight)
+    let callers: Vec<_> = (0..load.in_flight.max(1))
         .map(|_| tokio::spawn(caller(client.clone(), load.bytes, end)))
         .collect();
     let mut times = Vec::new();

@@ -5,12 +5,11 @@ use serde_json::json;
 use switchboard_host::Recording;
 use tempfile::TempDir;
 
-use crate::child;
 use crate::client::{EngineServer, require_ready, start_host};
 use crate::error::Result;
 use crate::meter;
+use crate::meter::{measure_passes, median_of};
 use crate::report::{PerformanceTarget, ReportSection, Table, number};
-use crate::statistics::median;
 
 const SERVERS: usize = 100;
 const TOOLS: usize = 20;
@@ -52,11 +51,8 @@ fn resident() -> f64 {
 
 /// Measures in processes of their own, and reports.
 pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
-    let mut found: Vec<Resident> = Vec::new();
-    for _ in 0..passes {
-        found.push(child::measure_in_child("memory").await?);
-    }
-    let middle = |of: fn(&Resident) -> f64| median(found.iter().map(of));
+    let found: Vec<Resident> = measure_passes("memory", passes).await?;
+    let middle = |of: fn(&Resident) -> f64| median_of(&found, of);
     let ready = middle(|resident| resident.ready_mb);
     let row = vec![
         number(middle(|resident| resident.before_mb)),
@@ -70,7 +66,7 @@ pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
              of the host's process in MB, median of {passes}. No keepers run here; each would be a \
              small process of its own."
         ),
-        table: Table { head: vec!["before", "all ready", "and searched once"], rows: vec![row] },
+        table: Table { head: "before|all ready|and searched once", rows: vec![row] },
         targets: vec![PerformanceTarget::at_most(
             "memory with 100 servers and 2,000 tools",
             40.0,

@@ -1,6 +1,12 @@
-//! What this process has used so far: processor time and memory.
+//! What measurements are made of: processor time, memory, medians, and processes of their own.
 
+use std::process::Stdio;
 use std::time::{Duration, Instant};
+
+use serde::de::DeserializeOwned;
+use tokio::process::Command;
+
+use crate::error::Result;
 
 /// The processor time of all threads of this process, to the nanosecond.
 #[cfg(unix)]
@@ -39,13 +45,83 @@ pub(crate) fn bytes_in(status: &str, part: &str) -> Option<u64> {
     Some(kilobytes * 1_024)
 }
 
+/// The middle value.
+pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let upper = values.get(middle).copied().unwrap_or(f64::NAN);
+    if values.len().is_multiple_of(2) && middle > 0 {
+        let lower = values.get(middle - 1).copied().unwrap_or(f64::NAN);
+        return f64::midpoint(lower, upper);
+    }
+    upper
+}
+
+/// The middle of one number of all passes.
+pub(crate) fn median_of<T>(passes: &[T], number: fn(&T) -> f64) -> f64 {
+    median(passes.iter().map(number))
+}
+
+/// The middle of the ratios within each pass: both sides met the same conditions.
+pub(crate) fn median_ratio<T>(passes: &[T], to: &[T], number: fn(&T) -> f64) -> f64 {
+    median(passes.iter().zip(to).map(|(left, right)| number(left) / number(right)))
+}
+
+/// The middle of the differences within each pass.
+pub(crate) fn median_difference<T>(passes: &[T], to: &[T], number: fn(&T) -> f64) -> f64 {
+    median(passes.iter().zip(to).map(|(left, right)| number(left) - number(right)))
+}
+
+/// No measurement takes longer, not even on a machine with other things to do.
+const MEASURE_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Runs the measurement and reads what it printed; what takes too long is killed.
+pub(crate) async fn measure_in_child<T: DeserializeOwned>(what: &str) -> Result<T> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["measure", what]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
+    let running = tokio::time::timeout(MEASURE_TIMEOUT, command.spawn()?.wait_with_output()).await;
+    let output =
+        running.map_err(|_| format!("`{what}` took longer than {MEASURE_TIMEOUT:?}"))??;
+    if !output.status.success() {
+        return Err(format!("`{what}` ended with {}", output.status).into());
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// Runs it as often as there are passes.
+pub(crate) async fn measure_passes<T: DeserializeOwned>(
+    what: &str,
+    passes: usize,
+) -> Result<Vec<T>> {
+    let mut found = Vec::new();
+    for _ in 0..passes {
+        found.push(measure_in_child(what).await?);
+    }
+    Ok(found)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::bytes_in;
+    use super::{bytes_in, median, median_difference, median_ratio};
 
     #[test]
     fn resident_memory_is_read_from_the_status_text() {
         assert_eq!(bytes_in("VmPeak:\t  99 kB\nVmRSS:\t   12 kB\n", "VmRSS:"), Some(12 * 1_024));
         assert_eq!(bytes_in("VmPeak:\t  99 kB\n", "VmRSS:"), None);
+    }
+
+    #[test]
+    fn the_middle_of_an_even_number_is_between_the_two() {
+        assert_eq!([1, 2, 3, 4].map(|n| median((1..=n).map(f64::from))), [1.0, 1.5, 2.0, 2.5]);
+    }
+
+    #[test]
+    fn passes_are_compared_with_each_other() {
+        let ours = [2.0, 40.0, 9.0];
+        let floor = [1.0, 20.0, 3.0];
+        assert_eq!(median_ratio(&ours, &floor, |pass| *pass), 2.0);
+        assert_eq!(median_difference(&ours, &floor, |pass| *pass), 6.0);
     }
 }

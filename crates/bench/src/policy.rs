@@ -10,10 +10,9 @@ use switchboard_core::{Caller, Target, TargetKind};
 use switchboard_policy::{Policy, PolicyFacts, SessionFacts, assess_risk};
 use switchboard_rules::{Policies, PolicyLevel, policy_from_text};
 
-use crate::child;
 use crate::error::Result;
+use crate::meter::{measure_passes, median, median_of};
 use crate::report::{PerformanceTarget as Wanted, ReportSection, Table, number};
-use crate::statistics::median;
 
 const RULES: usize = 1_000;
 const DECISIONS: u32 = 2_000;
@@ -82,11 +81,8 @@ fn decision_micros(mut decide: impl FnMut() -> bool) -> f64 {
 
 /// Measures in processes of their own, and reports.
 pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
-    let mut found: Vec<PolicyTimes> = Vec::new();
-    for _ in 0..passes {
-        found.push(child::measure_in_child("policy").await?);
-    }
-    let middle = |of: fn(&PolicyTimes) -> f64| median(found.iter().map(of));
+    let found: Vec<PolicyTimes> = measure_passes("policy", passes).await?;
+    let middle = |of: fn(&PolicyTimes) -> f64| median_of(&found, of);
     let plain = middle(|found| found.plain_us);
     let row = vec![
         number(plain),
@@ -94,7 +90,7 @@ pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
         number(middle(|found| found.risk_us)),
         number(middle(|found| found.load_ms)),
     ];
-    let head = vec!["decision µs", "with a condition µs", "risk µs", "load ms"];
+    let head = "decision µs|with a condition µs|risk µs|load ms";
     Ok(ReportSection {
         title: "policy".to_owned(),
         note: format!(

@@ -19,10 +19,18 @@ pub(crate) struct ReportSection {
     pub(crate) measured: Value,
 }
 
-/// A table.
+impl ReportSection {
+    /// A section without targets and numbers.
+    pub(crate) fn table(title: &str, note: impl Into<String>, table: Table) -> Self {
+        let title = title.to_owned();
+        Self { title, note: note.into(), table, targets: Vec::new(), measured: Value::Null }
+    }
+}
+
 #[derive(Default)]
 pub(crate) struct Table {
-    pub(crate) head: Vec<&'static str>,
+    /// The names of the columns, with `|` between.
+    pub(crate) head: &'static str,
     pub(crate) rows: Vec<Vec<String>>,
 }
 
@@ -38,22 +46,16 @@ pub(crate) struct PerformanceTarget {
 impl PerformanceTarget {
     /// A number that must not be larger than the limit.
     pub(crate) fn at_most(what: impl Into<String>, limit: f64, found: f64, unit: &str) -> Self {
-        Self {
-            what: what.into(),
-            wanted: format!("<= {limit}{unit}"),
-            found: format!("{}{unit}", number(found)),
-            met: found <= limit,
-        }
+        let wanted = format!("<= {limit}{unit}");
+        let found_text = format!("{}{unit}", number(found));
+        Self { what: what.into(), wanted, found: found_text, met: found <= limit }
     }
 
     /// A number that must not be smaller than the limit.
     pub(crate) fn at_least(what: impl Into<String>, limit: f64, found: f64, unit: &str) -> Self {
-        Self {
-            what: what.into(),
-            wanted: format!(">= {limit}{unit}"),
-            found: format!("{}{unit}", number(found)),
-            met: found >= limit,
-        }
+        let wanted = format!(">= {limit}{unit}");
+        let found_text = format!("{}{unit}", number(found));
+        Self { what: what.into(), wanted, found: found_text, met: found >= limit }
     }
 }
 
@@ -68,15 +70,11 @@ pub(crate) fn markdown(sections: &[ReportSection]) -> String {
         }
         if !section.targets.is_empty() {
             let rows = section.targets.iter().map(|target| {
-                let word = if target.met { "PASS" } else { "MISS" };
-                vec![
-                    target.what.clone(),
-                    target.wanted.clone(),
-                    target.found.clone(),
-                    word.to_owned(),
-                ]
+                let PerformanceTarget { what, wanted, found, met } = target;
+                let word = if *met { "PASS" } else { "MISS" };
+                vec![what.clone(), wanted.clone(), found.clone(), word.to_owned()]
             });
-            let head = vec!["target", "wanted", "found", ""];
+            let head = "target|wanted|found|";
             _ = writeln!(text, "{}", Table { head, rows: rows.collect() }.markdown());
         }
     }
@@ -85,8 +83,9 @@ pub(crate) fn markdown(sections: &[ReportSection]) -> String {
 
 impl Table {
     fn markdown(&self) -> String {
-        let mut text =
-            format!("| {} |\n|{}\n", self.head.join(" | "), "---|".repeat(self.head.len()));
+        let columns = self.head.split('|').count();
+        let head = self.head.replace('|', " | ");
+        let mut text = format!("| {head} |\n|{}\n", "---|".repeat(columns));
         for row in &self.rows {
             _ = writeln!(text, "| {} |", row.join(" | "));
         }
@@ -126,7 +125,7 @@ mod tests {
         let section = ReportSection {
             title: "start".to_owned(),
             note: "How long.".to_owned(),
-            table: Table { head: vec!["a", "b"], rows: vec![vec!["1".to_owned(), "2".to_owned()]] },
+            table: Table { head: "a|b", rows: vec![vec!["1".to_owned(), "2".to_owned()]] },
             targets: vec![PerformanceTarget::at_most("start", 1.1, 1.05, "x")],
             measured: serde_json::Value::Null,
         };

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use switchboard_catalog::ServerStatus;
 use switchboard_core::ServerId;
 use switchboard_fleet::SupervisorCommand as Order;
@@ -10,7 +11,6 @@ use switchboard_host::{Host, Recording};
 use tempfile::TempDir;
 
 use crate::client::{EngineServer, require_ready, start_kept_host};
-use crate::command_words::CommandWords;
 use crate::error::Result;
 use crate::meter;
 
@@ -23,6 +23,15 @@ const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long what ended may take to be seen as gone.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(10);
 
+#[derive(Args)]
+pub(crate) struct RestartOptions {
+    #[arg(long, default_value_t = 10_000)]
+    cycles: usize,
+    /// By how many percent memory may grow after a tenth
+    #[arg(long, default_value_t = 5)]
+    growth: u32,
+}
+
 /// What this process holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Holdings {
@@ -33,10 +42,8 @@ struct Holdings {
 }
 
 /// Restarts as often as wanted, prints what is held on the way, and fails if it grows.
-pub(crate) async fn run(mut words: CommandWords) -> Result<()> {
-    let cycles: usize = words.option("--cycles")?.unwrap_or(10_000);
-    let growth: u32 = words.option("--growth")?.unwrap_or(5);
-    words.end()?;
+pub(crate) async fn run(options: RestartOptions) -> Result<()> {
+    let RestartOptions { cycles, growth } = options;
     let home = TempDir::new()?;
     let host = start_kept_host(home.path(), [EngineServer::Stdio(Vec::new())], Recording::On)?;
     host.wait_settled(None).await;

@@ -11,8 +11,8 @@ use switchboard_scan::{
 };
 
 use crate::error::Result;
+use crate::meter::median;
 use crate::report::{PerformanceTarget, ReportSection, Table, number};
-use crate::statistics::median;
 
 /// Our own definitions, one per line.
 const POISONED: &str = include_str!("../../scan/tests/data/poisoned.jsonl");
@@ -92,15 +92,7 @@ pub(crate) fn section(catalog: Option<&Path>, corpora: &[PathBuf]) -> Result<Rep
         title: "scan".to_owned(),
         note: format!("Every definition {REPEATS} times; the middle time counts."),
         table: Table {
-            head: vec![
-                "definitions",
-                "count",
-                "held",
-                "asked about",
-                "noted",
-                "mean µs",
-                "worst µs",
-            ],
+            head: "definitions|count|held|asked about|noted|mean µs|worst µs",
             rows: shown.collect(),
         },
         targets,

@@ -1,33 +1,56 @@
 //! `soak`: the gateway under load while its servers are killed, and whether all accounts agree.
 
-use crate::command_words::CommandWords;
+use clap::Args;
+
 use crate::error::Result;
 
-/// Reads the plan, carries it out and prints the report; a fault is a failure.
+#[derive(Args)]
+pub(crate) struct SoakOptions {
+    #[arg(long, default_value_t = 1_000)]
+    clients: usize,
+    #[arg(long, default_value_t = 100)]
+    servers: usize,
+    /// Tools of all servers together
+    #[arg(long, default_value_t = 5_000)]
+    tools: usize,
+    /// How long the clients call
+    #[arg(long, default_value_t = 10)]
+    minutes: u64,
+    #[arg(long, conflicts_with = "minutes")]
+    seconds: Option<u64>,
+    /// Servers that are killed meanwhile (30 a minute)
+    #[arg(long)]
+    kills: Option<usize>,
+    /// How long a client rests between calls, on average
+    #[arg(long, default_value_t = 500)]
+    pause_ms: u64,
+    /// What all choices follow from
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// By how many percent memory may grow after a quarter
+    #[arg(long, default_value_t = 20)]
+    growth: u32,
+}
+
+/// Carries the soak out and prints the report; a fault is a failure.
 #[cfg(unix)]
-pub(crate) async fn run(mut words: CommandWords) -> Result<()> {
+pub(crate) async fn run(options: SoakOptions) -> Result<()> {
     use std::time::Duration;
 
     use switchboard_testkit::soak::{SoakPlan, run};
 
-    let seconds = match words.option("--seconds")? {
-        Some(seconds) => seconds,
-        None => words.option::<u64>("--minutes")?.unwrap_or(10) * 60,
-    };
-    let kills = usize::try_from(seconds / 2)?;
-    let growth: u32 = words.option("--growth")?.unwrap_or(20);
+    let seconds = options.seconds.unwrap_or(options.minutes * 60);
     let plan = SoakPlan {
         program: std::env::current_exe()?.with_file_name("switchboard"),
-        clients: words.option("--clients")?.unwrap_or(1_000),
-        servers: words.option("--servers")?.unwrap_or(100),
-        tools: words.option("--tools")?.unwrap_or(5_000),
+        clients: options.clients,
+        servers: options.servers,
+        tools: options.tools,
         length: Duration::from_secs(seconds),
-        kills: words.option("--kills")?.unwrap_or(kills),
-        pause: Duration::from_millis(words.option("--pause-ms")?.unwrap_or(500)),
-        seed: words.option("--seed")?.unwrap_or(1),
-        growth: f64::from(growth) / 100.0,
+        kills: options.kills.map_or_else(|| usize::try_from(seconds / 2), Ok)?,
+        pause: Duration::from_millis(options.pause_ms),
+        seed: options.seed,
+        growth: f64::from(options.growth) / 100.0,
     };
-    words.end()?;
     let report = run(&plan).await?;
     println!("{report}");
     if report.has_passed() { Ok(()) } else { Err("the accounts do not agree".into()) }
@@ -35,6 +58,6 @@ pub(crate) async fn run(mut words: CommandWords) -> Result<()> {
 
 /// Servers are found and killed as Unix has it.
 #[cfg(not(unix))]
-pub(crate) async fn run(_words: CommandWords) -> Result<()> {
+pub(crate) async fn run(_options: SoakOptions) -> Result<()> {
     Err("a soak needs Unix".into())
 }

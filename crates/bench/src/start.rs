@@ -7,11 +7,10 @@ use serde_json::json;
 use switchboard_host::Recording;
 use tempfile::TempDir;
 
-use crate::child;
 use crate::client::{EngineServer, require_ready, start_bare, start_host};
 use crate::error::Result;
+use crate::meter::{measure_passes, median_of};
 use crate::report::{PerformanceTarget, ReportSection, Table, number};
-use crate::statistics::median;
 
 /// How long the slowest server takes before it answers.
 const SLOWEST_MS: u64 = 1_000;
@@ -55,14 +54,11 @@ async fn until_ready(delays: &[u64]) -> Result<f64> {
 
 /// Measures in processes of their own, and reports.
 pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
-    let mut found: Vec<StartTimes> = Vec::new();
-    for _ in 0..passes {
-        found.push(child::measure_in_child("start").await?);
-    }
-    let ratio = median(found.iter().map(|started| started.all_ms / started.alone_ms));
-    let alone = median(found.iter().map(|started| started.alone_ms));
-    let all = median(found.iter().map(|started| started.all_ms));
-    let bare = median(found.iter().map(|started| started.bare_ms));
+    let found: Vec<StartTimes> = measure_passes("start", passes).await?;
+    let ratio = median_of(&found, |started| started.all_ms / started.alone_ms);
+    let alone = median_of(&found, |started| started.alone_ms);
+    let all = median_of(&found, |started| started.all_ms);
+    let bare = median_of(&found, |started| started.bare_ms);
     let row = vec![number(alone), number(all), number(ratio), number(bare)];
     Ok(ReportSection {
         title: "start".to_owned(),
@@ -71,7 +67,7 @@ pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
              {SLOWEST_MS} ms; milliseconds until all are ready, median of {passes}."
         ),
         table: Table {
-            head: vec!["the slowest alone", "all twenty", "ratio", "all twenty by the floor"],
+            head: "the slowest alone|all twenty|ratio|all twenty by the floor",
             rows: vec![row],
         },
         targets: vec![PerformanceTarget::at_most(

@@ -2,110 +2,144 @@
 
 use std::path::PathBuf;
 
+use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::calls::{self, CallPlan};
-use crate::command_words::CommandWords;
 use crate::error::Result;
-use crate::gateway::{self, PeerOptions};
 use crate::parser::AnchorChoice;
 use crate::report::{ReportSection, markdown};
-use crate::{catalog, console, memory, parser, policy, prompt, scan, start};
+use crate::{catalog, console, gateway, memory, parser, policy, prompt, scan, start};
 
-const PARTS: [&str; 10] = [
-    "calls", "start", "memory", "catalog", "parser", "policy", "prompt", "scan", "gateway",
-    "console",
-];
+#[derive(Args)]
+pub(crate) struct SuiteOptions {
+    /// What is measured; `all` leaves `gateway` and `console` out
+    #[arg(default_value = "all")]
+    part: SuitePart,
+    /// One short pass without the largest payload, less than a minute in all
+    #[arg(long)]
+    quick: bool,
+    /// How many turns each client has (20; with --quick 3); the rest at most 5
+    #[arg(long)]
+    passes: Option<usize>,
+    /// Where the other SDKs and the tokenizer are
+    #[arg(long, env = "SWITCHBOARD_TESTENV")]
+    pub(crate) testenv: Option<PathBuf>,
+    /// The servers and tools of `prompt` and `scan` as JSON; made up if not given
+    #[arg(long)]
+    catalog: Option<PathBuf>,
+    /// Attacks for `scan`, a JSON object per line: {"text": …} or a definition; may be given several
+    /// times; corpora/agentdojo.py makes one
+    #[arg(long)]
+    corpus: Vec<PathBuf>,
+    /// `gateway` without the gateways of others, which it installs below target/bench-peers
+    #[arg(long)]
+    pub(crate) no_peers: bool,
+    /// `gateway` with the crate mcp-proxy too, whose build takes minutes
+    #[arg(long)]
+    pub(crate) crate_peer: bool,
+    /// Calls in the record of `console` (1000000; with --quick 50000)
+    #[arg(long)]
+    rows: Option<usize>,
+    /// Every number as JSON instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SuitePart {
+    All,
+    Calls,
+    Start,
+    Memory,
+    Catalog,
+    Parser,
+    Policy,
+    Prompt,
+    Scan,
+    Gateway,
+    Console,
+}
+
+/// A part that is measured in a process of its own.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum MeasuredPart {
+    Start,
+    Memory,
+    Catalog,
+    Policy,
+    Parser,
+    ParserAndAnchor,
+}
 
 /// Measures one part in this process and prints the numbers.
-pub(crate) async fn measure(mut words: CommandWords) -> Result<()> {
-    let part = words.next().unwrap_or_default();
-    words.end()?;
-    match part.as_str() {
-        "start" => start::measure().await,
-        "memory" => memory::measure().await,
-        "catalog" => catalog::measure(),
-        "policy" => policy::measure(),
-        "parser" => parser::measure(AnchorChoice::LeftOut),
-        "parser-and-anchor" => parser::measure(AnchorChoice::Measured),
-        other => Err(format!("`{other}` cannot be measured so").into()),
+pub(crate) async fn measure(part: MeasuredPart) -> Result<()> {
+    match part {
+        MeasuredPart::Start => start::measure().await,
+        MeasuredPart::Memory => memory::measure().await,
+        MeasuredPart::Catalog => catalog::measure(),
+        MeasuredPart::Policy => policy::measure(),
+        MeasuredPart::Parser => parser::measure(AnchorChoice::LeftOut),
+        MeasuredPart::ParserAndAnchor => parser::measure(AnchorChoice::Measured),
     }
 }
 
 /// Measures what is wanted and prints the report.
-pub(crate) async fn run(mut options: CommandWords) -> Result<()> {
-    let quick = options.switch("--quick");
-    let as_json = options.switch("--json");
-    let passes: Option<usize> = options.option("--passes")?;
-    let rows: Option<usize> = options.option("--rows")?;
-    let testenv: Option<PathBuf> = options.option("--testenv")?;
-    let testenv = testenv.or_else(|| std::env::var_os("SWITCHBOARD_TESTENV").map(PathBuf::from));
-    let catalog_file: Option<PathBuf> = options.option("--catalog")?;
-    let mut corpora: Vec<PathBuf> = Vec::new();
-    while let Some(file) = options.option("--corpus")? {
-        corpora.push(file);
-    }
-    let wish = PeerOptions::from_words(&mut options);
-    let part = options.next().unwrap_or_else(|| "all".to_owned());
-    options.end()?;
-    if part != "all" && !PARTS.contains(&part.as_str()) {
-        return Err(format!("`{part}` is neither `all` nor one of `{}`", PARTS.join("`, `")).into());
-    }
-    let turns = passes.unwrap_or(if quick { 3 } else { 20 }).max(1);
-    if part == "gateway" {
+pub(crate) async fn run(options: SuiteOptions) -> Result<()> {
+    let SuiteOptions { part, quick, json, .. } = options;
+    let turns = options.passes.unwrap_or(if quick { 3 } else { 20 }).max(1);
+    if part == SuitePart::Gateway {
         // What slow gateways do in a short turn is mostly their start.
         let (passes, milliseconds) = if quick { (turns.min(2), 60) } else { (turns.min(10), 200) };
-        let sections = gateway::sections(wish, passes, milliseconds, testenv).await?;
-        show(&sections, as_json, passes);
+        show(&gateway::sections(&options, passes, milliseconds).await?, json, passes);
         return Ok(());
     }
-    if part == "console" {
-        let calls = rows.unwrap_or(if quick { 50_000 } else { 1_000_000 });
+    let testenv = options.testenv;
+    if part == SuitePart::Console {
+        let calls = options.rows.unwrap_or(if quick { 50_000 } else { 1_000_000 });
         let plan = console::ConsolePlan { calls, passes: turns.min(5), testenv };
-        show(&[console::section(plan).await?], as_json, turns.min(5));
+        show(&[console::section(plan).await?], json, turns.min(5));
         return Ok(());
     }
-    let milliseconds = if quick { 30 } else { 60 };
     // A start or a fifty-thousand-tool catalog takes as long as many turns do.
     let passes = turns.min(if quick { 1 } else { 5 });
-    let wanted = |name: &str| part == "all" || part == name;
-
+    let wanted = |one: SuitePart, name: &str| {
+        let wanted = [SuitePart::All, one].contains(&part);
+        if wanted {
+            eprintln!("{name}");
+        }
+        wanted
+    };
     let mut sections = Vec::new();
-    if wanted("calls") {
+    if wanted(SuitePart::Calls, "calls") {
+        let milliseconds = if quick { 30 } else { 60 };
         let plan = CallPlan { passes: turns, milliseconds, quick, testenv: testenv.clone() };
-        let rows = calls::run(&plan).await?;
-        sections.append(&mut calls::sections(&rows));
+        sections.append(&mut calls::sections(&calls::run(&plan).await?));
     }
-    if wanted("start") {
-        eprintln!("start");
+    if wanted(SuitePart::Start, "start") {
         sections.push(start::section(passes).await?);
     }
-    if wanted("memory") {
-        eprintln!("memory");
+    if wanted(SuitePart::Memory, "memory") {
         sections.push(memory::section(passes).await?);
     }
-    if wanted("catalog") {
-        eprintln!("catalog");
+    if wanted(SuitePart::Catalog, "catalog") {
         sections.push(catalog::section(passes).await?);
     }
-    if wanted("parser") {
-        eprintln!("parser");
+    if wanted(SuitePart::Parser, "parser") {
         sections.push(parser::section(passes).await?);
     }
-    if wanted("policy") {
-        eprintln!("policy");
+    if wanted(SuitePart::Policy, "policy") {
         sections.push(policy::section(passes).await?);
     }
-    if wanted("scan") {
-        eprintln!("scan");
-        sections.push(scan::section(catalog_file.as_deref(), &corpora)?);
+    if wanted(SuitePart::Scan, "scan") {
+        sections.push(scan::section(options.catalog.as_deref(), &options.corpus)?);
     }
-    if wanted("prompt") {
-        eprintln!("prompt");
-        let plan = prompt::PromptPlan { catalog: catalog_file, testenv, repeats: passes * 3 };
+    if wanted(SuitePart::Prompt, "prompt") {
+        let repeats = passes * 3;
+        let plan = prompt::PromptPlan { catalog: options.catalog, testenv, repeats };
         sections.append(&mut prompt::sections(&plan).await?);
     }
-    show(&sections, as_json, turns);
+    show(&sections, json, turns);
     Ok(())
 }
 

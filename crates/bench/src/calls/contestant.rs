@@ -1,17 +1,22 @@
 //! Who is measured, and how each is started.
 
+use std::fmt;
 use std::path::Path;
+use std::time::Duration;
 
+use clap::ValueEnum;
 use serde::Serialize;
-use tokio::process::Command;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
+use crate::client::{PipedProcess, start_piped};
 use crate::error::Result;
-use crate::load::CallLoad;
+use crate::load::{CallLoad, LoadResult};
 
 /// A client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum ClientContestant {
+pub(crate) enum ClientContestant {
     Floor,
     Wire,
     Line,
@@ -22,16 +27,6 @@ pub(super) enum ClientContestant {
 }
 
 impl ClientContestant {
-    pub(super) const ALL: [Self; 7] = [
-        Self::Floor,
-        Self::Wire,
-        Self::Line,
-        Self::Ledger,
-        Self::Rmcp,
-        Self::TypeScript,
-        Self::Python,
-    ];
-
     /// What the tables call it.
     pub(super) const fn title(self) -> &'static str {
         match self {
@@ -85,11 +80,17 @@ impl ClientContestant {
             }
             _ => {
                 let mut command = Command::new(&ours);
-                command.args(["client", self.word()]);
+                let name = self.to_possible_value().ok_or("every client has a name")?;
+                command.args(["client", name.get_name()]);
                 command
             }
         };
-        command.args(load.to_words());
+        command.args([
+            "--bytes",
+            &load.bytes.to_string(),
+            "--in-flight",
+            &load.in_flight.to_string(),
+        ]);
         match url {
             Some(url) => command.arg("--url").arg(url),
             None if matches!(self, Self::TypeScript | Self::Python) => {
@@ -99,19 +100,132 @@ impl ClientContestant {
         };
         Ok(command)
     }
-
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Floor => "floor",
-            Self::Wire => "wire",
-            Self::Line => "line",
-            Self::Ledger => "ledger",
-            Self::Rmcp => "rmcp",
-            Self::TypeScript | Self::Python => "",
-        }
-    }
 }
 
 fn script(name: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(name)
+}
+
+/// How a client reaches the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum CaseTransport {
+    Stdio,
+    Http,
+}
+
+/// One thing to measure of every client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct CallCase {
+    pub(super) transport: CaseTransport,
+    /// Bytes of text, there and back.
+    pub(super) bytes: usize,
+    /// Calls that are under way at the same time.
+    pub(super) in_flight: usize,
+}
+
+pub(super) const SMALL: usize = 200;
+pub(super) const LARGE: usize = 1 << 20;
+const SIZES: [usize; 3] = [SMALL, 64 << 10, LARGE];
+/// As many calls are under way where not each waits for the one before.
+pub(super) const MAX_IN_FLIGHT: usize = 64;
+
+/// Every case.
+pub(super) fn all_cases() -> Vec<CallCase> {
+    let mut cases = Vec::new();
+    for transport in [CaseTransport::Stdio, CaseTransport::Http] {
+        for bytes in SIZES {
+            for in_flight in [1, MAX_IN_FLIGHT] {
+                cases.push(CallCase { transport, bytes, in_flight });
+            }
+        }
+    }
+    cases
+}
+
+impl CallCase {
+    /// The payload's size as people write it.
+    pub(super) fn size(self) -> String {
+        match self.bytes {
+            bytes if bytes >= 1 << 20 => format!("{} MiB", bytes >> 20),
+            bytes if bytes >= 1 << 10 => format!("{} KiB", bytes >> 10),
+            bytes => format!("{bytes} B"),
+        }
+    }
+}
+
+impl fmt::Display for CaseTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stdio => "stdio",
+            Self::Http => "HTTP",
+        })
+    }
+}
+
+impl fmt::Display for CallCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let load = if self.in_flight == 1 { "one at a time" } else { "64 in flight" };
+        write!(f, "{}, {}, {load}", self.transport, self.size())
+    }
+}
+
+/// No measurement takes longer, not even on a machine with other things to do.
+const MEASURE_TIMEOUT: Duration = Duration::from_secs(120);
+/// How long a process may take to leave before it is killed.
+const CLOSE_GRACE: Duration = Duration::from_secs(10);
+
+/// A process that waits to be told.
+pub(super) struct Contender {
+    pub(super) contestant: ClientContestant,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    process: Child,
+}
+
+impl Contender {
+    /// Starts a client for one case.
+    pub(super) fn start(
+        contestant: ClientContestant,
+        case: CallCase,
+        url: Option<&str>,
+        testenv: Option<&Path>,
+    ) -> Result<Self> {
+        let load = CallLoad { bytes: case.bytes, in_flight: case.in_flight };
+        let mut command = contestant.command(load, url, testenv)?;
+        let PipedProcess { input, output, process } = start_piped(&mut command)?;
+        Ok(Self { contestant, input, output: BufReader::new(output), process })
+    }
+
+    /// Lets it call for a while and returns what came of it.
+    pub(super) async fn measure(&mut self, milliseconds: u64) -> Result<LoadResult> {
+        let title = self.contestant.title();
+        self.input.write_all(format!("{milliseconds}\n").as_bytes()).await?;
+        let mut line = String::new();
+        let read = tokio::time::timeout(MEASURE_TIMEOUT, self.output.read_line(&mut line)).await;
+        read.map_err(|_| format!("`{title}` took longer than {MEASURE_TIMEOUT:?}"))??;
+        serde_json::from_str(&line).map_err(|_| format!("`{title}` printed no result").into())
+    }
+
+    /// Ends the process: its input closes, and it leaves or is killed.
+    pub(super) async fn stop(mut self) {
+        drop(self.input);
+        if tokio::time::timeout(CLOSE_GRACE, self.process.wait()).await.is_err() {
+            // The process may have exited since the timeout.
+            _ = self.process.kill().await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::all_cases;
+
+    #[test]
+    fn cases_are_named_as_people_would() {
+        let names: Vec<String> = all_cases().iter().map(ToString::to_string).collect();
+        assert_eq!(names.len(), 12);
+        assert_eq!(names.first().unwrap(), "stdio, 200 B, one at a time");
+        assert_eq!(names.last().unwrap(), "HTTP, 1 MiB, 64 in flight");
+    }
 }

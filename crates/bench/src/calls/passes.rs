@@ -6,9 +6,9 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::case::{self, CallCase, CaseTransport, LARGE};
-use super::contender::Contender;
-use super::contestant::ClientContestant;
+use clap::ValueEnum as _;
+
+use super::contestant::{CallCase, CaseTransport, ClientContestant, Contender, LARGE, all_cases};
 use crate::client::HttpServer;
 use crate::error::Result;
 use crate::load::LoadResult;
@@ -48,7 +48,7 @@ impl ClientRows {
 /// Measures all clients in all cases.
 pub(crate) async fn run(plan: &CallPlan) -> Result<ClientRows> {
     let mut rows = Vec::new();
-    for case in case::all().into_iter().filter(|case| !plan.quick || case.bytes < LARGE) {
+    for case in all_cases().into_iter().filter(|case| !plan.quick || case.bytes < LARGE) {
         eprintln!("{case}");
         rows.append(&mut measure(case, plan).await?);
     }
@@ -57,7 +57,8 @@ pub(crate) async fn run(plan: &CallPlan) -> Result<ClientRows> {
 
 async fn measure(case: CallCase, plan: &CallPlan) -> Result<Vec<ClientRow>> {
     let testenv = plan.testenv.as_deref();
-    let available = ClientContestant::ALL.into_iter().filter(|one| one.is_available(testenv));
+    let available =
+        ClientContestant::value_variants().iter().copied().filter(|one| one.is_available(testenv));
     let mut contenders = Vec::new();
     let mut rows = Vec::new();
     let mut servers = Vec::new();

@@ -1,58 +1,42 @@
-//! The tables of calls.
+//! The tables of calls, and what is promised about them.
 
 use serde_json::{Value, json};
 
-use super::case::MAX_IN_FLIGHT;
-use super::contestant::ClientContestant;
+use super::contestant::{
+    CallCase, CaseTransport, ClientContestant, MAX_IN_FLIGHT, SMALL, all_cases,
+};
 use super::passes::{ClientRow, ClientRows};
-use super::summary::CallMetric;
-use super::targets;
-use crate::report::{ReportSection, Table, number};
+use crate::load::LoadResult;
+use crate::meter::{median_difference, median_of, median_ratio};
+use crate::report::{PerformanceTarget, ReportSection, Table, number};
 
 const ALONE: &str = "One call at a time. Microseconds, best / median of the passes; `x floor` is the \
     median of the ratios within each pass; CPU is the client process's own.";
 const CROWDED: &str = "64 calls in flight. Best / median of the passes; `x floor` as above.";
 
+type Metric = fn(&LoadResult) -> f64;
+
+const P50: Metric = |measured| measured.p50;
+const CPU: Metric = |measured| measured.cpu;
+const RATE: Metric = |measured| measured.rate;
+
 /// What was measured, in two tables, and what was promised.
 pub(crate) fn sections(rows: &ClientRows) -> Vec<ReportSection> {
-    let section = |title: &str, note: &str, table, targets, measured| ReportSection {
-        title: title.to_owned(),
-        note: note.to_owned(),
-        table,
-        targets,
-        measured,
-    };
-    vec![
-        section("calls, one at a time", ALONE, alone_table(rows), Vec::new(), Value::Null),
-        section(
-            "calls, 64 in flight",
-            CROWDED,
-            crowded_table(rows),
-            targets::check(rows),
-            measurements(rows),
-        ),
-    ]
+    let alone = ReportSection::table("calls, one at a time", ALONE, alone_table(rows));
+    let crowded = ReportSection::table("calls, 64 in flight", CROWDED, crowded_table(rows));
+    vec![alone, ReportSection { targets: targets(rows), measured: measurements(rows), ..crowded }]
 }
 
 fn alone_table(rows: &ClientRows) -> Table {
-    let head = vec![
-        "transport",
-        "size",
-        "client",
-        "p50 µs",
-        "x floor",
-        "p99 µs",
-        "CPU µs/call",
-        "x floor",
-    ];
+    let head = "transport|size|client|p50 µs|x floor|p99 µs|CPU µs/call|x floor";
     let line = |row: &ClientRow| {
         let mut line = begin(row);
         line.extend([
-            pair(row, CallMetric::P50),
-            to_floor(rows, row, CallMetric::P50),
-            number(CallMetric::P99.median(&row.passes)),
-            pair(row, CallMetric::Cpu),
-            to_floor(rows, row, CallMetric::Cpu),
+            pair(row, P50, f64::min),
+            to_floor(rows, row, P50),
+            number(median_of(&row.passes, |measured| measured.p99)),
+            pair(row, CPU, f64::min),
+            to_floor(rows, row, CPU),
         ]);
         line
     };
@@ -61,14 +45,14 @@ fn alone_table(rows: &ClientRows) -> Table {
 }
 
 fn crowded_table(rows: &ClientRows) -> Table {
-    let head = vec!["transport", "size", "client", "calls/s", "x floor", "CPU µs/call", "x floor"];
+    let head = "transport|size|client|calls/s|x floor|CPU µs/call|x floor";
     let line = |row: &ClientRow| {
         let mut line = begin(row);
         line.extend([
-            pair(row, CallMetric::Rate),
-            to_floor(rows, row, CallMetric::Rate),
-            pair(row, CallMetric::Cpu),
-            to_floor(rows, row, CallMetric::Cpu),
+            pair(row, RATE, f64::max),
+            to_floor(rows, row, RATE),
+            pair(row, CPU, f64::min),
+            to_floor(rows, row, CPU),
         ]);
         line
     };
@@ -81,13 +65,13 @@ fn begin(row: &ClientRow) -> Vec<String> {
     vec![row.case.transport.to_string(), row.case.size(), title]
 }
 
-fn pair(row: &ClientRow, what: CallMetric) -> String {
-    format!("{} / {}", number(what.best(&row.passes)), number(what.median(&row.passes)))
+fn pair(row: &ClientRow, metric: Metric, better: fn(f64, f64) -> f64) -> String {
+    let best = row.passes.iter().map(metric).fold(f64::NAN, better);
+    format!("{} / {}", number(best), number(median_of(&row.passes, metric)))
 }
 
-fn to_floor(rows: &ClientRows, row: &ClientRow, what: CallMetric) -> String {
-    let floor = rows.find(row.case, ClientContestant::Floor);
-    floor.map_or_else(|| "–".to_owned(), |floor| number(what.ratio(&row.passes, &floor.passes)))
+fn to_floor(rows: &ClientRows, row: &ClientRow, metric: Metric) -> String {
+    number(compare(rows, row.case, metric, row.contestant, ClientContestant::Floor))
 }
 
 fn measurements(rows: &ClientRows) -> Value {
@@ -95,4 +79,45 @@ fn measurements(rows: &ClientRows) -> Value {
         .iter()
         .map(|row| json!({ "case": row.case, "client": row.contestant, "passes": row.passes }))
         .collect()
+}
+
+fn targets(rows: &ClientRows) -> Vec<PerformanceTarget> {
+    let mut targets = Vec::new();
+    let was_measured = |case: &CallCase| rows.find(*case, ClientContestant::Wire).is_some();
+    for case in all_cases().into_iter().filter(was_measured) {
+        let found = compare(rows, case, CPU, ClientContestant::Wire, ClientContestant::Floor);
+        let what = format!("wire, CPU to the floor: {case}");
+        targets.push(PerformanceTarget::at_most(what, 1.3, found, "x"));
+    }
+    let crowded =
+        CallCase { transport: CaseTransport::Stdio, bytes: SMALL, in_flight: MAX_IN_FLIGHT };
+    for (than, name, limit) in [
+        (ClientContestant::Rmcp, "rmcp", 4.0),
+        (ClientContestant::TypeScript, "the TypeScript SDK", 15.0),
+    ] {
+        let found = compare(rows, crowded, RATE, ClientContestant::Wire, than);
+        let what = format!("wire, calls per second to {name}: {crowded}");
+        targets.push(PerformanceTarget::at_least(what, limit, found, "x"));
+    }
+    for transport in [CaseTransport::Stdio, CaseTransport::Http] {
+        let case = CallCase { transport, ..crowded };
+        let pair =
+            rows.find(case, ClientContestant::Ledger).zip(rows.find(case, ClientContestant::Line));
+        let found =
+            pair.map_or(f64::NAN, |(on, off)| median_difference(&on.passes, &off.passes, CPU));
+        let what = format!("the ledger's CPU per call: {case}");
+        targets.push(PerformanceTarget::at_most(what, 40.0, found, " µs"));
+    }
+    targets
+}
+
+fn compare(
+    rows: &ClientRows,
+    case: CallCase,
+    metric: Metric,
+    ours: ClientContestant,
+    other: ClientContestant,
+) -> f64 {
+    let pair = rows.find(case, ours).zip(rows.find(case, other));
+    pair.map_or(f64::NAN, |(ours, other)| median_ratio(&ours.passes, &other.passes, metric))
 }

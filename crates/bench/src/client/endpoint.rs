@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
-use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::floor_stdio::ResultLine;
+use clap::ValueEnum;
+
+use super::floor::ResultLine;
 use super::http_connection::{HttpConnection, HttpReply};
 use super::run::INITIALIZE;
 use crate::error::{BenchError, Result};
@@ -16,7 +17,7 @@ const MODERN: &str = "2026-07-28";
 const LEGACY: &str = "2025-11-25";
 
 /// How an endpoint is spoken to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EndpointProtocol {
     /// Revision 2026-07-28: every request stands alone.
     Modern,
@@ -44,28 +45,6 @@ pub(crate) struct BenchEndpoint {
 pub(crate) struct EndpointCaller {
     endpoint: Arc<BenchEndpoint>,
     params: Arc<str>,
-}
-
-impl EndpointProtocol {
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Self::Modern => "modern",
-            Self::Legacy => "legacy",
-            Self::Sessions => "sessions",
-            Self::Plain => "plain",
-        }
-    }
-}
-
-impl FromStr for EndpointProtocol {
-    type Err = BenchError;
-
-    fn from_str(word: &str) -> Result<Self> {
-        let all = [Self::Modern, Self::Legacy, Self::Sessions, Self::Plain];
-        all.into_iter()
-            .find(|speech| speech.word() == word)
-            .ok_or_else(|| format!("`{word}` is no way to speak").into())
-    }
 }
 
 impl BenchEndpoint {

@@ -72,9 +72,7 @@ pub(crate) fn start_host<'a>(
     servers: impl IntoIterator<Item = EngineServer<'a>>,
     recording: Recording,
 ) -> Result<Host> {
-    let mut options = options(home, servers)?;
-    options.record = recording;
-    Ok(Host::start(options)?)
+    Ok(Host::start(options(home, servers, recording)?)?)
 }
 
 /// The same with the keeper of the shipped program between the host and its servers, if that
@@ -84,8 +82,7 @@ pub(crate) fn start_kept_host<'a>(
     servers: impl IntoIterator<Item = EngineServer<'a>>,
     recording: Recording,
 ) -> Result<Host> {
-    let mut options = options(home, servers)?;
-    options.record = recording;
+    let mut options = options(home, servers, recording)?;
     let keeper = std::env::current_exe()?.with_file_name("switchboard");
     if let Some(keeper) = keeper.to_str().filter(|_| keeper.is_file()) {
         options.keeper = Some(vec![keeper.to_owned(), "__keep".to_owned()]);
@@ -96,6 +93,7 @@ pub(crate) fn start_kept_host<'a>(
 fn options<'a>(
     home: &Path,
     servers: impl IntoIterator<Item = EngineServer<'a>>,
+    record: Recording,
 ) -> Result<Options> {
     let program = std::env::current_exe()?;
     let program = program.to_str().ok_or("the path of this program is not text")?;
@@ -115,7 +113,7 @@ fn options<'a>(
     let file = home.join("config.json");
     std::fs::write(&file, config.to_string())?;
     let places = Places { explicit: vec![file], ..Places::without_files(home.join("state")) };
-    Ok(Options::new(places, Environment::from_process()))
+    Ok(Options { record, ..Options::new(places, Environment::from_process()) })
 }
 
 /// Makes sure that `count` servers are ready and none is in trouble.

@@ -4,13 +4,13 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 
 use super::endpoint::{BenchEndpoint, EndpointCaller, EndpointProtocol, params};
-use super::floor_stdio;
-use super::server_process::start_command;
-use crate::command_words::CommandWords;
+use super::floor::FloorStdio;
+use super::run::start_piped;
 use crate::error::Result;
 use crate::load::{CallLoad, LoadClient, LoadResult, run};
 
@@ -29,21 +29,30 @@ pub(crate) struct LoadOrder {
     pub(crate) connections: usize,
 }
 
+#[derive(Args)]
+pub(crate) struct LoadClientOptions {
+    #[arg(long)]
+    speech: EndpointProtocol,
+    #[arg(long)]
+    tool: String,
+    #[arg(long)]
+    url: Option<String>,
+    /// A JSON array of words
+    #[arg(long)]
+    command: Option<String>,
+}
+
 enum LoadTarget {
     Http(Arc<BenchEndpoint>),
-    Pipe(floor_stdio::FloorStdio, String),
+    Pipe(FloorStdio, String),
 }
 
 /// Connects, says so with an empty line, and obeys until the input ends.
 ///
 /// An order is answered with an empty line once everything is prepared for it; it is carried out
 /// after another line, and answered with what came of it.
-pub(crate) async fn load(mut words: CommandWords) -> Result<()> {
-    let speech: EndpointProtocol = words.required("--speech")?;
-    let tool: String = words.required("--tool")?;
-    let url: Option<String> = words.option("--url")?;
-    let command: Option<String> = words.option("--command")?;
-    words.end()?;
+pub(crate) async fn load(options: LoadClientOptions) -> Result<()> {
+    let LoadClientOptions { speech, tool, url, command } = options;
     let target = match (url, command) {
         (Some(url), None) => {
             LoadTarget::Http(Arc::new(connect_when_ready(&url, &tool, speech).await?))
@@ -52,8 +61,8 @@ pub(crate) async fn load(mut words: CommandWords) -> Result<()> {
             let command: Vec<String> = serde_json::from_str(&command)?;
             let (program, arguments) = command.split_first().ok_or("the command is empty")?;
             let mut command = Command::new(program);
-            let server = start_command(command.args(arguments).stderr(Stdio::null()))?;
-            let floor = floor_stdio::FloorStdio::start(server, params(&tool, speech, 1)).await?;
+            let server = start_piped(command.args(arguments).stderr(Stdio::null()))?;
+            let floor = FloorStdio::start(server, params(&tool, speech, 1)).await?;
             floor.call().await?;
             LoadTarget::Pipe(floor, tool.clone())
         }

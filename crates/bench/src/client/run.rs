@@ -1,16 +1,21 @@
 //! `client <contestant> ...`: connects, then measures as often as it is told to.
 
 use std::fmt::Write as _;
+use std::process::Stdio;
+use std::time::Duration;
 
+use bytes::{Buf as _, Bytes, BytesMut};
+use clap::Args;
 use serde_json::json;
 use switchboard_host::Recording;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use super::engine_client::{EngineClient, EngineServer};
-use super::rmcp_client::RmcpClient;
-use super::server_process::start_stdio;
+use super::floor::{FloorHttp, FloorStdio};
+use super::wire_client::RmcpClient;
 use super::wire_client::WireClient;
-use super::{floor_http, floor_stdio};
-use crate::command_words::CommandWords;
+use crate::calls::ClientContestant;
 use crate::error::Result;
 use crate::load::{CallLoad, serve_load};
 
@@ -20,50 +25,60 @@ pub(super) const INITIALIZE: &str = concat!(
     r#""clientInfo":{"name":"floor","version":"1"}}"#
 );
 
-/// Connects one client and obeys.
-pub(crate) async fn run(mut words: CommandWords) -> Result<()> {
-    let load = CallLoad::from_words(&mut words)?;
-    let url: Option<String> = words.option("--url")?;
-    let contestant = words.next().unwrap_or_default();
-    words.end()?;
-    // The HTTP clients of both SDKs in this program need one; the choice is the same for all.
-    switchboard_wire::http::prepare_tls();
-    serve_as(&contestant, url.as_deref(), load).await
+#[derive(Args)]
+pub(crate) struct ClientOptions {
+    contestant: ClientContestant,
+    #[command(flatten)]
+    load: CallLoad,
+    /// Where the server is; it is started over pipes otherwise
+    #[arg(long)]
+    url: Option<String>,
 }
 
-async fn serve_as(contestant: &str, url: Option<&str>, load: CallLoad) -> Result<()> {
+/// Connects one client and obeys.
+pub(crate) async fn run(options: ClientOptions) -> Result<()> {
+    // The HTTP clients of both SDKs in this program need one; the choice is the same for all.
+    switchboard_wire::http::prepare_tls();
+    serve_as(options.contestant, options.url.as_deref(), options.load).await
+}
+
+async fn serve_as(contestant: ClientContestant, url: Option<&str>, load: CallLoad) -> Result<()> {
     let text = "x".repeat(load.bytes);
     let arguments = format!(r#"{{"text":"{text}"}}"#);
     let params = format!(r#"{{"name":"echo","arguments":{arguments}}}"#);
     match (contestant, url) {
-        ("floor", None) => {
-            serve_load(&floor_stdio::FloorStdio::start(start_stdio(&[])?, params).await?, load)
-                .await
+        (ClientContestant::Floor, None) => {
+            serve_load(&FloorStdio::start(piped_server(&[])?, params).await?, load).await
         }
-        ("floor", Some(url)) => {
-            serve_load(&floor_http::FloorHttp::start(url, params).await?, load).await
+        (ClientContestant::Floor, Some(url)) => {
+            serve_load(&FloorHttp::start(url, params).await?, load).await
         }
-        ("wire", None) => {
-            serve_load(&WireClient::over_stdio(start_stdio(&[])?, params).await?, load).await
+        (ClientContestant::Wire, None) => {
+            serve_load(&WireClient::over_stdio(piped_server(&[])?, params).await?, load).await
         }
-        ("wire", Some(url)) => serve_load(&WireClient::over_http(url, params).await?, load).await,
-        ("rmcp", None) => {
+        (ClientContestant::Wire, Some(url)) => {
+            serve_load(&WireClient::over_http(url, params).await?, load).await
+        }
+        (ClientContestant::Rmcp, None) => {
             let arguments = serde_json::from_value(json!({ "text": text }))?;
-            serve_load(&RmcpClient::over_stdio(start_stdio(&[])?, arguments).await?, load).await
+            serve_load(&RmcpClient::over_stdio(piped_server(&[])?, arguments).await?, load).await
         }
-        ("rmcp", Some(url)) => {
+        (ClientContestant::Rmcp, Some(url)) => {
             let arguments = serde_json::from_value(json!({ "text": text }))?;
             serve_load(&RmcpClient::over_http(url, arguments).await?, load).await
         }
-        ("line" | "ledger", url) => {
-            let recording = if contestant == "ledger" { Recording::On } else { Recording::Off };
+        (ClientContestant::Line | ClientContestant::Ledger, url) => {
+            let recording =
+                if contestant == ClientContestant::Ledger { Recording::On } else { Recording::Off };
             let server = url.map_or_else(|| EngineServer::Stdio(Vec::new()), EngineServer::Http);
             let line = EngineClient::start(server, recording, arguments).await?;
             let obeyed = serve_load(&line, load).await;
             line.stop().await;
             obeyed
         }
-        (other, _) => Err(format!("there is no contestant `{other}`").into()),
+        (ClientContestant::TypeScript | ClientContestant::Python, _) => {
+            Err("the SDKs of other languages have programs of their own".into())
+        }
     }
 }
 
@@ -74,8 +89,7 @@ pub(crate) async fn start_bare(servers: Vec<Vec<String>>) -> Result<()> {
         .into_iter()
         .map(|words| {
             tokio::spawn(async move {
-                let floor =
-                    floor_stdio::FloorStdio::start(start_stdio(&words)?, String::new()).await?;
+                let floor = FloorStdio::start(piped_server(&words)?, String::new()).await?;
                 floor.list_tools().await
             })
         })
@@ -92,4 +106,74 @@ pub(super) fn request(id: u64, method: &str, params: &str) -> Vec<u8> {
     // Writing to a `String` cannot fail.
     _ = write!(text, r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
     text.into_bytes()
+}
+
+/// A process and its pipes; it ends when they are dropped.
+pub(crate) struct PipedProcess {
+    pub(crate) input: ChildStdin,
+    pub(crate) output: ChildStdout,
+    pub(crate) process: Child,
+}
+
+/// Starts the server over pipes, with these further words.
+pub(crate) fn piped_server(words: &[String]) -> Result<PipedProcess> {
+    start_piped(command("stdio")?.args(words))
+}
+
+/// Starts whatever speaks over pipes.
+pub(crate) fn start_piped(command: &mut Command) -> Result<PipedProcess> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+    let mut process = command.spawn()?;
+    let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
+        return Err("the process has no pipes".into());
+    };
+    Ok(PipedProcess { input, output, process })
+}
+
+/// The server over HTTP; it ends when this is dropped.
+pub(crate) struct HttpServer {
+    pub(crate) url: String,
+    _input: ChildStdin,
+    _process: Child,
+}
+
+impl HttpServer {
+    pub(crate) async fn start() -> Result<Self> {
+        let server = start_piped(&mut command("http")?)?;
+        let mut url = String::new();
+        let mut reader = BufReader::new(server.output);
+        let read = tokio::time::timeout(Duration::from_secs(10), reader.read_line(&mut url));
+        read.await.map_err(|_| "the HTTP server did not say its address")??;
+        Ok(Self { url: url.trim().to_owned(), _input: server.input, _process: server.process })
+    }
+}
+
+fn command(transport: &str) -> Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["raw-server", transport]);
+    Ok(command)
+}
+
+/// Takes whole lines without their ends until the output ends.
+pub(crate) async fn each_line(
+    mut from: ChildStdout,
+    mut take: impl FnMut(Bytes) -> Result<()>,
+) -> Result<()> {
+    let mut buffer = BytesMut::new();
+    let mut searched = 0;
+    loop {
+        buffer.reserve(64 << 10);
+        if from.read_buf(&mut buffer).await? == 0 {
+            return Ok(());
+        }
+        while let Some(length) =
+            buffer.get(searched..).and_then(|fresh| memchr::memchr(b'\n', fresh))
+        {
+            let line = buffer.split_to(searched + length).freeze();
+            buffer.advance(1);
+            searched = 0;
+            take(line)?;
+        }
+        searched = buffer.len();
+    }
 }

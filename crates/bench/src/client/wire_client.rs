@@ -3,13 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use rmcp::ServiceExt as _;
+use rmcp::model::{CallToolRequestParams, ContentBlock, JsonObject};
+use rmcp::service::{RoleClient, RunningService};
+use rmcp::transport::StreamableHttpClientTransport;
 use switchboard_wire::handshake::{self, Introduction};
 use switchboard_wire::http::{self, Endpoint};
 use switchboard_wire::{Inbound, Peer, Request, WireLimits, stream};
 use tokio::process::Child;
 use tokio::sync::mpsc;
 
-use super::server_process::StdioServer;
+use super::run::PipedProcess;
 use crate::error::Result;
 use crate::load::LoadClient;
 
@@ -25,7 +29,7 @@ pub(super) struct WireClient {
 }
 
 impl WireClient {
-    pub(super) async fn over_stdio(server: StdioServer, params: String) -> Result<Self> {
+    pub(super) async fn over_stdio(server: PipedProcess, params: String) -> Result<Self> {
         let (peer, inbound) = stream::start(server.output, server.input, WireLimits::default());
         let server = Some(Arc::new(server.process));
         Self::handshake(peer, inbound, params, server).await
@@ -61,5 +65,38 @@ impl LoadClient for WireClient {
     async fn call(&self) -> Result<usize> {
         let request = Request::new("tools/call", &self.params, CALL_TIMEOUT);
         Ok(self.peer.request(request).await?.bytes().len())
+    }
+}
+
+/// The client.
+#[derive(Clone)]
+pub(super) struct RmcpClient {
+    service: Arc<RunningService<RoleClient, ()>>,
+    arguments: JsonObject,
+    _server: Option<Arc<Child>>,
+}
+
+impl RmcpClient {
+    pub(super) async fn over_stdio(server: PipedProcess, arguments: JsonObject) -> Result<Self> {
+        let service = ().serve((server.output, server.input)).await?;
+        let server = Some(Arc::new(server.process));
+        Ok(Self { service: Arc::new(service), arguments, _server: server })
+    }
+
+    pub(super) async fn over_http(url: &str, arguments: JsonObject) -> Result<Self> {
+        let transport = StreamableHttpClientTransport::from_uri(url);
+        let service = ().serve(transport).await?;
+        Ok(Self { service: Arc::new(service), arguments, _server: None })
+    }
+}
+
+impl LoadClient for RmcpClient {
+    async fn call(&self) -> Result<usize> {
+        let params = CallToolRequestParams::new("echo").with_arguments(self.arguments.clone());
+        let result = self.service.call_tool(params).await?;
+        match result.content.first() {
+            Some(ContentBlock::Text(text)) => Ok(text.text.len()),
+            _ => Err("the result is not the text that was sent".into()),
+        }
     }
 }

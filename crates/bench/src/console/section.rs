@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
-use super::flood::flood;
 use super::record::write;
-use super::served_console::ServedConsole;
+use super::served_console::{ServedConsole, flood};
 use crate::error::Result;
 use crate::report::{PerformanceTarget, ReportSection, Table, number};
 
@@ -81,7 +80,7 @@ pub(crate) async fn section(plan: ConsolePlan) -> Result<ReportSection> {
              and a text are looked for during 80 ms at a time; the answer says how far back.{browser}",
             number(wrote)
         ),
-        table: Table { head: vec!["what", "milliseconds", "bytes"], rows },
+        table: Table { head: "what|milliseconds|bytes", rows },
         targets,
         measured: json!(measured),
     })

@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use super::contestant::GatewayContestant;
 use super::passes::MeasurePace;
 use super::recipe::{own_recipe, stdio_servers};
+use super::route::GatewayContestant;
 use super::route::{CallRoute, MANY, SMALL};
 use super::running_gateway::{ProgramPaths, RunningGateway, TurnResult};
-use super::summary::TurnMetric;
 use crate::client::{EndpointProtocol, LoadOrder};
 use crate::error::Result;
+use crate::meter::{median_of, median_ratio};
 use crate::report::{PerformanceTarget, ReportSection, Table, number};
 
 const TOOLS: [usize; 2] = [10, 5_000];
@@ -32,13 +32,13 @@ pub(super) async fn section(pace: MeasurePace, places: ProgramPaths<'_>) -> Resu
         for (count, turns) in counts.into_iter().zip([few, many]) {
             rows.push(vec![
                 format!("{count} {what}"),
-                number(TurnMetric::Cpu.median(turns)),
-                number(TurnMetric::P50.median(turns)),
-                number(TurnMetric::Cpu.ratio(turns, few)),
+                number(median_of(turns, |turn| turn.cpu)),
+                number(median_of(turns, |turn| turn.p50)),
+                number(median_ratio(turns, few, |turn| turn.cpu)),
             ]);
         }
     }
-    let growth = |[few, many]: &[Vec<TurnResult>; 2]| TurnMetric::Cpu.ratio(many, few);
+    let growth = |[few, many]: &[Vec<TurnResult>; 2]| median_ratio(many, few, |turn| turn.cpu);
     let beyond_the_floor = growth(&clients) / growth(&floor);
     let targets = vec![
         PerformanceTarget::at_most(
@@ -62,7 +62,7 @@ pub(super) async fn section(pace: MeasurePace, places: ProgramPaths<'_>) -> Resu
                each with a connection and a session of its own (2025-11-25). The floor has no \
                sessions: what a thousand connections cost it is what they cost anybody."
                 .to_owned(),
-        table: Table { head: vec!["with", "CPU µs/call", "p50 µs", "x the fewest"], rows },
+        table: Table { head: "with|CPU µs/call|p50 µs|x the fewest", rows },
         targets,
         measured: json!({ "tools": tools, "clients": clients, "floor": floor }),
     })
@@ -77,29 +77,13 @@ async fn start(tools: usize, speech: EndpointProtocol) -> Result<RunningGateway>
 }
 
 async fn tools(pace: MeasurePace) -> Result<[Vec<TurnResult>; 2]> {
-    let mut both = [
+    let both = [
         start(TOOLS[0], EndpointProtocol::Modern).await?,
         start(TOOLS[1], EndpointProtocol::Modern).await?,
     ];
-    let order = LoadOrder {
-        milliseconds: pace.milliseconds,
-        bytes: SMALL,
-        in_flight: MANY,
-        connections: MANY,
-    };
-    let mut found = [Vec::new(), Vec::new()];
-    for pass in 0..=pace.passes {
-        for (running, turns) in both.iter_mut().zip(&mut found) {
-            let turn = running.turn(order).await?;
-            if pass > 0 {
-                turns.push(turn);
-            }
-        }
-    }
-    for running in both {
-        running.stop().await;
-    }
-    Ok(found)
+    let milliseconds = pace.milliseconds;
+    let order = LoadOrder { milliseconds, bytes: SMALL, in_flight: MANY, connections: MANY };
+    take_turns(both, [order; 2], pace).await
 }
 
 /// Ours with one and with many clients, and the floor with as many.
@@ -108,18 +92,28 @@ async fn clients(
     places: ProgramPaths<'_>,
 ) -> Result<([Vec<TurnResult>; 2], [Vec<TurnResult>; 2])> {
     let floor = || RunningGateway::start(GatewayContestant::Floor, CallRoute::HttpToStdio, places);
-    let mut all = [
+    let all = [
         start(1, EndpointProtocol::Sessions).await?,
         start(1, EndpointProtocol::Sessions).await?,
         floor().await?,
         floor().await?,
     ];
-    let mut found = [const { Vec::new() }; 4];
+    let milliseconds = pace.milliseconds;
+    let order = |connections| LoadOrder { milliseconds, bytes: SMALL, in_flight: 1, connections };
+    let [few, many] = CLIENTS.map(order);
+    let [few, many, floor_few, floor_many] = take_turns(all, [few, many, few, many], pace).await?;
+    Ok(([few, many], [floor_few, floor_many]))
+}
+
+/// Lets gateways work in turns, each with its own order; the first pass warms up.
+async fn take_turns<const N: usize>(
+    mut all: [RunningGateway; N],
+    orders: [LoadOrder; N],
+    pace: MeasurePace,
+) -> Result<[Vec<TurnResult>; N]> {
+    let mut found = [const { Vec::new() }; N];
     for pass in 0..=pace.passes {
-        let counts = CLIENTS.into_iter().cycle();
-        for ((running, turns), connections) in all.iter_mut().zip(&mut found).zip(counts) {
-            let milliseconds = pace.milliseconds;
-            let order = LoadOrder { milliseconds, bytes: SMALL, in_flight: 1, connections };
+        for ((running, turns), order) in all.iter_mut().zip(&mut found).zip(orders) {
             let turn = running.turn(order).await?;
             if pass > 0 {
                 turns.push(turn);
@@ -129,6 +123,5 @@ async fn clients(
     for running in all {
         running.stop().await;
     }
-    let [few, many, floor_few, floor_many] = found;
-    Ok(([few, many], [floor_few, floor_many]))
+    Ok(found)
 }

@@ -3,10 +3,15 @@
 
 use std::time::{Duration, Instant};
 
-use super::contestant::GatewayContestant;
+use super::peers::{self, PeerGateway};
+use super::route::GatewayContestant;
 use super::route::{CallRoute, GatewayCase, MAX_IN_FLIGHT};
 use super::running_gateway::{ProgramPaths, RunningGateway, TurnResult};
+use super::{flat, ready, section};
 use crate::client::LoadOrder;
+use crate::error::Result;
+use crate::report::ReportSection;
+use crate::suite::SuiteOptions;
 
 /// A case with slow gateways ends after this, but not before it had a few passes.
 const CASE_LIMIT: Duration = Duration::from_secs(45);
@@ -62,7 +67,7 @@ impl GatewayRows {
 }
 
 /// Measures all gateways on one way.
-pub(super) async fn run(
+async fn run_route(
     rows: &mut GatewayRows,
     route: CallRoute,
     contestants: &[GatewayContestant],
@@ -140,4 +145,37 @@ async fn measure(
 /// The case in which memory is compared.
 pub(super) const fn fullest_case(route: CallRoute, bytes: usize) -> GatewayCase {
     GatewayCase { route, bytes, in_flight: MAX_IN_FLIGHT }
+}
+
+/// Measures, `passes` turns each, and gives what to print.
+pub(crate) async fn sections(
+    options: &SuiteOptions,
+    passes: usize,
+    milliseconds: u64,
+) -> Result<Vec<ReportSection>> {
+    let program = std::env::current_exe()?;
+    let ours = program.with_file_name("switchboard");
+    if !ours.exists() {
+        let why = format!("`{}` is missing; `cargo xtask bench gateway` builds it", ours.display());
+        return Err(why.into());
+    }
+    let mut wanted: Vec<PeerGateway> =
+        if options.no_peers { Vec::new() } else { PeerGateway::USUAL.to_vec() };
+    if options.crate_peer {
+        wanted.push(PeerGateway::CrateProxy);
+    }
+    let target = program.ancestors().nth(2).ok_or("this program lies in no target folder")?;
+    let peers = peers::install(target.join("bench-peers"), &wanted).await?;
+    let mut contestants = GatewayContestant::OWN.to_vec();
+    contestants.extend(peers.installed.iter().copied().map(GatewayContestant::Peer));
+    let places = ProgramPaths { peers: &peers.folder, testenv: options.testenv.as_deref() };
+    let pace = MeasurePace { passes, milliseconds };
+    let mut rows = GatewayRows::default();
+    for route in CallRoute::ALL {
+        run_route(&mut rows, route, &contestants, places, pace).await;
+    }
+    let mut sections = section::sections(&rows, &peers);
+    sections.push(ready::section(passes.min(5)).await?);
+    sections.push(flat::section(pace, places).await?);
+    Ok(sections)
 }

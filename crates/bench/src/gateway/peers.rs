@@ -24,6 +24,14 @@ pub(super) enum PeerGateway {
     CrateProxy,
 }
 
+/// A package in a pinned version, and the folder for it.
+struct PeerPackage {
+    title: &'static str,
+    name: &'static str,
+    version: &'static str,
+    folder: &'static str,
+}
+
 /// Where the peers are, and which could not be installed.
 pub(super) struct PeerGateways {
     pub(super) folder: PathBuf,
@@ -37,27 +45,24 @@ impl PeerGateway {
     pub(super) const USUAL: [Self; 5] =
         [Self::Supergateway, Self::OneMcp, Self::PythonProxy, Self::Mcpo, Self::FastMcp];
 
-    pub(super) const fn title(self) -> &'static str {
-        match self {
-            Self::Supergateway => "supergateway 4.0.0, Node",
-            Self::OneMcp => "1MCP 0.35.0, Node",
-            Self::PythonProxy => "mcp-proxy 0.13.0, Python",
-            Self::Mcpo => "mcpo 0.0.20, Python",
-            Self::FastMcp => "FastMCP 4.1.2 proxy, Python",
-            Self::CrateProxy => "mcp-proxy 0.6.0, Rust",
-        }
+    const fn package(self) -> PeerPackage {
+        let (title, name, version, folder) = match self {
+            Self::Supergateway => {
+                ("supergateway 4.0.0, Node", "supergateway", "4.0.0", "supergateway")
+            }
+            Self::OneMcp => ("1MCP 0.35.0, Node", "@1mcp/agent", "0.35.0", "1mcp"),
+            Self::PythonProxy => {
+                ("mcp-proxy 0.13.0, Python", "mcp-proxy", "0.13.0", "mcp-proxy-python")
+            }
+            Self::Mcpo => ("mcpo 0.0.20, Python", "mcpo", "0.0.20", "mcpo"),
+            Self::FastMcp => ("FastMCP 4.1.2 proxy, Python", "fastmcp", "4.1.2", "fastmcp"),
+            Self::CrateProxy => ("mcp-proxy 0.6.0, Rust", "mcp-proxy", "0.6.0", "mcp-proxy-rust"),
+        };
+        PeerPackage { title, name, version, folder }
     }
 
-    /// The package and its version.
-    const fn pin(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Supergateway => ("supergateway", "4.0.0"),
-            Self::OneMcp => ("@1mcp/agent", "0.35.0"),
-            Self::PythonProxy => ("mcp-proxy", "0.13.0"),
-            Self::Mcpo => ("mcpo", "0.0.20"),
-            Self::FastMcp => ("fastmcp", "4.1.2"),
-            Self::CrateProxy => ("mcp-proxy", "0.6.0"),
-        }
+    pub(super) const fn title(self) -> &'static str {
+        self.package().title
     }
 
     /// What it does not run without, and does not say.
@@ -65,28 +70,13 @@ impl PeerGateway {
         match self {
             // It does not load with version 2 of the SDK, nor with a newer FastAPI.
             Self::Mcpo => &["mcp==1.30.0", "fastapi==0.115.14"],
-            Self::Supergateway
-            | Self::OneMcp
-            | Self::PythonProxy
-            | Self::FastMcp
-            | Self::CrateProxy => &[],
-        }
-    }
-
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Supergateway => "supergateway",
-            Self::OneMcp => "1mcp",
-            Self::PythonProxy => "mcp-proxy-python",
-            Self::Mcpo => "mcpo",
-            Self::FastMcp => "fastmcp",
-            Self::CrateProxy => "mcp-proxy-rust",
+            _ => &[],
         }
     }
 
     /// Its own folder.
     pub(super) fn home(self, folder: &Path) -> PathBuf {
-        folder.join(self.word())
+        folder.join(self.package().folder)
     }
 }
 
@@ -96,7 +86,7 @@ pub(super) async fn install(folder: PathBuf, wanted: &[PeerGateway]) -> Result<P
     for peer in wanted {
         let home = peer.home(&peers.folder);
         let stamp = home.join("installed");
-        let (name, version) = peer.pin();
+        let PeerPackage { name, version, .. } = peer.package();
         let beside = peer.extra_packages().join(" ");
         let pin = format!("{name} {version}, {beside}\n{}\n", home.display());
         if std::fs::read_to_string(&stamp).is_ok_and(|found| found == pin) {
@@ -120,7 +110,7 @@ pub(super) async fn install(folder: PathBuf, wanted: &[PeerGateway]) -> Result<P
 }
 
 async fn install_one(peer: PeerGateway, home: &Path) -> Result<()> {
-    let (name, version) = peer.pin();
+    let PeerPackage { name, version, .. } = peer.package();
     match peer {
         PeerGateway::Supergateway | PeerGateway::OneMcp => {
             let manifest =

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::contestant::GatewayContestant;
 use super::peers::PeerGateway;
 use super::route::CallRoute;
+use super::route::GatewayContestant;
 use crate::error::Result;
 
 /// What a gateway is started with.

@@ -5,15 +5,16 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use clap::ValueEnum as _;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use super::contestant::GatewayContestant;
 use super::process_tree::{ProcessRoot, ProcessTree};
 use super::recipe::{GatewayRecipe, RecipeContext, recipe};
 use super::route::CallRoute;
-use crate::client::{EndpointProtocol, HttpServer, LoadOrder};
+use super::route::GatewayContestant;
+use crate::client::{EndpointProtocol, HttpServer, LoadOrder, PipedProcess, start_piped};
 use crate::error::{BenchError, Result};
 use crate::load::LoadResult;
 
@@ -108,7 +109,8 @@ impl RunningGateway {
     ) -> Result<Self> {
         let started = Instant::now();
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(["load-client", "--speech", speech.word(), "--tool", tool]);
+        let speech = speech.to_possible_value().ok_or("every way to speak has a name")?;
+        command.args(["load-client", "--speech", speech.get_name(), "--tool", tool]);
         let mut gateway = None;
         match &target {
             GatewayTarget::Url(url) => {
@@ -123,11 +125,7 @@ impl RunningGateway {
                 command.args(["--command", &serde_json::to_string(&recipe.command)?]);
             }
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
-        let mut client = command.spawn()?;
-        let (Some(input), Some(output)) = (client.stdin.take(), client.stdout.take()) else {
-            return Err("the load client has no pipes".into());
-        };
+        let PipedProcess { input, output, process: client } = start_piped(&mut command)?;
         let mut output = BufReader::new(output);
         tokio::select! {
             greeted = line(&mut output) => greeted?,

@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::contestant::GatewayContestant;
-use super::passes::{GatewayRow, GatewayRows, fullest_case};
+use super::passes::{GatewayFootprint, GatewayRow, GatewayRows, fullest_case};
 use super::peers::PeerGateways;
-use super::route::{CallRoute, GatewayCase, IN_FLIGHT, MANY, SIZES, size};
-use super::summary::TurnMetric;
-use super::targets;
-use crate::report::{ReportSection, Table, number};
+use super::route::{
+    CallRoute, GatewayCase, GatewayContestant, IN_FLIGHT, LARGE, MANY, SIZES, SMALL, size,
+};
+use super::running_gateway::TurnResult;
+use crate::meter::{median_difference, median_of, median_ratio};
+use crate::report::{PerformanceTarget, ReportSection, Table, number};
 
 const LATENCY: &str = "One call at a time, microseconds, medians of the passes. `added` is the \
     median of the differences to `direct` within each pass; to a stdio server over HTTP, `direct` \
@@ -21,15 +22,6 @@ const COST: &str = "CPU is the processor time of the gateway's processes per cal
 
 /// What was measured, in three tables, with what was promised and who is missing.
 pub(super) fn sections(rows: &GatewayRows, peers: &PeerGateways) -> Vec<ReportSection> {
-    let section = |title: &str, note: String, table, targets, measured| ReportSection {
-        title: title.to_owned(),
-        note,
-        table,
-        targets,
-        measured,
-    };
-    let latency = latency(rows);
-    let rate = rate(rows);
     let mut note = COST.to_owned();
     for (peer, why) in &peers.missing {
         note.push_str(&format!("\n\nNot installed: {}: {why}", peer.title()));
@@ -37,23 +29,24 @@ pub(super) fn sections(rows: &GatewayRows, peers: &PeerGateways) -> Vec<ReportSe
     for (place, why) in &rows.failures {
         note.push_str(&format!("\n\nFailed: {place}: {why}"));
     }
-    let none = Vec::new;
+    let cost = ReportSection::table("gateway, cost", note, cost(rows));
     vec![
-        section("gateway, one call at a time", LATENCY.to_owned(), latency, none(), Value::Null),
-        section("gateway, calls per second", RATE.to_owned(), rate, none(), Value::Null),
-        section("gateway, cost", note, cost(rows), targets::check(rows), measurements(rows)),
+        ReportSection::table("gateway, one call at a time", LATENCY, latency(rows)),
+        ReportSection::table("gateway, calls per second", RATE, rate(rows)),
+        ReportSection { targets: check_targets(rows), measured: measurements(rows), ..cost },
     ]
 }
 
 fn latency(rows: &GatewayRows) -> Table {
-    let head = vec!["way", "size", "gateway", "p50", "added", "p99", "added"];
+    let head = "way|size|gateway|p50|added|p99|added";
     let line = |row: &GatewayRow| {
         let mut line = begin(row.case, row.contestant);
         let direct = rows.find(row.case, GatewayContestant::Direct);
-        for what in [TurnMetric::P50, TurnMetric::P99] {
-            let added = direct.map(|direct| what.difference(&row.turns, &direct.turns));
+        let metrics: [fn(&TurnResult) -> f64; 2] = [|turn| turn.p50, |turn| turn.p99];
+        for metric in metrics {
+            let added = direct.map(|direct| median_difference(&row.turns, &direct.turns, metric));
             let added = added.filter(|_| row.contestant != GatewayContestant::Direct);
-            line.push(number(what.median(&row.turns)));
+            line.push(number(median_of(&row.turns, metric)));
             line.push(number(added.unwrap_or(f64::NAN)));
         }
         line
@@ -63,13 +56,13 @@ fn latency(rows: &GatewayRows) -> Table {
 }
 
 fn rate(rows: &GatewayRows) -> Table {
-    let head = vec!["way", "size", "gateway", "1 in flight", "16", "64", "256"];
+    let head = "way|size|gateway|1 in flight|16|64|256";
     let mut table = Table { head, rows: Vec::new() };
     for (route, contestant, bytes) in table_keys(rows) {
         let mut line = begin(GatewayCase { route, bytes, in_flight: 1 }, contestant);
         for in_flight in IN_FLIGHT {
             let row = rows.find(GatewayCase { route, bytes, in_flight }, contestant);
-            line.push(number(row.map_or(f64::NAN, |row| TurnMetric::Rate.median(&row.turns))));
+            line.push(number(row.map_or(f64::NAN, |row| median_of(&row.turns, |turn| turn.rate))));
         }
         table.rows.push(line);
     }
@@ -77,16 +70,7 @@ fn rate(rows: &GatewayRows) -> Table {
 }
 
 fn cost(rows: &GatewayRows) -> Table {
-    let head = vec![
-        "way",
-        "size",
-        "gateway",
-        "CPU µs/call",
-        "x floor",
-        "MB idle",
-        "MB at 256",
-        "ready ms",
-    ];
+    let head = "way|size|gateway|CPU µs/call|x floor|MB idle|MB at 256|ready ms";
     let mut table = Table { head, rows: Vec::new() };
     for (route, contestant, bytes) in table_keys(rows) {
         let case = GatewayCase { route, bytes, in_flight: MANY };
@@ -96,14 +80,13 @@ fn cost(rows: &GatewayRows) -> Table {
         let mut line = begin(case, contestant);
         let row = rows.find(case, contestant);
         let floor = rows.find(case, GatewayContestant::Floor);
-        let cpu = row.map_or(f64::NAN, |row| TurnMetric::Cpu.median(&row.turns));
-        let ratio =
-            row.zip(floor).map(|(row, floor)| TurnMetric::Cpu.ratio(&row.turns, &floor.turns));
+        let cpu = row.map_or(f64::NAN, |row| median_of(&row.turns, |turn| turn.cpu));
+        let ratio = row
+            .zip(floor)
+            .map(|(row, floor)| median_ratio(&row.turns, &floor.turns, |turn| turn.cpu));
         let full = rows.find(fullest_case(route, bytes), contestant);
-        let full = full.map_or(f64::NAN, |row| TurnMetric::Resident.largest(&row.turns));
-        let is_it = |one: &&super::passes::GatewayFootprint| {
-            one.route == route && one.contestant == contestant
-        };
+        let full = full.map_or(f64::NAN, |row| largest(&row.turns));
+        let is_it = |one: &&GatewayFootprint| one.route == route && one.contestant == contestant;
         let standing = rows.standings.iter().find(is_it);
         let (idle, ready) =
             standing.map_or((f64::NAN, f64::NAN), |one| (one.idle_mb, one.ready_ms));
@@ -132,4 +115,72 @@ fn begin(case: GatewayCase, contestant: GatewayContestant) -> Vec<String> {
 fn measurements(rows: &GatewayRows) -> Value {
     let of = |row: &GatewayRow| json!({ "case": row.case, "gateway": row.contestant, "turns": row.turns });
     rows.rows.iter().map(of).collect()
+}
+
+/// How often the floor's processor time a call may take.
+const CPU_RATIO_LIMITS: [(usize, f64); 2] = [(SMALL, 2.0), (LARGE, 1.5)];
+/// How many microseconds a call may take beyond the floor's.
+const MAX_ADDED_MICROS: f64 = 100.0;
+const MAX_IDLE_MB: f64 = 20.0;
+const MAX_LOADED_MB: f64 = 45.0;
+
+/// Compares what was measured with what is promised.
+fn check_targets(rows: &GatewayRows) -> Vec<PerformanceTarget> {
+    let mut targets = Vec::new();
+    let was_measured =
+        |route: &CallRoute| rows.standings.iter().any(|standing| standing.route == *route);
+    // What is promised is about clients over HTTP: two threads that copy a pipe into another are no
+    // gateway, and are there to be seen beside one.
+    for route in [CallRoute::HttpToHttp, CallRoute::HttpToStdio].into_iter().filter(was_measured) {
+        for (bytes, limit) in CPU_RATIO_LIMITS {
+            let case = GatewayCase { route, bytes, in_flight: MANY };
+            let found =
+                against_floor(rows, case, |ours, floor| median_ratio(ours, floor, |turn| turn.cpu));
+            targets.push(PerformanceTarget::at_most(
+                format!("CPU to the floor: {case}"),
+                limit,
+                found,
+                "x",
+            ));
+        }
+        for bytes in SIZES {
+            let case = GatewayCase { route, bytes, in_flight: 1 };
+            let found = against_floor(rows, case, |ours, floor| {
+                median_difference(ours, floor, |turn| turn.p50)
+            });
+            let what = format!("p50 beyond the floor's: {case}");
+            targets.push(PerformanceTarget::at_most(what, MAX_ADDED_MICROS, found, " µs"));
+        }
+        let is_ours = |standing: &&GatewayFootprint| {
+            standing.route == route && standing.contestant == GatewayContestant::Recorded
+        };
+        let idle = rows.standings.iter().find(is_ours).map_or(f64::NAN, |one| one.idle_mb);
+        targets.push(PerformanceTarget::at_most(
+            format!("resident, idle: {route}"),
+            MAX_IDLE_MB,
+            idle,
+            " MB",
+        ));
+        // Of small calls: 256 large ones that are under way need more than that by themselves.
+        let row = rows.find(fullest_case(route, SMALL), GatewayContestant::Recorded);
+        let full = row.map_or(f64::NAN, |row| largest(&row.turns));
+        let what = format!("resident, 256 in flight: {route}, {}", size(SMALL));
+        targets.push(PerformanceTarget::at_most(what, MAX_LOADED_MB, full, " MB"));
+    }
+    targets
+}
+
+fn against_floor(
+    rows: &GatewayRows,
+    case: GatewayCase,
+    compare: impl Fn(&[TurnResult], &[TurnResult]) -> f64,
+) -> f64 {
+    let ours = rows.find(case, GatewayContestant::Recorded);
+    let floor = rows.find(case, GatewayContestant::Floor);
+    ours.zip(floor).map_or(f64::NAN, |(ours, floor)| compare(&ours.turns, &floor.turns))
+}
+
+/// The most memory of all turns.
+fn largest(turns: &[TurnResult]) -> f64 {
+    turns.iter().map(|turn| turn.resident_mb).fold(f64::NAN, f64::max)
 }

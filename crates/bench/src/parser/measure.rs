@@ -3,12 +3,14 @@
 use std::hint::black_box;
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use switchboard_prompting::parse::cline;
 use switchboard_prompting::{Assembler, CallDialect, MessageParser};
 
-use super::messages::{SampleKind, dialect, json_object};
+use super::messages::{SAMPLES, SampleKind, dialect, json_object};
 use crate::error::Result;
-use crate::meter::spent;
+use crate::meter::{measure_in_child, median, spent};
+use crate::report::{PerformanceTarget, ReportSection, Table, number};
 
 /// The size of a message in bytes.
 pub(super) const SIZE: usize = 200_000;
@@ -93,16 +95,14 @@ pub(crate) enum AnchorChoice {
 }
 
 fn subjects() -> Vec<Subject> {
-    let mut subjects: Vec<Subject> = SampleKind::ALL
-        .into_iter()
-        .map(|kind| Subject {
-            title: kind.title(),
-            ordinary: kind.is_ordinary(),
-            read: parse_chunks,
-            once: kind.message(SIZE),
-            twice: kind.message(2 * SIZE),
-        })
-        .collect();
+    let subject = |kind: &SampleKind| Subject {
+        title: kind.title,
+        ordinary: kind.is_ordinary,
+        read: parse_chunks,
+        once: (kind.message)(SIZE),
+        twice: (kind.message)(2 * SIZE),
+    };
+    let mut subjects: Vec<Subject> = SAMPLES.iter().map(subject).collect();
     subjects.push(Subject {
         title: NATIVE,
         ordinary: true,
@@ -154,9 +154,92 @@ fn reparse_chunks(chunks: &[&str]) -> usize {
     blocks
 }
 
+/// One row: everything that was measured of one kind of message.
+struct ParserRow {
+    title: String,
+    ordinary: bool,
+    best: f64,
+    middle: f64,
+    growth: f64,
+    again: Option<f64>,
+}
+
+/// Measures in processes of their own, and reports.
+pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
+    let mut found: Vec<Vec<ParseTimes>> = Vec::new();
+    for pass in 0..passes {
+        // Reading again and again takes seconds, so one process does it, and does it once.
+        let what = if pass == 0 { "parser-and-anchor" } else { "parser" };
+        found.push(measure_in_child(what).await?);
+    }
+    let rows = rows(&found);
+    let shown = rows.iter().map(|row| {
+        vec![
+            row.title.clone(),
+            format!("{} / {}", number(row.best), number(row.middle)),
+            number(row.growth),
+            row.again.map_or_else(|| "–".to_owned(), number),
+        ]
+    });
+    let worst = rows.iter().map(|row| row.growth).fold(f64::NAN, f64::max);
+    let mut targets: Vec<PerformanceTarget> = rows
+        .iter()
+        .filter(|row| row.ordinary)
+        .map(|row| {
+            PerformanceTarget::at_least(
+                format!("parser, best: {}", row.title),
+                200.0,
+                row.best,
+                " MB/s",
+            )
+        })
+        .collect();
+    targets.push(PerformanceTarget::at_most(
+        "the worst growth when a message doubles",
+        2.2,
+        worst,
+        "x",
+    ));
+    Ok(ReportSection {
+        title: "parser".to_owned(),
+        note: format!(
+            "A message of {} KB in chunks of {CHUNK} characters. MB per second of processor time, \
+             best / median of {passes} processes; growth is how much longer twice the message takes; \
+             the last column is how much longer it takes to read the whole text again after each \
+             chunk, which is Cline's way, done by our copy of its rules.",
+            SIZE / 1_000
+        ),
+        table: Table { head: "message|MB/s|growth|x again from the start", rows: shown.collect() },
+        targets,
+        measured: json!(found),
+    })
+}
+
+fn rows(found: &[Vec<ParseTimes>]) -> Vec<ParserRow> {
+    let Some(first) = found.first() else { return Vec::new() };
+    let row = |(at, first): (usize, &ParseTimes)| {
+        let of: Vec<&ParseTimes> = found.iter().filter_map(|all| all.get(at)).collect();
+        let times = || of.iter().flat_map(|one| one.once.iter().copied());
+        let twice = of.iter().flat_map(|one| one.twice.iter().copied());
+        let speed = |seconds: f64| first.bytes as f64 / seconds / 1e6;
+        let middle = median(times());
+        // Against the same process: what else the machine does falls on both sides.
+        let again = first.again.map(|again| again / median(first.once.iter().copied()));
+        ParserRow {
+            title: first.title.clone(),
+            ordinary: first.ordinary,
+            best: speed(times().fold(f64::INFINITY, f64::min)),
+            middle: speed(middle),
+            growth: median(twice.zip(times()).map(|(twice, once)| twice / once)),
+            again,
+        }
+    };
+    first.iter().enumerate().map(row).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{CHUNK, chunks};
+    use super::{CHUNK, ParseTimes, chunks, rows};
 
     #[test]
     fn chunks_are_of_characters_and_nothing_is_lost() {
@@ -164,5 +247,23 @@ mod tests {
         let cut = chunks(&message);
         let lengths: Vec<usize> = cut.iter().map(|chunk| chunk.chars().count()).collect();
         assert_eq!((lengths, cut.concat()), (vec![CHUNK, CHUNK, 15], message));
+    }
+
+    #[test]
+    fn a_row_has_the_best_the_middle_and_the_growth_of_all_processes() {
+        let process = |once: f64, again| {
+            vec![ParseTimes {
+                title: "x".to_owned(),
+                ordinary: true,
+                bytes: 1_000_000,
+                once: vec![once, once],
+                twice: vec![3.0 * once, 3.0 * once],
+                again,
+            }]
+        };
+        let rows = rows(&[process(0.5, Some(50.0)), process(0.25, None), process(1.0, None)]);
+        let numbers: Vec<_> =
+            rows.iter().map(|row| (row.best, row.middle, row.growth, row.again)).collect();
+        assert_eq!(numbers, [(4.0, 2.0, 3.0, Some(100.0))]);
     }
 }

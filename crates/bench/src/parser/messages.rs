@@ -3,88 +3,44 @@
 use switchboard_prompting::{CallDialect, ToolShape};
 
 /// A kind of message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SampleKind {
-    Prose,
-    Markdown,
-    Json,
-    Calls,
-    Elements,
-    Named,
-    Brackets,
-    HalfTags,
-    Unclosed,
-    OneNameAgain,
-    Backticks,
-    Deep,
+pub(super) struct SampleKind {
+    pub(super) title: &'static str,
+    /// Whether a model would write it in good faith.
+    pub(super) is_ordinary: bool,
+    /// Makes a message of about so many bytes.
+    pub(super) message: fn(usize) -> String,
 }
 
-impl SampleKind {
-    pub(super) const ALL: [Self; 12] = [
-        Self::Prose,
-        Self::Markdown,
-        Self::Json,
-        Self::Calls,
-        Self::Elements,
-        Self::Named,
-        Self::Brackets,
-        Self::HalfTags,
-        Self::Unclosed,
-        Self::OneNameAgain,
-        Self::Backticks,
-        Self::Deep,
-    ];
+pub(super) const SAMPLES: [SampleKind; 12] = [
+    ordinary("plain prose", |bytes| repeat_to_size(bytes, prose)),
+    ordinary("Markdown with code and stray `<`", |bytes| repeat_to_size(bytes, markdown)),
+    ordinary("one call, large JSON arguments", |bytes| call(&json_object(bytes))),
+    ordinary("many small calls", |bytes| repeat_to_size(bytes, small_call)),
+    ordinary("one call, arguments as elements", |bytes| call(&repeat_to_size(bytes, record))),
+    ordinary("many calls by the tool's own element", |bytes| repeat_to_size(bytes, named_call)),
+    hostile("hostile: `<` only", |bytes| "<".repeat(bytes)),
+    hostile("hostile: half tags", |bytes| {
+        repeat_to_size(bytes, |_| "<use_mcp_too </use_mcp_tool <serv".to_owned())
+    }),
+    hostile("hostile: calls that are never closed", |bytes| {
+        repeat_to_size(bytes, |_| "<use_mcp_tool><server_name>s".to_owned())
+    }),
+    hostile("hostile: one parameter again and again", |bytes| {
+        let names = repeat_to_size(bytes, |_| "<server_name>s</server_name>".to_owned());
+        format!("<use_mcp_tool>{names}</use_mcp_tool>")
+    }),
+    hostile("hostile: backticks that close nothing", |bytes| {
+        repeat_to_size(bytes, |number| format!("{} <", "`".repeat(number % 9)))
+    }),
+    hostile("hostile: elements nested deeply", |bytes| call(&repeat_to_size(bytes, deep))),
+];
 
-    /// What the tables call it.
-    pub(super) const fn title(self) -> &'static str {
-        match self {
-            Self::Prose => "plain prose",
-            Self::Markdown => "Markdown with code and stray `<`",
-            Self::Json => "one call, large JSON arguments",
-            Self::Calls => "many small calls",
-            Self::Elements => "one call, arguments as elements",
-            Self::Named => "many calls by the tool's own element",
-            Self::Brackets => "hostile: `<` only",
-            Self::HalfTags => "hostile: half tags",
-            Self::Unclosed => "hostile: calls that are never closed",
-            Self::OneNameAgain => "hostile: one parameter again and again",
-            Self::Backticks => "hostile: backticks that close nothing",
-            Self::Deep => "hostile: elements nested deeply",
-        }
-    }
+const fn ordinary(title: &'static str, message: fn(usize) -> String) -> SampleKind {
+    SampleKind { title, is_ordinary: true, message }
+}
 
-    /// Whether a model would write it in good faith.
-    pub(super) const fn is_ordinary(self) -> bool {
-        matches!(
-            self,
-            Self::Prose | Self::Markdown | Self::Json | Self::Calls | Self::Elements | Self::Named
-        )
-    }
-
-    /// A message of about `bytes`.
-    pub(super) fn message(self, bytes: usize) -> String {
-        match self {
-            Self::Prose => repeat_to_size(bytes, prose),
-            Self::Markdown => repeat_to_size(bytes, markdown),
-            Self::Json => call(&json_object(bytes)),
-            Self::Calls => repeat_to_size(bytes, small_call),
-            Self::Elements => call(&repeat_to_size(bytes, record)),
-            Self::Named => repeat_to_size(bytes, named_call),
-            Self::Brackets => "<".repeat(bytes),
-            Self::HalfTags => {
-                repeat_to_size(bytes, |_| "<use_mcp_too </use_mcp_tool <serv".to_owned())
-            }
-            Self::Unclosed => repeat_to_size(bytes, |_| "<use_mcp_tool><server_name>s".to_owned()),
-            Self::OneNameAgain => {
-                let names = repeat_to_size(bytes, |_| "<server_name>s</server_name>".to_owned());
-                format!("<use_mcp_tool>{names}</use_mcp_tool>")
-            }
-            Self::Backticks => {
-                repeat_to_size(bytes, |number| format!("{} <", "`".repeat(number % 9)))
-            }
-            Self::Deep => call(&repeat_to_size(bytes, deep)),
-        }
-    }
+const fn hostile(title: &'static str, message: fn(usize) -> String) -> SampleKind {
+    SampleKind { title, is_ordinary: false, message }
 }
 
 /// The elements that the messages use.
@@ -182,27 +138,21 @@ fn deep(_: usize) -> String {
 mod tests {
     use switchboard_prompting::{MessageParser, MessagePiece};
 
-    use super::{SampleKind, dialect};
+    use super::{SAMPLES, dialect};
 
     #[test]
     fn messages_have_their_size_and_good_ones_only_calls_that_can_be_made() {
-        for kind in SampleKind::ALL {
-            let message = kind.message(20_000);
-            assert!((20_000..22_000).contains(&message.len()), "{kind:?}: {}", message.len());
+        for kind in SAMPLES {
+            let title = kind.title;
+            let message = (kind.message)(20_000);
+            assert!((20_000..22_000).contains(&message.len()), "{title}: {}", message.len());
             let mut parser = MessageParser::new(dialect());
             let mut pieces: Vec<MessagePiece> = parser.push(&message).collect();
             pieces.extend(parser.finish());
             let calls = pieces.iter().any(|piece| matches!(piece, MessagePiece::Call(_)));
             let refused = pieces.iter().any(|piece| matches!(piece, MessagePiece::Refused { .. }));
-            let expected = matches!(
-                kind,
-                SampleKind::Json
-                    | SampleKind::Calls
-                    | SampleKind::Elements
-                    | SampleKind::Named
-                    | SampleKind::Deep
-            );
-            assert_eq!((calls, refused && kind.is_ordinary()), (expected, false), "{kind:?}");
+            let expected = title.contains(" call") && kind.is_ordinary || title.contains("nested");
+            assert_eq!((calls, refused && kind.is_ordinary), (expected, false), "{title}");
         }
     }
 }

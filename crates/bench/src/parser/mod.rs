@@ -2,7 +2,5 @@
 
 mod measure;
 mod messages;
-mod section;
 
-pub(crate) use measure::{AnchorChoice, measure};
-pub(crate) use section::section;
+pub(crate) use measure::{AnchorChoice, measure, section};

@@ -4,6 +4,5 @@ mod offered_servers;
 mod prefix;
 mod section;
 mod texts;
-mod tokenizer;
 
 pub(crate) use section::{PromptPlan, sections};

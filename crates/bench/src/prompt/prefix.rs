@@ -3,7 +3,7 @@
 use serde::Serialize;
 use switchboard_prompting::{PromptOptions, ShownServer, StableOrder, section};
 
-use crate::statistics::median;
+use crate::meter::median;
 
 /// So many servers, evenly spread, are the one that comes or goes.
 const TRIED_SERVERS: usize = 10;

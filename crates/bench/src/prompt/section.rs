@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::offered_servers::OfferedServers;
 use super::prefix::{KeptPrefix, measure_prefixes};
-use super::texts::{BUDGET, CatalogForm, forms};
-use super::tokenizer;
+use super::texts::{BUDGET, CatalogForm, count_tokens, forms};
+
 use crate::error::Result;
 use crate::report::{PerformanceTarget, ReportSection, Table, number};
 
@@ -27,7 +27,7 @@ pub(crate) async fn sections(plan: &PromptPlan) -> Result<Vec<ReportSection>> {
     let servers = offered.shown_servers();
     let mut forms = forms(&servers, plan.repeats);
     let texts: Vec<&str> = forms.iter().flat_map(|form| &form.texts).map(String::as_str).collect();
-    let counts = tokenizer::counts(&texts, plan.testenv.as_deref()).await?;
+    let counts = count_tokens(&texts, plan.testenv.as_deref()).await?;
     let bytes: Vec<usize> =
         forms.iter().map(|form| form.texts.iter().map(String::len).sum()).collect();
     if let Some(counts) = counts {
@@ -67,7 +67,7 @@ fn cost_table(forms: &[CatalogForm], bytes: &[usize]) -> Table {
         ]
     };
     Table {
-        head: vec!["form", "shows", "bytes", "estimate", "tokens", "error", "ms"],
+        head: "form|shows|bytes|estimate|tokens|error|ms",
         rows: forms.iter().zip(bytes).map(row).collect(),
     }
 }
@@ -115,7 +115,7 @@ fn prefix_section(kept: &[KeptPrefix]) -> ReportSection {
                middle of ten servers, each of which goes and comes back, or joins the others."
             .to_owned(),
         table: Table {
-            head: vec!["order", "bytes", "one went and came back", "one joined"],
+            head: "order|bytes|one went and came back|one joined",
             rows: kept.iter().map(row).collect(),
         },
         targets: vec![

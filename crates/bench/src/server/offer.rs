@@ -2,104 +2,17 @@
 
 use std::collections::BTreeSet;
 
-const VERBS: [&str; 20] = [
-    "create",
-    "list",
-    "get",
-    "update",
-    "delete",
-    "search",
-    "export",
-    "import",
-    "archive",
-    "merge",
-    "assign",
-    "publish",
-    "compare",
-    "validate",
-    "schedule",
-    "cancel",
-    "restore",
-    "rename",
-    "watch",
-    "summarize",
-];
+const VERBS: &str = "create list get update delete search export import archive merge assign publish compare \
+    validate schedule cancel restore rename watch summarize";
 
-const THINGS: [&str; 40] = [
-    "issue",
-    "branch",
-    "commit",
-    "release",
-    "pipeline",
-    "invoice",
-    "customer",
-    "payment",
-    "refund",
-    "calendar",
-    "event",
-    "meeting",
-    "message",
-    "channel",
-    "thread",
-    "document",
-    "folder",
-    "sheet",
-    "row",
-    "table",
-    "query",
-    "index",
-    "dashboard",
-    "alert",
-    "metric",
-    "trace",
-    "container",
-    "volume",
-    "cluster",
-    "secret",
-    "user",
-    "group",
-    "role",
-    "token",
-    "page",
-    "image",
-    "ticket",
-    "campaign",
-    "contact",
-    "deployment",
-];
+const THINGS: &str = "issue branch commit release pipeline invoice customer payment refund calendar event \
+    meeting message channel thread document folder sheet row table query index dashboard alert \
+    metric trace container volume cluster secret user group role token page image ticket \
+    campaign contact deployment";
 
-const PLACES: [&str; 30] = [
-    "project",
-    "workspace",
-    "organization",
-    "repository",
-    "account",
-    "region",
-    "team",
-    "archive",
-    "inbox",
-    "backlog",
-    "sandbox",
-    "warehouse",
-    "catalog",
-    "registry",
-    "tenant",
-    "milestone",
-    "template",
-    "subscription",
-    "environment",
-    "notebook",
-    "board",
-    "label",
-    "session",
-    "bucket",
-    "snapshot",
-    "mailbox",
-    "portfolio",
-    "contract",
-    "survey",
-    "fleet",
-];
+const PLACES: &str = "project workspace organization repository account region team archive inbox backlog \
+    sandbox warehouse catalog registry tenant milestone template subscription environment \
+    notebook board label session bucket snapshot mailbox portfolio contract survey fleet";
 
 /// A tool that was made up.
 pub(crate) struct MadeTool {
@@ -118,9 +31,9 @@ pub(crate) fn definitions(count: usize, seed: u64) -> Vec<MadeTool> {
         if made.len() >= count {
             break;
         }
-        let verb = draw.pick(&VERBS);
-        let thing = draw.pick(&THINGS);
-        let place = draw.pick(&PLACES);
+        let verb = draw.pick(VERBS);
+        let thing = draw.pick(THINGS);
+        let place = draw.pick(PLACES);
         let name = format!("{verb}_{thing}_in_{place}");
         if names.insert(name.clone()) {
             let definition = definition(&name, verb, thing, place);
@@ -135,9 +48,9 @@ pub(crate) fn definitions(count: usize, seed: u64) -> Vec<MadeTool> {
 pub(crate) fn questions(count: usize) -> Vec<String> {
     let mut draw = SeededDraw(7);
     let question = |number: usize| {
-        let verb = draw.pick(&VERBS);
-        let thing = draw.pick(&THINGS);
-        let place = draw.pick(&PLACES);
+        let verb = draw.pick(VERBS);
+        let thing = draw.pick(THINGS);
+        let place = draw.pick(PLACES);
         match number % 5 {
             0 => format!("{verb} {thing}"),
             1 => format!("how do I {verb} the {thing} of my {place}?"),
@@ -181,7 +94,8 @@ fn definition(name: &str, verb: &str, thing: &str, place: &str) -> String {
 struct SeededDraw(u64);
 
 impl SeededDraw {
-    fn pick<'a>(&mut self, words: &[&'a str]) -> &'a str {
+    fn pick(&mut self, words: &'static str) -> &'static str {
+        let words: Vec<&str> = words.split(' ').collect();
         // One step of SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

@@ -8,14 +8,16 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytes::{Buf as _, Bytes, BytesMut};
+use bytes::Bytes;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::{Client as HttpClient, Url};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 
-use super::server_process::StdioServer;
+use super::run::{INITIALIZE, PipedProcess, each_line, request};
 use crate::error::Result;
 use crate::load::LoadClient;
 
@@ -59,7 +61,7 @@ struct ServerLine<'a> {
 
 impl FloorStdio {
     /// Shakes hands with the server.
-    pub(super) async fn start(server: StdioServer, params: String) -> Result<Self> {
+    pub(super) async fn start(server: PipedProcess, params: String) -> Result<Self> {
         let shared = Arc::new(FloorState {
             next_id: AtomicU64::new(1),
             waiting: Mutex::default(),
@@ -69,7 +71,7 @@ impl FloorStdio {
         });
         tokio::spawn(write(Arc::clone(&shared), server.input));
         tokio::spawn(read(Arc::clone(&shared), server.output));
-        shared.request("initialize", super::run::INITIALIZE).await?;
+        shared.request("initialize", INITIALIZE).await?;
         shared.send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_vec(), None);
         Ok(Self { shared, params: params.into(), _server: Arc::new(server.process) })
     }
@@ -100,7 +102,7 @@ impl FloorState {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let (settle, settled) = oneshot::channel();
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(id, settle);
-        self.send(super::run::request(id, method, params), turn);
+        self.send(request(id, method, params), turn);
         Ok(settled.await?.len())
     }
 
@@ -139,31 +141,64 @@ async fn write(shared: Arc<FloorState>, mut to: ChildStdin) -> Result<()> {
     }
 }
 
-async fn read(shared: Arc<FloorState>, mut from: ChildStdout) -> Result<()> {
-    let mut buffer = BytesMut::new();
-    let mut searched = 0;
-    loop {
-        buffer.reserve(64 << 10);
-        if from.read_buf(&mut buffer).await? == 0 {
-            shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();
+async fn read(shared: Arc<FloorState>, from: ChildStdout) -> Result<()> {
+    let read = each_line(from, |line| {
+        let ServerLine { id: Some(id), result } = serde_json::from_slice(&line)? else {
             return Ok(());
+        };
+        let waiting = shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        // Without a result the one who waited learns that nothing comes.
+        if let (Some(settle), Some(result)) = (waiting, result) {
+            // The request may have been dropped; its answer is not needed then.
+            _ = settle.send(line.slice_ref(result.get().as_bytes()));
         }
-        while let Some(length) =
-            buffer.get(searched..).and_then(|fresh| memchr::memchr(b'\n', fresh))
-        {
-            let line = buffer.split_to(searched + length).freeze();
-            buffer.advance(1);
-            searched = 0;
-            let ServerLine { id: Some(id), result } = serde_json::from_slice(&line)? else {
-                continue;
-            };
-            let waiting = shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-            // Without a result the one who waited learns that nothing comes.
-            if let (Some(settle), Some(result)) = (waiting, result) {
-                // The request may have been dropped; its answer is not needed then.
-                _ = settle.send(line.slice_ref(result.get().as_bytes()));
-            }
+        Ok(())
+    });
+    let ended = read.await;
+    shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    ended
+}
+
+/// The client.
+#[derive(Clone)]
+pub(super) struct FloorHttp {
+    client: HttpClient,
+    url: Url,
+    params: Arc<str>,
+    next_id: Arc<AtomicU64>,
+}
+
+impl FloorHttp {
+    /// Shakes hands with the server.
+    pub(super) async fn start(url: &str, params: String) -> Result<Self> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let accepted = "application/json, text/event-stream";
+        headers.insert(ACCEPT, HeaderValue::from_static(accepted));
+        headers.insert("mcp-protocol-version", HeaderValue::from_static("2025-11-25"));
+        let client =
+            HttpClient::builder().default_headers(headers).tcp_nodelay(true).no_proxy().build()?;
+        let url = url.parse()?;
+        let next_id = Arc::default();
+        let floor = Self { client, url, params: params.into(), next_id };
+        floor.post("initialize", INITIALIZE).await?;
+        Ok(floor)
+    }
+
+    async fn post(&self, method: &str, params: &str) -> Result<usize> {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let sent = self.client.post(self.url.clone()).body(request(id, method, params)).send();
+        let body = sent.await?.bytes().await?;
+        let answer: ResultLine<'_> = serde_json::from_slice(&body)?;
+        if answer.id != id {
+            return Err("the answer is for another request".into());
         }
-        searched = buffer.len();
+        Ok(answer.result.get().len())
+    }
+}
+
+impl LoadClient for FloorHttp {
+    async fn call(&self) -> Result<usize> {
+        self.post("tools/call", &self.params).await
     }
 }
