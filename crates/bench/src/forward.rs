@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
@@ -13,6 +13,7 @@ use axum::routing::post;
 use axum::serve::ListenerExt as _;
 use bytes::Bytes;
 use clap::Args;
+use parking_lot::{Mutex, MutexGuard};
 use reqwest::{Client, Url};
 use serde::Deserialize;
 use tokio::io::AsyncWriteExt as _;
@@ -131,8 +132,8 @@ fn pipe_router() -> Result<Router> {
 }
 
 impl PipeUpstream {
-    fn waiting(&self) -> std::sync::MutexGuard<'_, HashMap<u64, oneshot::Sender<Bytes>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn waiting(&self) -> MutexGuard<'_, HashMap<u64, oneshot::Sender<Bytes>>> {
+        self.waiting.lock()
     }
 }
 
@@ -144,7 +145,7 @@ async fn forward_line(State(upstream): State<Arc<PipeUpstream>>, body: Bytes) ->
         settled
     });
     {
-        let mut unsent = upstream.unsent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unsent = upstream.unsent.lock();
         unsent.extend_from_slice(&body);
         unsent.push(b'\n');
     }
@@ -160,10 +161,7 @@ async fn write(upstream: Arc<PipeUpstream>, mut to: ChildStdin) -> Result<()> {
     let mut batch = Vec::new();
     loop {
         batch.clear();
-        std::mem::swap(
-            &mut batch,
-            &mut *upstream.unsent.lock().unwrap_or_else(PoisonError::into_inner),
-        );
+        std::mem::swap(&mut batch, &mut *upstream.unsent.lock());
         if batch.is_empty() {
             upstream.wake.notified().await;
         } else {

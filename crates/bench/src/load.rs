@@ -25,16 +25,13 @@ pub(crate) struct CallLoad {
     pub(crate) in_flight: usize,
 }
 
-/// What came of a load.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(crate) struct LoadResult {
-    /// Calls that were counted.
     pub(crate) calls: u64,
     /// Half of the calls took less, in microseconds.
     pub(crate) p50: f64,
     /// All but one in a hundred took less, in microseconds.
     pub(crate) p99: f64,
-    /// Calls per second.
     pub(crate) rate: f64,
     /// Processor time of the client's process per call, in microseconds.
     pub(crate) cpu: f64,

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::Value;
 
-/// One part of the report.
 #[derive(Serialize)]
 pub(crate) struct ReportSection {
     pub(crate) title: String,
@@ -59,7 +58,6 @@ impl PerformanceTarget {
     }
 }
 
-/// The sections as Markdown.
 pub(crate) fn markdown(sections: &[ReportSection]) -> String {
     let mut text = String::new();
     for section in sections {

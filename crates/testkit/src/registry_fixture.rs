@@ -1,13 +1,14 @@
 //! A registry of servers on loopback, in this process: well-behaved, silent, broken or too large.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Query, State};
 use axum::http::header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
+use parking_lot::Mutex;
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
@@ -97,7 +98,7 @@ impl RegistryFixture {
     }
 
     fn with<T>(&self, action: impl FnOnce(&mut RegistryState) -> T) -> T {
-        action(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        action(&mut self.state.lock())
     }
 }
 
@@ -115,7 +116,7 @@ async fn respond(
     headers: HeaderMap,
 ) -> Response {
     let answer = {
-        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = state.lock();
         state.requests.push(uri.to_string());
         let is_silent = state.mood == RegistryMood::Silent;
         (!is_silent).then(|| answer(&state, &uri, &query, headers.get(IF_NONE_MATCH)))

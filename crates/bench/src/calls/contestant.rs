@@ -13,7 +13,6 @@ use crate::client::{PipedProcess, start_piped};
 use crate::error::Result;
 use crate::load::{CallLoad, LoadResult};
 
-/// A client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ClientContestant {
@@ -27,7 +26,6 @@ pub(crate) enum ClientContestant {
 }
 
 impl ClientContestant {
-    /// What the tables call it.
     pub(super) const fn title(self) -> &'static str {
         match self {
             Self::Floor => "floor: a bare client",
@@ -106,7 +104,6 @@ fn script(name: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(name)
 }
 
-/// How a client reaches the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum CaseTransport {
@@ -130,7 +127,6 @@ const SIZES: [usize; 3] = [SMALL, 64 << 10, LARGE];
 /// As many calls are under way where not each waits for the one before.
 pub(super) const MAX_IN_FLIGHT: usize = 64;
 
-/// Every case.
 pub(super) fn all_cases() -> Vec<CallCase> {
     let mut cases = Vec::new();
     for transport in [CaseTransport::Stdio, CaseTransport::Http] {

@@ -17,7 +17,6 @@ use crate::load::LoadResult;
 const CASE_LIMIT: Duration = Duration::from_secs(40);
 const MIN_PASSES: usize = 5;
 
-/// How to measure.
 pub(crate) struct CallPlan {
     pub(crate) passes: usize,
     /// How long each client's turn is.
@@ -35,11 +34,9 @@ pub(super) struct ClientRow {
     pub(super) passes: Vec<LoadResult>,
 }
 
-/// Everything that was measured.
 pub(crate) struct ClientRows(pub(super) Vec<ClientRow>);
 
 impl ClientRows {
-    /// What a client did in a case.
     pub(super) fn find(&self, case: CallCase, contestant: ClientContestant) -> Option<&ClientRow> {
         self.0.iter().find(|row| row.case == case && row.contestant == contestant)
     }

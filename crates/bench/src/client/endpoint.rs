@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::ValueEnum;
+use parking_lot::Mutex;
 
 use super::floor::ResultLine;
 use super::http_connection::{HttpConnection, HttpReply};
@@ -29,7 +30,6 @@ pub(crate) enum EndpointProtocol {
     Plain,
 }
 
-/// An endpoint, and the connections to it.
 pub(crate) struct BenchEndpoint {
     address: String,
     path: String,
@@ -64,15 +64,14 @@ impl BenchEndpoint {
         let mut connection = HttpConnection::open(&endpoint.address).await?;
         if speech == EndpointProtocol::Legacy {
             let session = endpoint.greet(&mut connection).await?;
-            *endpoint.session.lock().unwrap_or_else(PoisonError::into_inner) = session;
+            *endpoint.session.lock() = session;
         }
         Ok(endpoint)
     }
 
     /// Sees to it that there are exactly so many connections, all of them open.
     pub(crate) async fn connect(&self, count: usize) -> Result<()> {
-        let mut pool =
-            std::mem::take(&mut *self.pool.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut pool = std::mem::take(&mut *self.pool.lock());
         pool.retain(HttpConnection::is_good);
         pool.truncate(count);
         while pool.len() < count {
@@ -82,7 +81,7 @@ impl BenchEndpoint {
             }
             pool.push_back(connection);
         }
-        *self.pool.lock().unwrap_or_else(PoisonError::into_inner) = pool;
+        *self.pool.lock() = pool;
         Ok(())
     }
 
@@ -115,7 +114,7 @@ impl BenchEndpoint {
         method: &str,
         params: &str,
     ) -> Vec<u8> {
-        let shared = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = self.session.lock();
         let session = connection.session.as_ref().or(shared.as_ref());
         let Self { address, path, tool, speech, .. } = self;
         let mut body = String::with_capacity(params.len() + 96);
@@ -166,7 +165,7 @@ impl EndpointCaller {
 impl LoadClient for EndpointCaller {
     async fn call(&self) -> Result<usize> {
         let endpoint = &self.endpoint;
-        let waiting = endpoint.pool.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let waiting = endpoint.pool.lock().pop_front();
         let mut connection = waiting.ok_or("there are fewer connections than calls in flight")?;
         let id = endpoint.next_id.fetch_add(1, Ordering::Relaxed);
         let request = endpoint.message(&connection, Some(id), "tools/call", &self.params);
@@ -178,7 +177,7 @@ impl LoadClient for EndpointCaller {
                 answer_in(&reply, id)?.result.get().len()
             }
         };
-        endpoint.pool.lock().unwrap_or_else(PoisonError::into_inner).push_back(connection);
+        endpoint.pool.lock().push_back(connection);
         Ok(length)
     }
 }

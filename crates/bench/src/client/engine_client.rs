@@ -22,7 +22,6 @@ pub(crate) enum EngineServer<'a> {
     Http(&'a str),
 }
 
-/// The client.
 #[derive(Clone)]
 pub(super) struct EngineClient {
     host: Host,

@@ -5,10 +5,11 @@
 //! after another, since memory is slower than waiting. No deadlines, no limits, no cancellation.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client as HttpClient, Url};
 use serde::Deserialize;
@@ -28,7 +29,6 @@ const MAX_LONG_MESSAGES: usize = 4;
 
 type UnsentMessages = (Vec<u8>, Option<OwnedSemaphorePermit>);
 
-/// The client.
 #[derive(Clone)]
 pub(super) struct FloorStdio {
     shared: Arc<FloorState>,
@@ -101,14 +101,14 @@ impl FloorState {
         };
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let (settle, settled) = oneshot::channel();
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(id, settle);
+        self.waiting.lock().insert(id, settle);
         self.send(request(id, method, params), turn);
         Ok(settled.await?.len())
     }
 
     fn send(&self, mut message: Vec<u8>, turn: Option<OwnedSemaphorePermit>) {
         message.push(b'\n');
-        self.unsent.lock().unwrap_or_else(PoisonError::into_inner).push((message, turn));
+        self.unsent.lock().push((message, turn));
         self.wake.notify_one();
     }
 }
@@ -117,10 +117,7 @@ async fn write(shared: Arc<FloorState>, mut to: ChildStdin) -> Result<()> {
     let mut queue = Vec::new();
     let mut batch = Vec::new();
     loop {
-        std::mem::swap(
-            &mut queue,
-            &mut *shared.unsent.lock().unwrap_or_else(PoisonError::into_inner),
-        );
+        std::mem::swap(&mut queue, &mut *shared.unsent.lock());
         if queue.is_empty() {
             shared.wake.notified().await;
         }
@@ -146,7 +143,7 @@ async fn read(shared: Arc<FloorState>, from: ChildStdout) -> Result<()> {
         let ServerLine { id: Some(id), result } = serde_json::from_slice(&line)? else {
             return Ok(());
         };
-        let waiting = shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        let waiting = shared.waiting.lock().remove(&id);
         // Without a result the one who waited learns that nothing comes.
         if let (Some(settle), Some(result)) = (waiting, result) {
             // The request may have been dropped; its answer is not needed then.
@@ -155,11 +152,10 @@ async fn read(shared: Arc<FloorState>, from: ChildStdout) -> Result<()> {
         Ok(())
     });
     let ended = read.await;
-    shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    shared.waiting.lock().clear();
     ended
 }
 
-/// The client.
 #[derive(Clone)]
 pub(super) struct FloorHttp {
     client: HttpClient,

@@ -21,14 +21,12 @@ pub(crate) struct HttpConnection {
     pub(super) session: Option<String>,
 }
 
-/// An answer.
 pub(crate) struct HttpReply {
     pub(crate) status: u16,
     pub(crate) session: Option<String>,
     pub(crate) body: BytesMut,
 }
 
-/// How long a body is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BodyLength {
     Bytes(usize),
@@ -36,7 +34,6 @@ enum BodyLength {
 }
 
 impl HttpConnection {
-    /// Connects to `host:port`.
     pub(crate) async fn open(address: &str) -> Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;

@@ -19,7 +19,6 @@ const FIRST_ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long to wait before knocking again.
 const RETRY_DELAY: Duration = Duration::from_millis(5);
 
-/// One thing to do.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(crate) struct LoadOrder {
     pub(crate) milliseconds: u64,

@@ -20,7 +20,6 @@ use crate::load::LoadClient;
 /// As long as a call may take; the engine's own limit by default.
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The client.
 #[derive(Clone)]
 pub(super) struct WireClient {
     peer: Peer,
@@ -68,7 +67,6 @@ impl LoadClient for WireClient {
     }
 }
 
-/// The client.
 #[derive(Clone)]
 pub(super) struct RmcpClient {
     service: Arc<RunningService<RoleClient, ()>>,

@@ -29,7 +29,6 @@ const LISTS: [(&str, &str); 13] = [
 
 const SEVERAL: &str = "/api/v1/calls?caller=client-3&tool=tool_21&server=server3";
 
-/// What is measured.
 pub(crate) struct ConsolePlan {
     /// So many calls are in the record.
     pub(crate) calls: usize,
@@ -38,7 +37,6 @@ pub(crate) struct ConsolePlan {
     pub(crate) testenv: Option<PathBuf>,
 }
 
-/// The rows of the table, the targets and every number.
 #[derive(Default)]
 struct ConsoleFindings {
     rows: Vec<Vec<String>>,

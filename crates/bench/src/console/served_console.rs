@@ -30,7 +30,6 @@ pub(super) struct ServedConsole {
     client: reqwest::Client,
 }
 
-/// An answer.
 pub(super) struct TimedAnswer {
     pub(super) milliseconds: f64,
     pub(super) bytes: usize,
@@ -202,7 +201,6 @@ const FLOOD_TIMEOUT: Duration = Duration::from_secs(180);
 
 const STORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/clients/console_flood.mjs");
 
-/// What the browser saw.
 pub(super) async fn flood(served: &mut ServedConsole, testenv: &Path) -> Result<Value> {
     let link = served.next_link().await?;
     let browsing = Command::new(testenv.join("npm/node_modules/node/bin/node"))

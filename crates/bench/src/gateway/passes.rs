@@ -17,14 +17,12 @@ use crate::suite::SuiteOptions;
 const CASE_LIMIT: Duration = Duration::from_secs(45);
 const MIN_PASSES: usize = 4;
 
-/// How long to measure.
 #[derive(Clone, Copy)]
 pub(super) struct MeasurePace {
     pub(super) passes: usize,
     pub(super) milliseconds: u64,
 }
 
-/// What one gateway did in one case.
 pub(super) struct GatewayRow {
     pub(super) case: GatewayCase,
     pub(super) contestant: GatewayContestant,
@@ -39,7 +37,6 @@ pub(super) struct GatewayFootprint {
     pub(super) idle_mb: f64,
 }
 
-/// Everything that was measured.
 #[derive(Default)]
 pub(super) struct GatewayRows {
     pub(super) rows: Vec<GatewayRow>,
@@ -56,7 +53,6 @@ struct ContestantEntry {
 }
 
 impl GatewayRows {
-    /// What a gateway did in a case.
     pub(super) fn find(
         &self,
         case: GatewayCase,

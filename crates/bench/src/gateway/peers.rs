@@ -12,7 +12,6 @@ use crate::error::Result;
 /// No installation takes longer.
 const INSTALL_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// A gateway of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum PeerGateway {
@@ -36,7 +35,6 @@ struct PeerPackage {
 pub(super) struct PeerGateways {
     pub(super) folder: PathBuf,
     pub(super) installed: Vec<PeerGateway>,
-    /// Why the others are missing.
     pub(super) missing: Vec<(PeerGateway, String)>,
 }
 

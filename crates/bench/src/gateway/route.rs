@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::peers::PeerGateway;
 use crate::client::EndpointProtocol;
 
-/// The way of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CallRoute {
@@ -43,12 +42,10 @@ impl CallRoute {
         matches!(self, Self::HttpToHttp)
     }
 
-    /// Whether clients come over pipes.
     pub(super) const fn has_pipe_client(self) -> bool {
         matches!(self, Self::StdioToStdio)
     }
 
-    /// Every load on this way.
     pub(super) fn cases(self) -> Vec<GatewayCase> {
         let of_size =
             |bytes| IN_FLIGHT.map(|in_flight| GatewayCase { route: self, bytes, in_flight });
@@ -92,7 +89,6 @@ impl GatewayContestant {
     /// Ourselves, and what we are compared with first.
     pub(super) const OWN: [Self; 4] = [Self::Direct, Self::Floor, Self::Recorded, Self::Unrecorded];
 
-    /// What the tables call it.
     pub(super) const fn title(self) -> &'static str {
         match self {
             Self::Direct => "none: direct",
@@ -117,7 +113,6 @@ impl GatewayContestant {
         }
     }
 
-    /// How it is spoken to.
     pub(super) const fn speech(self) -> EndpointProtocol {
         match self {
             Self::Direct | Self::Floor | Self::Recorded | Self::Unrecorded => {

@@ -44,7 +44,6 @@ pub(super) struct RunningGateway {
     _home: TempDir,
 }
 
-/// What one turn gave.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub(super) struct TurnResult {
     pub(super) calls: u64,

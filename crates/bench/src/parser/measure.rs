@@ -12,7 +12,6 @@ use crate::error::Result;
 use crate::meter::{measure_in_child, median, spent};
 use crate::report::{PerformanceTarget, ReportSection, Table, number};
 
-/// The size of a message in bytes.
 pub(super) const SIZE: usize = 200_000;
 /// How many characters come at once.
 pub(super) const CHUNK: usize = 20;
@@ -21,7 +20,6 @@ const ROUNDS: usize = 12;
 /// The Assembler stands beside the messages under this name.
 const NATIVE: &str = "native call, large JSON arguments";
 
-/// What is measured in one process.
 #[derive(Deserialize, Serialize)]
 pub(super) struct ParseTimes {
     pub(super) title: String,

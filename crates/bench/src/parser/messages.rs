@@ -2,7 +2,6 @@
 
 use switchboard_prompting::{CallDialect, ToolShape};
 
-/// A kind of message.
 pub(super) struct SampleKind {
     pub(super) title: &'static str,
     /// Whether a model would write it in good faith.

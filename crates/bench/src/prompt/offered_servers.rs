@@ -13,7 +13,6 @@ use crate::server::definitions;
 /// How many servers are made up, and how many tools each has.
 const MADE_UP: (u64, usize) = (20, 25);
 
-/// Servers with their tools.
 pub(super) struct OfferedServers {
     servers: Vec<OfferedServer>,
     /// The name of each tool among all, in the order of the servers.

@@ -19,7 +19,6 @@ use crate::meter::{median, spent};
 /// The tokens that a catalog may cost in the smaller views.
 pub(super) const BUDGET: usize = 4_000;
 
-/// One form of a catalog.
 #[derive(Serialize)]
 pub(super) struct CatalogForm {
     pub(super) title: String,

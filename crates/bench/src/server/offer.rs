@@ -14,7 +14,6 @@ const PLACES: &str = "project workspace organization repository account region t
     sandbox warehouse catalog registry tenant milestone template subscription environment \
     notebook board label session bucket snapshot mailbox portfolio contract survey fleet";
 
-/// A tool that was made up.
 pub(crate) struct MadeTool {
     pub(crate) name: String,
     /// JSON text.

@@ -1,11 +1,12 @@
 //! What happens to bytes on their way: they take long, some of them longer, some never arrive.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use fastrand::Rng;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -28,7 +29,6 @@ pub struct Weather {
     pub stalled: bool,
 }
 
-/// What happens to one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PieceFate {
     Late(Duration),
@@ -75,7 +75,7 @@ pub(super) async fn carry(
             let Some(piece) = buffer.get(..count).filter(|piece| !piece.is_empty()) else {
                 return Ok(());
             };
-            let now = *weather.lock().unwrap_or_else(PoisonError::into_inner);
+            let now = *weather.lock();
             match now.fate(&mut dice) {
                 PieceFate::Late(late) => {
                     // Nothing overtakes what is before it.

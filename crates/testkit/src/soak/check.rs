@@ -9,7 +9,6 @@ const MIN_SAMPLE: usize = 5;
 /// How many are told one by one.
 const MAX_LISTED_FAULTS: usize = 20;
 
-/// What does not agree.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Faults {
     pub(super) count: usize,
@@ -41,7 +40,6 @@ fn is_loss(outcome: &str) -> bool {
     !matches!(outcome, "ok" | "tool_error" | "cancelled")
 }
 
-/// Finds all that does not agree.
 pub(super) fn compare(accounts: &Accounts) -> Faults {
     let mut faults = Faults::default();
     let mut journals = accounts.journals.clone();
@@ -154,10 +152,8 @@ pub(super) struct ClientCall {
     pub(super) microseconds: u64,
 }
 
-/// How a call ended for its client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ClientEnd {
-    /// With an outcome.
     Outcome(Box<str>),
     /// The client did not wait.
     GivenUp,
@@ -165,7 +161,6 @@ pub(super) enum ClientEnd {
     Trouble(String),
 }
 
-/// What the record says of one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RecordRow {
     pub(super) id: String,
@@ -177,7 +172,6 @@ pub(super) struct RecordRow {
     pub(super) call: String,
 }
 
-/// All three.
 #[derive(Debug, Default)]
 pub(super) struct Accounts {
     /// What each client saw, in order.
@@ -194,7 +188,6 @@ pub(super) struct Accounts {
     pub(super) killed: HashSet<usize>,
 }
 
-/// A call as a server noted it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ServerArrival {
     pub(super) server: usize,

@@ -25,7 +25,6 @@ const MAX_TROUBLES: usize = 3;
 /// One of so many steps is a look at the list of tools.
 const STEPS_PER_LISTING: usize = 200;
 
-/// A client of one of the two eras.
 pub(super) struct SoakClient {
     number: usize,
     address: String,
@@ -257,7 +256,6 @@ struct SoakConnection {
     requests: SendRequest<Full<Bytes>>,
 }
 
-/// An answer.
 struct SoakReply {
     status: u16,
     session: Option<String>,
@@ -265,7 +263,6 @@ struct SoakReply {
 }
 
 impl SoakConnection {
-    /// Connects to `host:port`.
     async fn open(address: &str) -> Result<Self, SoakError> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;

@@ -11,7 +11,6 @@ use serde_json::Value;
 use super::check::ServerArrival;
 use super::plan::SoakPlan;
 
-/// The journals of all servers.
 #[derive(Clone, Debug)]
 pub(super) struct Journals(PathBuf);
 
@@ -20,7 +19,6 @@ impl Journals {
         Self(folder.to_owned())
     }
 
-    /// Where a server writes.
     pub(super) fn path(&self, server: usize) -> PathBuf {
         self.0.join(format!("{}.journal", SoakPlan::server(server)))
     }

@@ -29,7 +29,6 @@ pub struct SoakPlan {
 }
 
 impl SoakPlan {
-    /// The names of the servers, as they are configured.
     pub(super) fn server(number: usize) -> String {
         format!("s{number:03}")
     }
@@ -50,7 +49,6 @@ const KINDS: [&str; 5] = ["echo", "slow", "fail", "big", "progress"];
 /// How often each kind is called, of a hundred calls.
 const SHARES: [(usize, usize); 5] = [(60, 0), (74, 4), (86, 1), (98, 2), (100, 3)];
 
-/// One call.
 #[derive(Clone, Debug)]
 pub(super) struct Work {
     /// What the journal will call it.

@@ -1,16 +1,15 @@
 //! One client of a server: what the server remembers about it, sends to it and tells it of changes.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::message;
-
-const LOCK: &str = "no fixture code panics while it holds a lock";
 
 #[derive(Debug, Default)]
 pub(crate) struct FixtureConversation {
@@ -26,27 +25,27 @@ pub(crate) struct FixtureConversation {
 impl FixtureConversation {
     /// The legacy revision agreed on, once `initialize` was answered.
     pub(crate) fn revision(&self) -> Option<String> {
-        self.revision.lock().expect(LOCK).clone()
+        self.revision.lock().clone()
     }
 
     pub(crate) fn agree(&self, revision: &str) {
-        *self.revision.lock().expect(LOCK) = Some(revision.to_owned());
+        *self.revision.lock() = Some(revision.to_owned());
     }
 
     /// Notes that a request is being worked on; the returned value fires when it is cancelled.
     pub(crate) fn begin(&self, id: &Value) -> Arc<Notify> {
         let cancelled = Arc::new(Notify::new());
-        self.running.lock().expect(LOCK).insert(id.to_string(), Arc::clone(&cancelled));
+        self.running.lock().insert(id.to_string(), Arc::clone(&cancelled));
         cancelled
     }
 
     pub(crate) fn end(&self, id: &Value) {
-        self.running.lock().expect(LOCK).remove(&id.to_string());
+        self.running.lock().remove(&id.to_string());
     }
 
     /// Cancels a request; says whether it was running.
     pub(crate) fn cancel(&self, id: &Value) -> bool {
-        let running = self.running.lock().expect(LOCK).get(&id.to_string()).cloned();
+        let running = self.running.lock().get(&id.to_string()).cloned();
         if let Some(cancelled) = &running {
             cancelled.notify_one();
         }
@@ -57,26 +56,26 @@ impl FixtureConversation {
     pub(crate) async fn ask(&self, outlet: &Outlet, method: &str, params: &Value) -> Value {
         let id = json!(format!("ask-{}", self.questions.fetch_add(1, Ordering::Relaxed) + 1));
         let (sender, reply) = oneshot::channel();
-        self.asked.lock().expect(LOCK).insert(id.to_string(), sender);
+        self.asked.lock().insert(id.to_string(), sender);
         outlet.notice(message::question(&id, method, params)).await;
         reply.await.unwrap_or(Value::Null)
     }
 
     pub(crate) fn subscribe(&self, uri: &str) {
-        self.subscriptions.lock().expect(LOCK).insert(uri.to_owned());
+        self.subscriptions.lock().insert(uri.to_owned());
     }
 
     pub(crate) fn unsubscribe(&self, uri: &str) {
-        self.subscriptions.lock().expect(LOCK).remove(uri);
+        self.subscriptions.lock().remove(uri);
     }
 
     pub(crate) fn is_subscribed(&self, uri: &str) -> bool {
-        self.subscriptions.lock().expect(LOCK).contains(uri)
+        self.subscriptions.lock().contains(uri)
     }
 
     pub(crate) fn deliver_reply(&self, reply: Value) {
         let id = reply.get("id").unwrap_or(&Value::Null).to_string();
-        let waiting = self.asked.lock().expect(LOCK).remove(&id);
+        let waiting = self.asked.lock().remove(&id);
         if let Some(waiting) = waiting {
             let _ = waiting.send(reply);
         }

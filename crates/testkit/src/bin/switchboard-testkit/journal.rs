@@ -3,8 +3,8 @@
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
-use std::sync::Mutex;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 /// Lines appended to a file, each on disk before the call returns.
@@ -22,7 +22,7 @@ impl FixtureJournal {
 
     pub(crate) fn line(&self, text: &str) {
         if let Some(file) = &self.0 {
-            let mut file = file.lock().expect("no fixture code panics while it holds a lock");
+            let mut file = file.lock();
             // One write per line, so that lines of several processes do not mix.
             file.write_all(format!("{text}\n").as_bytes()).expect("the journal can be written");
             file.flush().expect("the journal can be flushed");

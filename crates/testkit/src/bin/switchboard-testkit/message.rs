@@ -28,7 +28,6 @@ pub(crate) struct IncomingMessage {
     pub(crate) params: Value,
 }
 
-/// Anything a peer may send.
 #[derive(Debug)]
 pub(crate) enum ReceivedMessage {
     Message(IncomingMessage),

@@ -11,7 +11,6 @@ mod here {
 
     use tokio::signal::unix::{SignalKind, signal};
 
-    /// The group of this process.
     pub(crate) fn process_group() -> Option<i32> {
         Some(rustix::process::getpgrp().as_raw_nonzero().get())
     }
@@ -48,7 +47,6 @@ mod here {
     use std::io;
     use std::process::Command;
 
-    /// There are no groups.
     pub(crate) const fn process_group() -> Option<i32> {
         None
     }

@@ -11,10 +11,8 @@ use clap::builder::PossibleValuesParser;
 
 use crate::options::{FixtureOptions, FixtureTransport, ServerKind};
 
-/// Where a fault takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FaultFamily {
-    /// When the process starts.
     Start,
     /// While the client finds out what it talks to.
     Handshake,
@@ -125,7 +123,6 @@ pub(crate) struct FaultOptions {
     pub(crate) token: Option<String>,
 }
 
-/// The chosen fault.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) name: String,

@@ -1,11 +1,12 @@
 //! The one MCP endpoint: what is refused at once, and which verb goes where.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::http::Method;
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -17,9 +18,6 @@ use crate::exchange::{FixtureConversation, Outlet};
 use crate::options::{FixtureEra, FixtureTransport};
 use crate::server::FixtureServer;
 
-const LOCK: &str = "no fixture code panics while it holds a lock";
-
-/// One legacy client.
 #[derive(Clone, Debug)]
 pub(crate) struct FixtureSession {
     pub(crate) id: String,
@@ -54,24 +52,24 @@ impl FixtureEndpoint {
     pub(crate) fn open_session(&self, outlet: Option<Outlet>) -> FixtureSession {
         let id = format!("session-{}-{}", std::process::id(), self.number());
         let session = FixtureSession { id: id.clone(), conversation: Arc::default(), outlet };
-        self.sessions.lock().expect(LOCK).insert(id, session.clone());
+        self.sessions.lock().insert(id, session.clone());
         session
     }
 
     pub(crate) fn session(&self, id: &str) -> Option<FixtureSession> {
-        self.sessions.lock().expect(LOCK).get(id).cloned()
+        self.sessions.lock().get(id).cloned()
     }
 
     pub(crate) fn end_session(&self, id: &str) -> bool {
-        self.sessions.lock().expect(LOCK).remove(id).is_some()
+        self.sessions.lock().remove(id).is_some()
     }
 
     pub(crate) fn store_answer(&self, event: String, answer: String) {
-        self.replays.lock().expect(LOCK).insert(event, answer);
+        self.replays.lock().insert(event, answer);
     }
 
     pub(crate) fn stored_answer(&self, event: &str) -> Option<String> {
-        self.replays.lock().expect(LOCK).get(event).cloned()
+        self.replays.lock().get(event).cloned()
     }
 
     pub(crate) async fn handle(self: &Arc<Self>, asked: FixtureRequest) -> FixtureReply {

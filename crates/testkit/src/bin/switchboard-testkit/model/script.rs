@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::vendor::VendorProblem;
 
-const LOCK: &str = "no fixture code panics while it holds a lock";
 const MAX_QUOTE_CHARS: usize = 200;
 
 #[derive(Debug, Deserialize)]
@@ -207,7 +207,7 @@ impl Turns {
 
     pub(crate) fn answer(&self, said: &[ScriptMessage]) -> Result<FixtureTurn, VendorProblem> {
         let stretches = stretches(said);
-        let mut progress = self.progress.lock().expect(LOCK);
+        let mut progress = self.progress.lock();
         let (index, mut captured) = match self.script.order {
             FixtureTurnOrder::History => {
                 let index = stretches.len() - 1;

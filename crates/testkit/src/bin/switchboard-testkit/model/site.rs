@@ -32,7 +32,6 @@ pub(crate) struct ModelOptions {
     key: Option<String>,
 }
 
-/// What a request wants.
 enum VendorRequest {
     Models,
     Model(String),

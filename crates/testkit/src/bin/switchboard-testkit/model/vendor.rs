@@ -55,14 +55,12 @@ pub(crate) struct GenerateRequest {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Delivery {
-    /// Server-sent events.
     Events,
     Whole,
     /// The events as one JSON array, which is what Gemini does unless told otherwise.
     Array,
 }
 
-/// One server-sent event.
 pub(crate) struct VendorEvent {
     pub(crate) name: Option<&'static str>,
     pub(crate) data: String,
@@ -81,7 +79,6 @@ pub(crate) enum VendorProblemKind {
     Request,
     NoKey,
     WrongKey,
-    /// The model does not exist.
     Model,
     /// There is nothing at this path.
     Route,

@@ -148,6 +148,7 @@ pub(crate) fn fragments(json: &str, chunk: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::{fragments, pieces};
 
     #[test]
     fn text_is_cut_at_characters_and_not_at_bytes() {

@@ -37,7 +37,6 @@ struct TokenFamily {
     revoked: bool,
 }
 
-/// The two tokens of an answer.
 #[derive(Debug)]
 pub(crate) struct TokenPair {
     pub(crate) access: String,

@@ -1,11 +1,12 @@
 //! The state of the process, and which request goes where.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use axum::http::Method;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
@@ -41,7 +42,7 @@ pub(crate) struct OauthState {
 
 impl OauthSite {
     pub(crate) fn state(&self) -> MutexGuard<'_, OauthState> {
-        self.state.lock().expect("no fixture code panics while it holds a lock")
+        self.state.lock()
     }
 
     pub(crate) fn issuer(&self) -> String {

@@ -1,8 +1,9 @@
 //! The state of one fixture process and what a message is handled with.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::broadcast;
 
@@ -26,7 +27,6 @@ pub(crate) struct FixtureServer {
     prompts: AtomicUsize,
     lists: AtomicUsize,
     store: FixtureJournal,
-    /// How many issues there are.
     issues: Mutex<usize>,
     pub(crate) tasks: FixtureTasks,
     visits: AtomicUsize,
@@ -85,7 +85,7 @@ impl FixtureServer {
 
     /// Keeps an issue and gives its number.
     pub(crate) fn keep_issue(&self, issue: impl FnOnce(usize) -> Value) -> usize {
-        let mut issues = self.issues.lock().expect("no fixture code panics while it holds a lock");
+        let mut issues = self.issues.lock();
         *issues += 1;
         self.store.line(&issue(*issues).to_string());
         *issues

@@ -1,9 +1,9 @@
 //! Tasks in both eras: made by a call, asked about, answered, given up, kept for every client.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::message_era::MessageEra;
@@ -13,14 +13,12 @@ use crate::message::{
     INVALID_PARAMS, IncomingMessage, META_CAPABILITIES, METHOD_NOT_FOUND, RpcAnswer,
 };
 
-const LOCK: &str = "no fixture code panics while it holds a lock";
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 const RELATED: &str = "io.modelcontextprotocol/related-task";
 const MISSING_CAPABILITY: i64 = -32021;
 /// An answered question is still shown for so long, as by a server that takes its time.
 const ANSWERED_DISPLAY: Duration = Duration::from_millis(600);
 
-/// All tasks of this process.
 #[derive(Debug, Default)]
 pub(crate) struct FixtureTasks(Mutex<BTreeMap<String, FixtureTask>>);
 
@@ -107,7 +105,7 @@ pub(crate) async fn answer(
         );
     }
     if incoming.method == "tasks/list" && *spoken != MessageEra::Modern {
-        let all = server.tasks.0.lock().expect(LOCK);
+        let all = server.tasks.0.lock();
         let tasks: Vec<Value> = all.iter().map(|(id, task)| task.legacy(id)).collect();
         return RpcAnswer::Result(json!({ "tasks": tasks }));
     }
@@ -201,7 +199,7 @@ fn declares(incoming: &IncomingMessage) -> bool {
 
 impl FixtureTasks {
     fn keep(&self, task: FixtureTask) -> String {
-        let mut tasks = self.0.lock().expect(LOCK);
+        let mut tasks = self.0.lock();
         // Another process of the same fixture must not know it by chance.
         let id = format!("task-{}-{}", std::process::id(), tasks.len() + 1);
         tasks.insert(id.clone(), task);
@@ -209,11 +207,11 @@ impl FixtureTasks {
     }
 
     fn get(&self, id: &str) -> Option<FixtureTask> {
-        self.0.lock().expect(LOCK).get(id).cloned()
+        self.0.lock().get(id).cloned()
     }
 
     fn change(&self, id: &str, change: impl FnOnce(&mut FixtureTask)) {
-        if let Some(task) = self.0.lock().expect(LOCK).get_mut(id) {
+        if let Some(task) = self.0.lock().get_mut(id) {
             change(task);
         }
     }

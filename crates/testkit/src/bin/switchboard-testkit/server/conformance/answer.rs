@@ -43,7 +43,7 @@ pub(crate) async fn answer(
         "prompts/get" => get_prompt(exchange, incoming, spoken).await,
         "logging/setLevel" if legacy => {
             let level = incoming.text("level").unwrap_or("debug");
-            *client.level.lock().expect("the lock is not poisoned") = Some(level.to_owned());
+            *client.level.lock() = Some(level.to_owned());
             RpcAnswer::Result(json!({}))
         }
         _ => return None,

@@ -83,7 +83,7 @@ async fn logging(exchange: &Exchange, incoming: &IncomingMessage, spoken: &Messa
             .meta("io.modelcontextprotocol/logLevel")
             .map(|level| level.as_str().unwrap_or("debug").to_owned()),
         MessageEra::Legacy(_) => {
-            let level = exchange.conversation.level.lock().expect("the lock is not poisoned");
+            let level = exchange.conversation.level.lock();
             Some(level.clone().unwrap_or_else(|| "debug".to_owned()))
         }
     };
