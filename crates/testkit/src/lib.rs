@@ -27,7 +27,7 @@ pub use certificates::{ServerCertificate, TestAuthority, Validity};
 pub use front::{Farewell, ProxyFront, Weather};
 pub use home::{Home, check_reference};
 pub use http_fixture::HttpFixture;
-pub use model_fixture::{ModelFixture, ModelFixtureBuilder, ModelVendor};
+pub use model_fixture::{ModelFixture, ModelVendor};
 pub use oauth_fixture::OauthFixture;
 
 pub use registry_fixture::{RegistryFixture, RegistryMood};

@@ -39,12 +39,24 @@ pub struct ModelFixture {
 impl ModelFixture {
     /// Starts a server that takes any key, and waits until it listens.
     pub fn start(vendor: ModelVendor, script: &Value) -> Self {
-        Self::build(vendor).start(script)
+        Self::launch(vendor, &[], script)
     }
 
-    /// Begins a server that needs more than a script.
-    pub fn build(vendor: ModelVendor) -> ModelFixtureBuilder {
-        ModelFixtureBuilder { vendor, key: None }
+    /// Starts a server that refuses requests with another key or none.
+    pub fn start_with_key(vendor: ModelVendor, key: &str, script: &Value) -> Self {
+        Self::launch(vendor, &["--key", key], script)
+    }
+
+    fn launch(vendor: ModelVendor, more: &[&str], script: &Value) -> Self {
+        let home = Home::new();
+        let script = home.write("script.json", script.to_string());
+        let journal = home.journal();
+        let paths = [script, journal].map(|path| path.display().to_string());
+        let [script, journal] = &paths;
+        let mut arguments = vec!["model", "--vendor", vendor.name()];
+        arguments.extend(["--script", script, "--journal", journal]);
+        arguments.extend(more);
+        Self { fixture: HttpFixture::start(&arguments), home }
     }
 
     /// Host and port, for example `127.0.0.1:40123`.
@@ -71,35 +83,5 @@ impl ModelFixture {
             .iter()
             .map(|line| serde_json::from_str(line).expect("the journal holds JSON"))
             .collect()
-    }
-}
-
-/// What a server is to be like before it is started.
-#[derive(Clone, Debug)]
-pub struct ModelFixtureBuilder {
-    vendor: ModelVendor,
-    key: Option<String>,
-}
-
-impl ModelFixtureBuilder {
-    /// Refuses requests with another key or none.
-    pub fn key(mut self, key: &str) -> Self {
-        self.key = Some(key.to_owned());
-        self
-    }
-
-    /// Starts the server and waits until it listens.
-    pub fn start(&self, script: &Value) -> ModelFixture {
-        let home = Home::new();
-        let script = home.write("script.json", script.to_string());
-        let journal = home.journal();
-        let paths = [script, journal].map(|path| path.display().to_string());
-        let [script, journal] = &paths;
-        let mut arguments = vec!["model", "--vendor", self.vendor.name()];
-        arguments.extend(["--script", script, "--journal", journal]);
-        if let Some(key) = &self.key {
-            arguments.extend(["--key", key]);
-        }
-        ModelFixture { fixture: HttpFixture::start(&arguments), home }
     }
 }

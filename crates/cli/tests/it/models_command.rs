@@ -8,7 +8,7 @@ use crate::switchboard::Switchboard;
 use crate::talking::{KEY, KEY_VARIABLE};
 
 fn vendor(vendor: ModelVendor) -> ModelFixture {
-    ModelFixture::build(vendor).key(KEY).start(&json!({"turns": []}))
+    ModelFixture::start_with_key(vendor, KEY, &json!({"turns": []}))
 }
 
 fn profile(vendor: ModelVendor, fixture: &ModelFixture, model: &str) -> Value {

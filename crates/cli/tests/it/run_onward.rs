@@ -130,7 +130,7 @@ fn a_conversation_can_go_on_with_another_vendor_and_form() {
         let sum = (100 + place).to_string();
         let mut turns = vec![json!({"text": "Never."}); place * 2];
         turns.extend([call, json!({"expect": [sum], "text": format!("It is {sum}.")})]);
-        let model = ModelFixture::build(vendor).key(KEY).start(&json!({ "turns": turns }));
+        let model = ModelFixture::start_with_key(vendor, KEY, &json!({ "turns": turns }));
         models[format!("m{place}")] = json!({
             "provider": vendor.name(), "model": "m-1", "baseUrl": model.base_url(),
             "apiKeyEnv": KEY_VARIABLE, "calls": calls,

@@ -149,7 +149,7 @@ impl Setup {
 
     /// The same in a home that is there already, with a whole script.
     pub(crate) fn start_in(self, switchboard: Switchboard, script: &Value) -> Talk {
-        let model = ModelFixture::build(self.vendor).key(KEY).start(script);
+        let model = ModelFixture::start_with_key(self.vendor, KEY, script);
         let mut profile = json!({
             "provider": self.vendor.name(), "model": "m-1", "baseUrl": model.base_url(),
             "apiKeyEnv": KEY_VARIABLE, "calls": self.form.word(),

@@ -38,7 +38,7 @@ fn start_with(
     extra: &Value,
     patience: RetryPolicy,
 ) -> (ModelFixture, Arc<dyn Model>) {
-    let fixture = ModelFixture::build(vendor).key(KEY).start(&json!({ "turns": turns }));
+    let fixture = ModelFixture::start_with_key(vendor, KEY, &json!({ "turns": turns }));
     let profile = ModelProfile {
         base_url: Some(fixture.base_url().to_owned()),
         extra: extra.as_object().unwrap().clone(),

@@ -1,15 +1,14 @@
 //! The server scenarios through the gateway, for each era and transport of the server behind it.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::io::{BufRead, BufReader, Read as _};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::{fs, thread};
 
-use crate::error::Result;
-use crate::workspace::{Workspace, with_path};
-
-use super::fixture::ListeningProgram;
 use super::suite::{SuiteNetwork, SuiteRun, built_program};
+use crate::error::{Result, XtaskError};
+use crate::workspace::{Workspace, with_path};
 
 /// Revision of the client, era and transport of the server behind the gateway.
 const COMBINATIONS: [(&str, &str, &str); 8] = [
@@ -89,4 +88,57 @@ fn gateway(workspace: &Workspace, home: &Path, entry: &str) -> Result<ListeningP
         .env("SWITCHBOARD_HOME", home)
         .env("HOME", home);
     ListeningProgram::start(command)
+}
+
+/// A running program and its address.
+pub(super) struct ListeningProgram {
+    pub(super) url: String,
+    child: Child,
+}
+
+impl ListeningProgram {
+    /// Starts a program and waits for the address in what it prints.
+    pub(super) fn start(mut command: Command) -> Result<Self> {
+        let name = command.get_program().to_string_lossy().into_owned();
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|cause| XtaskError::new(format!("`{name}` did not start: {cause}")))?;
+        let found = child.stdout.take().and_then(address);
+        let mut listening = Self { url: String::new(), child };
+        listening.url = found.ok_or_else(|| {
+            XtaskError::new(format!("`{name}` ended without saying where it listens"))
+        })?;
+        Ok(listening)
+    }
+}
+
+/// The first address that is printed; what follows is read so that nobody waits for a reader.
+fn address(stdout: ChildStdout) -> Option<String> {
+    let mut lines = BufReader::new(stdout);
+    let mut line = String::new();
+    while lines.read_line(&mut line).is_ok_and(|length| length > 0) {
+        let start = line.find("http://");
+        let found = start.and_then(|start| line.get(start..)?.split_whitespace().next());
+        if let Some(found) = found.map(str::to_owned) {
+            thread::spawn(move || {
+                let mut rest = Vec::new();
+                // Nothing of it is wanted.
+                let _ = lines.read_to_end(&mut rest);
+            });
+            return Some(found);
+        }
+        line.clear();
+    }
+    None
+}
+
+impl Drop for ListeningProgram {
+    fn drop(&mut self) {
+        // Failing to kill means that it has already ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }

@@ -1,8 +1,6 @@
 //! The official suite: its client scenarios against our client, its server scenarios through the
 //! gateway.
 
-mod client;
-mod fixture;
 mod gateway;
 mod run;
 mod suite;

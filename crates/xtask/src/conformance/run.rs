@@ -1,11 +1,13 @@
 //! Runs every part of the suite and sums up what does not conform.
 
-use crate::checks;
-use crate::error::{Result, XtaskError};
-use crate::setup;
-use crate::workspace::Workspace;
+use std::ffi::OsStr;
+use std::path::Path;
 
-use super::{client, gateway};
+use super::gateway;
+use super::suite::{SuiteNetwork, SuiteRun, built_program};
+use crate::error::{Result, XtaskError};
+use crate::workspace::Workspace;
+use crate::{checks, setup};
 
 /// Runs everything, also after something failed, so that one run shows all.
 pub(crate) fn conformance(workspace: &Workspace, wanted: &[&str]) -> Result<()> {
@@ -13,7 +15,7 @@ pub(crate) fn conformance(workspace: &Workspace, wanted: &[&str]) -> Result<()> 
     checks::build(workspace)?;
     let mut failed = Vec::new();
     if wanted.is_empty() || wanted.contains(&"client") {
-        failed.extend(client::run(workspace)?);
+        failed.extend(run_client(workspace)?);
     }
     if wanted.is_empty() || wanted.contains(&"gateway") {
         failed.extend(gateway::run(workspace)?);
@@ -23,4 +25,32 @@ pub(crate) fn conformance(workspace: &Workspace, wanted: &[&str]) -> Result<()> 
     }
     Err(XtaskError::new(format!("not everything conforms: {}", failed.join(", ")))
         .with_hint("the files `conformance-*.yml` in crates/xtask/testenv list what may fail"))
+}
+
+/// The program that the suite drives: a binary or an example of the CLI's crate.
+const CLIENT: &str = "switchboard-conformance-client";
+
+const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
+
+/// Returns the runs that were not well.
+fn run_client(workspace: &Workspace) -> Result<Vec<String>> {
+    let client = built_program(workspace, CLIENT)?;
+    // The suite splits the command at spaces, so the path is given relative to the target folder.
+    let relative = client.strip_prefix(&workspace.target).unwrap_or(&client);
+    let command = Path::new(".").join(relative);
+    let mut failed = Vec::new();
+    for revision in REVISIONS {
+        let run = SuiteRun {
+            name: format!("client-{revision}"),
+            revision,
+            arguments: vec![OsStr::new("client"), OsStr::new("--command"), command.as_os_str()],
+            baseline: "conformance-baseline.yml",
+            network: SuiteNetwork::Own,
+            idle: &[],
+        };
+        if !run.run_with_retry(workspace)? {
+            failed.push(run.name);
+        }
+    }
+    Ok(failed)
 }
