@@ -9,7 +9,7 @@ use crate::client::{EngineServer, require_ready, start_host};
 use crate::error::Result;
 use crate::meter;
 use crate::meter::{measure_passes, median_of};
-use crate::report::{PerformanceTarget, ReportSection, Table, number};
+use crate::report::{ReportSection, Table, at_most, number};
 
 const SERVERS: usize = 100;
 const TOOLS: usize = 20;
@@ -67,12 +67,7 @@ pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
              small process of its own."
         ),
         table: Table { head: "before|all ready|and searched once", rows: vec![row] },
-        targets: vec![PerformanceTarget::at_most(
-            "memory with 100 servers and 2,000 tools",
-            40.0,
-            ready,
-            " MB",
-        )],
+        targets: vec![at_most("memory with 100 servers and 2,000 tools", 40.0, ready, " MB")],
         measured: json!(found),
     })
 }

@@ -12,7 +12,7 @@ use switchboard_rules::{Policies, PolicyLevel, policy_from_text};
 
 use crate::error::Result;
 use crate::meter::{measure_passes, median, median_of};
-use crate::report::{PerformanceTarget as Wanted, ReportSection, Table, number};
+use crate::report::{ReportSection, Table, at_most, number};
 
 const RULES: usize = 1_000;
 const DECISIONS: u32 = 2_000;
@@ -98,7 +98,7 @@ pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
              condition of its own. Median of {passes}."
         ),
         table: Table { head, rows: vec![row] },
-        targets: vec![Wanted::at_most("a decision among 1,000 rules", 20.0, plain, " µs")],
+        targets: vec![at_most("a decision among 1,000 rules", 20.0, plain, " µs")],
         measured: json!(found),
     })
 }

@@ -42,20 +42,28 @@ pub(crate) struct PerformanceTarget {
     pub(crate) met: bool,
 }
 
-impl PerformanceTarget {
-    /// A number that must not be larger than the limit.
-    pub(crate) fn at_most(what: impl Into<String>, limit: f64, found: f64, unit: &str) -> Self {
-        let wanted = format!("<= {limit}{unit}");
-        let found_text = format!("{}{unit}", number(found));
-        Self { what: what.into(), wanted, found: found_text, met: found <= limit }
-    }
+/// A number that must not be larger than the limit.
+pub(crate) fn at_most(
+    what: impl Into<String>,
+    limit: f64,
+    found: f64,
+    unit: &str,
+) -> PerformanceTarget {
+    let wanted = format!("<= {limit}{unit}");
+    let shown = format!("{}{unit}", number(found));
+    PerformanceTarget { what: what.into(), wanted, found: shown, met: found <= limit }
+}
 
-    /// A number that must not be smaller than the limit.
-    pub(crate) fn at_least(what: impl Into<String>, limit: f64, found: f64, unit: &str) -> Self {
-        let wanted = format!(">= {limit}{unit}");
-        let found_text = format!("{}{unit}", number(found));
-        Self { what: what.into(), wanted, found: found_text, met: found >= limit }
-    }
+/// A number that must not be smaller than the limit.
+pub(crate) fn at_least(
+    what: impl Into<String>,
+    limit: f64,
+    found: f64,
+    unit: &str,
+) -> PerformanceTarget {
+    let wanted = format!(">= {limit}{unit}");
+    let shown = format!("{}{unit}", number(found));
+    PerformanceTarget { what: what.into(), wanted, found: shown, met: found >= limit }
 }
 
 pub(crate) fn markdown(sections: &[ReportSection]) -> String {
@@ -103,7 +111,7 @@ pub(crate) fn number(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{PerformanceTarget, ReportSection, Table, markdown, number};
+    use super::{ReportSection, Table, at_least, at_most, markdown, number};
 
     #[test]
     fn numbers_have_three_digits_or_so() {
@@ -113,9 +121,9 @@ mod tests {
 
     #[test]
     fn a_target_that_was_not_measured_is_missed() {
-        assert!(!PerformanceTarget::at_most("x", 1.0, f64::NAN, "").met);
-        assert!(!PerformanceTarget::at_least("x", 1.0, f64::NAN, "").met);
-        assert!(PerformanceTarget::at_most("x", 1.0, 1.0, "").met);
+        assert!(!at_most("x", 1.0, f64::NAN, "").met);
+        assert!(!at_least("x", 1.0, f64::NAN, "").met);
+        assert!(at_most("x", 1.0, 1.0, "").met);
     }
 
     #[test]
@@ -124,7 +132,7 @@ mod tests {
             title: "start".to_owned(),
             note: "How long.".to_owned(),
             table: Table { head: "a|b", rows: vec![vec!["1".to_owned(), "2".to_owned()]] },
-            targets: vec![PerformanceTarget::at_most("start", 1.1, 1.05, "x")],
+            targets: vec![at_most("start", 1.1, 1.05, "x")],
             measured: serde_json::Value::Null,
         };
         let expected = "## start\n\nHow long.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n\

@@ -12,7 +12,7 @@ use switchboard_scan::{
 
 use crate::error::Result;
 use crate::meter::median;
-use crate::report::{PerformanceTarget, ReportSection, Table, number};
+use crate::report::{ReportSection, Table, at_most, number};
 
 /// Our own definitions, one per line.
 const POISONED: &str = include_str!("../../scan/tests/data/poisoned.jsonl");
@@ -65,22 +65,12 @@ pub(crate) fn section(catalog: Option<&Path>, corpora: &[PathBuf]) -> Result<Rep
     if let Some(file) = catalog {
         let row = scan_samples(&file.display().to_string(), &definitions(file)?);
         let share = |count: usize| 100.0 * count as f64 / row.definitions.max(1) as f64;
-        targets.push(PerformanceTarget::at_most("held of the catalog", 0.5, share(row.held), " %"));
-        targets.push(PerformanceTarget::at_most(
-            "asked about of the catalog",
-            3.0,
-            share(row.asked),
-            " %",
-        ));
+        targets.push(at_most("held of the catalog", 0.5, share(row.held), " %"));
+        targets.push(at_most("asked about of the catalog", 3.0, share(row.asked), " %"));
         rows.push(row);
     }
     let slowest = rows.iter().map(|row| row.mean_us).fold(0.0, f64::max);
-    targets.push(PerformanceTarget::at_most(
-        "a definition takes on average",
-        100.0,
-        slowest,
-        " µs",
-    ));
+    targets.push(at_most("a definition takes on average", 100.0, slowest, " µs"));
     let shown = rows.iter().map(|row| {
         let mut cells = vec![row.what.clone()];
         let counts = [row.definitions, row.held, row.asked, row.noted];

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::client::{EngineServer, require_ready, start_bare, start_host};
 use crate::error::Result;
 use crate::meter::{measure_passes, median_of};
-use crate::report::{PerformanceTarget, ReportSection, Table, number};
+use crate::report::{ReportSection, Table, at_most, number};
 
 /// How long the slowest server takes before it answers.
 const SLOWEST_MS: u64 = 1_000;
@@ -70,12 +70,7 @@ pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
             head: "the slowest alone|all twenty|ratio|all twenty by the floor",
             rows: vec![row],
         },
-        targets: vec![PerformanceTarget::at_most(
-            "twenty servers to the slowest alone",
-            1.1,
-            ratio,
-            "x",
-        )],
+        targets: vec![at_most("twenty servers to the slowest alone", 1.1, ratio, "x")],
         measured: json!(found),
     })
 }

@@ -8,7 +8,7 @@ use super::contestant::{
 use super::passes::{ClientRow, ClientRows};
 use crate::load::LoadResult;
 use crate::meter::{median_difference, median_of, median_ratio};
-use crate::report::{PerformanceTarget, ReportSection, Table, number};
+use crate::report::{PerformanceTarget, ReportSection, Table, at_least, at_most, number};
 
 const ALONE: &str = "One call at a time. Microseconds, best / median of the passes; `x floor` is the \
     median of the ratios within each pass; CPU is the client process's own.";
@@ -87,7 +87,7 @@ fn targets(rows: &ClientRows) -> Vec<PerformanceTarget> {
     for case in all_cases().into_iter().filter(was_measured) {
         let found = compare(rows, case, CPU, ClientContestant::Wire, ClientContestant::Floor);
         let what = format!("wire, CPU to the floor: {case}");
-        targets.push(PerformanceTarget::at_most(what, 1.3, found, "x"));
+        targets.push(at_most(what, 1.3, found, "x"));
     }
     let crowded =
         CallCase { transport: CaseTransport::Stdio, bytes: SMALL, in_flight: MAX_IN_FLIGHT };
@@ -97,7 +97,7 @@ fn targets(rows: &ClientRows) -> Vec<PerformanceTarget> {
     ] {
         let found = compare(rows, crowded, RATE, ClientContestant::Wire, than);
         let what = format!("wire, calls per second to {name}: {crowded}");
-        targets.push(PerformanceTarget::at_least(what, limit, found, "x"));
+        targets.push(at_least(what, limit, found, "x"));
     }
     for transport in [CaseTransport::Stdio, CaseTransport::Http] {
         let case = CallCase { transport, ..crowded };
@@ -106,7 +106,7 @@ fn targets(rows: &ClientRows) -> Vec<PerformanceTarget> {
         let found =
             pair.map_or(f64::NAN, |(on, off)| median_difference(&on.passes, &off.passes, CPU));
         let what = format!("the ledger's CPU per call: {case}");
-        targets.push(PerformanceTarget::at_most(what, 40.0, found, " µs"));
+        targets.push(at_most(what, 40.0, found, " µs"));
     }
     targets
 }

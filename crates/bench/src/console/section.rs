@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::record::write;
 use super::served_console::{ServedConsole, flood};
 use crate::error::Result;
-use crate::report::{PerformanceTarget, ReportSection, Table, number};
+use crate::report::{PerformanceTarget, ReportSection, Table, at_least, at_most, number};
 
 /// What is asked of the API, and what it is called.
 const LISTS: [(&str, &str); 13] = [
@@ -59,7 +59,7 @@ pub(crate) async fn section(plan: ConsolePlan) -> Result<ReportSection> {
     findings.pages(&served, passes.max(3) * 3).await?;
     let events = served.events().await?;
     findings.rows.push(vec!["events a second to one reader".into(), number(events), String::new()]);
-    findings.targets.push(PerformanceTarget::at_least("events a second", 1_000.0, events, ""));
+    findings.targets.push(at_least("events a second", 1_000.0, events, ""));
     findings.measured.insert("events".to_owned(), json!(events));
     let browser = match browse(&mut served, testenv.as_deref()).await {
         Ok(seen) => {
@@ -96,14 +96,14 @@ impl ConsoleFindings {
             let found = served.time_request(path, passes).await?;
             let time = number(found.milliseconds);
             self.rows.push(vec![what.to_owned(), time, found.bytes.to_string()]);
-            self.targets.push(PerformanceTarget::at_most(what, 200.0, found.milliseconds, " ms"));
+            self.targets.push(at_most(what, 200.0, found.milliseconds, " ms"));
             self.measured.insert(what.to_owned(), json!(found.milliseconds));
         }
         let deep = served.last_of_pages(20).await?;
         let found = served.time_request(&format!("/api/v1/calls?before={deep}"), passes).await?;
         let what = "the twenty-first page";
         self.rows.push(vec![what.into(), number(found.milliseconds), found.bytes.to_string()]);
-        self.targets.push(PerformanceTarget::at_most(what, 200.0, found.milliseconds, " ms"));
+        self.targets.push(at_most(what, 200.0, found.milliseconds, " ms"));
         let (parts, seconds) = served.whole_search("nowhere-at-all").await?;
         let what = format!("a text that is nowhere, to the beginning, in {parts} parts");
         self.rows.push(vec![what, number(seconds * 1e3), String::new()]);
@@ -118,9 +118,9 @@ impl ConsoleFindings {
             let time = number(found.milliseconds);
             self.rows.push(vec![what.to_owned(), time, found.bytes.to_string()]);
             self.measured.insert(what.to_owned(), json!([found.milliseconds, found.bytes]));
-            self.targets.push(PerformanceTarget::at_most(what, 100.0, found.milliseconds, " ms"));
+            self.targets.push(at_most(what, 100.0, found.milliseconds, " ms"));
             let what = format!("{what} with all it needs");
-            self.targets.push(PerformanceTarget::at_most(what, 100.0, all, " KB"));
+            self.targets.push(at_most(what, 100.0, all, " KB"));
         }
         Ok(())
     }
@@ -129,12 +129,7 @@ impl ConsoleFindings {
     fn browser(&mut self, seen: &Value) {
         let found = |place: &str| seen.pointer(place).and_then(Value::as_f64).unwrap_or(f64::NAN);
         let rate = found("/events_per_second");
-        self.targets.push(PerformanceTarget::at_least(
-            "events a second to the browser",
-            1_000.0,
-            rate,
-            "",
-        ));
+        self.targets.push(at_least("events a second to the browser", 1_000.0, rate, ""));
         for (page, name) in [("overview", "the overview"), ("calls", "the page of calls")] {
             for (key, what, limit) in [
                 ("task", "stands still at most", 200.0),
@@ -144,7 +139,7 @@ impl ConsoleFindings {
                 let what = format!("{name}: {what}");
                 let time = found(&format!("/{page}/{key}"));
                 self.rows.push(vec![what.clone(), number(time), String::new()]);
-                self.targets.push(PerformanceTarget::at_most(what, limit, time, " ms"));
+                self.targets.push(at_most(what, limit, time, " ms"));
             }
         }
         self.measured.insert("browser".to_owned(), seen.clone());

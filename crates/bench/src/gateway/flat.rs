@@ -10,7 +10,7 @@ use super::running_gateway::{ProgramPaths, RunningGateway, TurnResult};
 use crate::client::{EndpointProtocol, LoadOrder};
 use crate::error::Result;
 use crate::meter::{median_of, median_ratio};
-use crate::report::{PerformanceTarget, ReportSection, Table, number};
+use crate::report::{ReportSection, Table, at_most, number};
 
 const TOOLS: [usize; 2] = [10, 5_000];
 const CLIENTS: [usize; 2] = [1, 1_000];
@@ -41,13 +41,8 @@ pub(super) async fn section(pace: MeasurePace, places: ProgramPaths<'_>) -> Resu
     let growth = |[few, many]: &[Vec<TurnResult>; 2]| median_ratio(many, few, |turn| turn.cpu);
     let beyond_the_floor = growth(&clients) / growth(&floor);
     let targets = vec![
-        PerformanceTarget::at_most(
-            "CPU per call, 5000 to 10 tools".to_owned(),
-            MAX_GROWTH,
-            growth(&tools),
-            "x",
-        ),
-        PerformanceTarget::at_most(
+        at_most("CPU per call, 5000 to 10 tools".to_owned(), MAX_GROWTH, growth(&tools), "x"),
+        at_most(
             "CPU per call, 1000 clients to 1, beside the same of the floor".to_owned(),
             MAX_GROWTH,
             beyond_the_floor,

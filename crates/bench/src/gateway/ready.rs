@@ -10,7 +10,7 @@ use super::running_gateway::{free_port, spawn_gateway, stop_process};
 use crate::client::{BenchEndpoint, EndpointProtocol, meta, start_bare};
 use crate::error::Result;
 use crate::meter::median;
-use crate::report::{PerformanceTarget, ReportSection, Table, number};
+use crate::report::{ReportSection, Table, at_most, number};
 
 /// How many servers there are, one of which is slow.
 const COUNTS: [usize; 3] = [1, 10, 50];
@@ -44,7 +44,7 @@ pub(super) async fn section(passes: usize) -> Result<ReportSection> {
             number(ratio),
         ]);
         let what = format!("{count} servers ready to the slowest alone");
-        targets.push(PerformanceTarget::at_most(what, 1.1, ratio, "x"));
+        targets.push(at_most(what, 1.1, ratio, "x"));
         measured.push(json!({ "servers": count, "milliseconds": found }));
     }
     let head = "servers|the slowest alone ms|all started bare ms|all listed by us ms|x the slowest";

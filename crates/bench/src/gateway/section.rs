@@ -9,7 +9,7 @@ use super::route::{
 };
 use super::running_gateway::TurnResult;
 use crate::meter::{median_difference, median_of, median_ratio};
-use crate::report::{PerformanceTarget, ReportSection, Table, number};
+use crate::report::{PerformanceTarget, ReportSection, Table, at_most, number};
 
 const LATENCY: &str = "One call at a time, microseconds, medians of the passes. `added` is the \
     median of the differences to `direct` within each pass; to a stdio server over HTTP, `direct` \
@@ -136,12 +136,7 @@ fn check_targets(rows: &GatewayRows) -> Vec<PerformanceTarget> {
             let case = GatewayCase { route, bytes, in_flight: MANY };
             let found =
                 against_floor(rows, case, |ours, floor| median_ratio(ours, floor, |turn| turn.cpu));
-            targets.push(PerformanceTarget::at_most(
-                format!("CPU to the floor: {case}"),
-                limit,
-                found,
-                "x",
-            ));
+            targets.push(at_most(format!("CPU to the floor: {case}"), limit, found, "x"));
         }
         for bytes in SIZES {
             let case = GatewayCase { route, bytes, in_flight: 1 };
@@ -149,23 +144,18 @@ fn check_targets(rows: &GatewayRows) -> Vec<PerformanceTarget> {
                 median_difference(ours, floor, |turn| turn.p50)
             });
             let what = format!("p50 beyond the floor's: {case}");
-            targets.push(PerformanceTarget::at_most(what, MAX_ADDED_MICROS, found, " µs"));
+            targets.push(at_most(what, MAX_ADDED_MICROS, found, " µs"));
         }
         let is_ours = |standing: &&GatewayFootprint| {
             standing.route == route && standing.contestant == GatewayContestant::Recorded
         };
         let idle = rows.standings.iter().find(is_ours).map_or(f64::NAN, |one| one.idle_mb);
-        targets.push(PerformanceTarget::at_most(
-            format!("resident, idle: {route}"),
-            MAX_IDLE_MB,
-            idle,
-            " MB",
-        ));
+        targets.push(at_most(format!("resident, idle: {route}"), MAX_IDLE_MB, idle, " MB"));
         // Of small calls: 256 large ones that are under way need more than that by themselves.
         let row = rows.find(fullest_case(route, SMALL), GatewayContestant::Recorded);
         let full = row.map_or(f64::NAN, |row| largest(&row.turns));
         let what = format!("resident, 256 in flight: {route}, {}", size(SMALL));
-        targets.push(PerformanceTarget::at_most(what, MAX_LOADED_MB, full, " MB"));
+        targets.push(at_most(what, MAX_LOADED_MB, full, " MB"));
     }
     targets
 }

@@ -10,7 +10,7 @@ use switchboard_prompting::{Assembler, CallDialect, MessageParser};
 use super::messages::{SAMPLES, SampleKind, dialect, json_object};
 use crate::error::Result;
 use crate::meter::{measure_in_child, median, spent};
-use crate::report::{PerformanceTarget, ReportSection, Table, number};
+use crate::report::{PerformanceTarget, ReportSection, Table, at_least, at_most, number};
 
 pub(super) const SIZE: usize = 200_000;
 /// How many characters come at once.
@@ -183,21 +183,9 @@ pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
     let mut targets: Vec<PerformanceTarget> = rows
         .iter()
         .filter(|row| row.ordinary)
-        .map(|row| {
-            PerformanceTarget::at_least(
-                format!("parser, best: {}", row.title),
-                200.0,
-                row.best,
-                " MB/s",
-            )
-        })
+        .map(|row| at_least(format!("parser, best: {}", row.title), 200.0, row.best, " MB/s"))
         .collect();
-    targets.push(PerformanceTarget::at_most(
-        "the worst growth when a message doubles",
-        2.2,
-        worst,
-        "x",
-    ));
+    targets.push(at_most("the worst growth when a message doubles", 2.2, worst, "x"));
     Ok(ReportSection {
         title: "parser".to_owned(),
         note: format!(

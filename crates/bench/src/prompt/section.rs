@@ -9,7 +9,7 @@ use super::prefix::{KeptPrefix, measure_prefixes};
 use super::texts::{BUDGET, CatalogForm, count_tokens, forms};
 
 use crate::error::Result;
-use crate::report::{PerformanceTarget, ReportSection, Table, number};
+use crate::report::{PerformanceTarget, ReportSection, Table, at_least, at_most, number};
 
 /// What is shown, and who counts.
 pub(crate) struct PromptPlan {
@@ -86,10 +86,10 @@ fn targets(forms: &[CatalogForm]) -> Vec<PerformanceTarget> {
         if form.within_budget {
             // Where nobody counts, the estimate is what there is.
             let tokens = form.counted.unwrap_or(form.estimated) as f64;
-            targets.push(PerformanceTarget::at_most(&form.title, BUDGET as f64, tokens, " tokens"));
+            targets.push(at_most(&form.title, BUDGET as f64, tokens, " tokens"));
         } else if let Some(error) = form.error() {
             let what = format!("error of the estimate: {}", form.title);
-            targets.push(PerformanceTarget::at_most(what, 15.0, error.abs(), " %"));
+            targets.push(at_most(what, 15.0, error.abs(), " %"));
         }
     }
     targets
@@ -107,7 +107,7 @@ fn prefix_section(kept: &[KeptPrefix]) -> ReportSection {
     };
     let ours = kept.first();
     let target = |what: &str, share: Option<f64>| {
-        PerformanceTarget::at_least(what, 100.0, share.unwrap_or(f64::NAN) * 100.0, " %")
+        at_least(what, 100.0, share.unwrap_or(f64::NAN) * 100.0, " %")
     };
     ReportSection {
         title: "prompt: what stays when a server comes or goes".to_owned(),

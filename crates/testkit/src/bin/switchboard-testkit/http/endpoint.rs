@@ -14,9 +14,9 @@ use super::post::session;
 use super::raw::HttpSite;
 use super::reply::{FixtureReply, FixtureRequest, event};
 use super::{post, request_faults, two_endpoints};
-use crate::exchange::{FixtureConversation, Outlet};
+use crate::exchange::{Emission, FixtureConversation, Outlet};
 use crate::options::{FixtureEra, FixtureTransport};
-use crate::server::FixtureServer;
+use crate::server::{Exchange, FixtureServer};
 
 #[derive(Clone, Debug)]
 pub(crate) struct FixtureSession {
@@ -47,6 +47,14 @@ impl FixtureEndpoint {
 
     pub(crate) fn number(&self) -> u64 {
         self.counter.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub(crate) fn exchange(
+        &self,
+        conversation: Arc<FixtureConversation>,
+    ) -> (Exchange, mpsc::Receiver<Emission>) {
+        let (outlet, emissions) = Outlet::new();
+        (Exchange { server: Arc::clone(&self.server), conversation, outlet }, emissions)
     }
 
     pub(crate) fn open_session(&self, outlet: Option<Outlet>) -> FixtureSession {

@@ -37,7 +37,7 @@ pub(crate) fn complaint(
         return None;
     }
     let answer = header_complaint(asked, incoming).or_else(|| server::meta_complaint(incoming))?;
-    Some(FixtureReply::refusal(400, incoming.id(), &answer))
+    Some(FixtureReply::json(400, answer.render(incoming.id())))
 }
 
 fn header_complaint(asked: &FixtureRequest, incoming: &IncomingMessage) -> Option<RpcAnswer> {

@@ -9,21 +9,17 @@ use tokio::sync::mpsc;
 use super::endpoint::{FixtureEndpoint, FixtureSession, content_complaint};
 use super::reply::{FixtureReply, FixtureRequest, event};
 use super::{modern, request_faults};
-use crate::exchange::{Emission, FixtureConversation, Outlet};
+use crate::exchange::{Emission, FixtureConversation};
 use crate::journal;
-use crate::message::{INVALID_REQUEST, IncomingMessage, PARSE_ERROR, ReceivedMessage, RpcAnswer};
-use crate::server::{self, Exchange};
+use crate::message::{INVALID_REQUEST, IncomingMessage, PARSE_ERROR, ReceivedMessage};
+use crate::server::{self, Exchange, FixtureServer};
 
 pub(crate) async fn post(endpoint: &Arc<FixtureEndpoint>, asked: &FixtureRequest) -> FixtureReply {
     if let Some(complaint) = content_complaint(asked) {
         return complaint;
     }
     let Ok(value) = serde_json::from_slice::<Value>(&asked.body) else {
-        return FixtureReply::refusal(
-            400,
-            &Value::Null,
-            &RpcAnswer::refuse(PARSE_ERROR, "Parse error"),
-        );
+        return FixtureReply::refuse(400, PARSE_ERROR, "Parse error");
     };
     let received = ReceivedMessage::read(value);
     if let ReceivedMessage::Message(incoming) = &received {
@@ -70,19 +66,11 @@ async fn legacy(
             FixtureReply::empty(202)
         }
         ReceivedMessage::Batch(items) => {
-            let (outlet, emissions) = Outlet::new();
-            let exchange = Exchange {
-                server: Arc::clone(&endpoint.server),
-                conversation: session.conversation,
-                outlet,
-            };
+            let (exchange, emissions) = endpoint.exchange(session.conversation);
             tokio::spawn(async move { server::batch(&exchange, items).await });
             reply_from_emissions(endpoint, emissions, None).await
         }
-        ReceivedMessage::Nonsense => {
-            let refusal = RpcAnswer::refuse(INVALID_REQUEST, "Invalid request");
-            FixtureReply::refusal(400, &Value::Null, &refusal)
-        }
+        ReceivedMessage::Nonsense => FixtureReply::refuse(400, INVALID_REQUEST, "Invalid request"),
     }
 }
 
@@ -92,18 +80,16 @@ pub(crate) fn session(
     asked: &FixtureRequest,
 ) -> Result<FixtureSession, FixtureReply> {
     let Some(id) = asked.header("mcp-session-id") else {
-        let refusal = RpcAnswer::refuse(-32000, "Bad Request: Server not initialized");
-        return Err(FixtureReply::refusal(400, &Value::Null, &refusal));
+        return Err(FixtureReply::refuse(400, -32000, "Bad Request: Server not initialized"));
     };
     let Some(session) = endpoint.session(id) else {
-        let refusal = RpcAnswer::refuse(-32001, "Session not found");
-        return Err(FixtureReply::refusal(404, &Value::Null, &refusal));
+        return Err(FixtureReply::refuse(404, -32001, "Session not found"));
     };
     let revision = session.conversation.revision().unwrap_or_default();
     let header = asked.header("mcp-protocol-version");
     if revision.as_str() >= "2025-06-18" && header.is_some_and(|header| header != revision) {
-        let refusal = RpcAnswer::refuse(-32000, "Bad Request: Unsupported protocol version");
-        return Err(FixtureReply::refusal(400, &Value::Null, &refusal));
+        let message = "Bad Request: Unsupported protocol version";
+        return Err(FixtureReply::refuse(400, -32000, message));
     }
     Ok(session)
 }
@@ -114,42 +100,36 @@ async fn run(
     incoming: IncomingMessage,
     modern: bool,
 ) -> FixtureReply {
-    let (outlet, emissions) = Outlet::new();
-    let exchange = Exchange { server: Arc::clone(&endpoint.server), conversation, outlet };
+    let (exchange, emissions) = endpoint.exchange(conversation);
     let id = incoming.id().clone();
     let Some(accepted) = server::accept(&exchange, incoming) else {
         return FixtureReply::empty(202);
     };
-    let departure =
-        modern.then(|| CancelOnDeparture { exchange: Some(without_outlet(&exchange)), id });
-    drop(exchange);
+    // Without the outlet, which would keep the stream open.
+    let Exchange { server, conversation, .. } = exchange;
+    let departure = modern.then(|| CancelOnDeparture { server, conversation, id, stays: false });
     tokio::spawn(accepted.work());
     reply_from_emissions(endpoint, emissions, departure).await
 }
 
-/// The same surroundings, but not another sender that would keep the stream open.
-fn without_outlet(exchange: &Exchange) -> Exchange {
-    Exchange { outlet: Outlet::new().0, ..exchange.clone() }
-}
-
 /// In the modern era a client cancels by leaving, so this cancels unless it was told to stay.
 struct CancelOnDeparture {
-    exchange: Option<Exchange>,
+    server: Arc<FixtureServer>,
+    conversation: Arc<FixtureConversation>,
     id: Value,
+    stays: bool,
 }
 
 impl CancelOnDeparture {
     fn stay(mut self) {
-        self.exchange = None;
+        self.stays = true;
     }
 }
 
 impl Drop for CancelOnDeparture {
     fn drop(&mut self) {
-        if let Some(exchange) = &self.exchange
-            && exchange.conversation.cancel(&self.id)
-        {
-            exchange.server.journal.line(&format!("cancelled {}", journal::plain(&self.id)));
+        if !self.stays && self.conversation.cancel(&self.id) {
+            self.server.journal.line(&format!("cancelled {}", journal::plain(&self.id)));
         }
     }
 }
@@ -210,12 +190,7 @@ async fn replay(
     session: &FixtureSession,
     incoming: IncomingMessage,
 ) -> FixtureReply {
-    let (outlet, _emissions) = Outlet::new();
-    let exchange = Exchange {
-        server: Arc::clone(&endpoint.server),
-        conversation: Arc::clone(&session.conversation),
-        outlet,
-    };
+    let (exchange, _emissions) = endpoint.exchange(Arc::clone(&session.conversation));
     let answer = server::answer(&exchange, &incoming).await.render(incoming.id());
     let event = format!("replay-{}", endpoint.number());
     endpoint.store_answer(event.clone(), answer);

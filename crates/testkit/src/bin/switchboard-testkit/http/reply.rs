@@ -68,8 +68,9 @@ impl FixtureReply {
         Self { status, headers, body: ReplyBody::Full(text) }
     }
 
-    pub(crate) fn refusal(status: u16, id: &Value, answer: &RpcAnswer) -> Self {
-        Self::json(status, answer.render(id))
+    /// A JSON-RPC error that answers no request in particular.
+    pub(crate) fn refuse(status: u16, code: i64, message: &str) -> Self {
+        Self::json(status, RpcAnswer::refuse(code, message).render(&Value::Null))
     }
 
     pub(crate) fn stream(pieces: mpsc::Receiver<Bytes>) -> Self {

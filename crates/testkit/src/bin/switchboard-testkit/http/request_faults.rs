@@ -1,11 +1,9 @@
 //! Faults in how an HTTP request is received: redirects, lost sessions, missing permission.
 
-use serde_json::Value;
-
 use super::endpoint::FixtureEndpoint;
 use super::reply::{FixtureReply, FixtureRequest};
 use crate::faults::Fault;
-use crate::message::{IncomingMessage, RpcAnswer};
+use crate::message::IncomingMessage;
 
 /// Faults that need not know what the request says.
 pub(crate) fn before_parsing(
@@ -47,8 +45,7 @@ pub(crate) fn on_method(
                 return None;
             }
             endpoint.end_session(id);
-            let refusal = RpcAnswer::refuse(-32001, "Session not found");
-            Some(FixtureReply::refusal(404, &Value::Null, &refusal))
+            Some(FixtureReply::refuse(404, -32001, "Session not found"))
         }
         "insufficient-scope" if fault.strikes(method) => {
             let challenge = "Bearer error=\"insufficient_scope\", scope=\"tools tools:write\"";

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::message_era::MessageEra;
-use super::{Exchange, content};
+use super::{Exchange, ServerCall, content};
 use crate::exchange::ChangeNotice;
 use crate::message::{self, INVALID_PARAMS, IncomingMessage, RpcAnswer};
 
@@ -36,11 +36,8 @@ pub(crate) fn definitions() -> Vec<Value> {
     ]
 }
 
-pub(crate) async fn call(
-    exchange: &Exchange,
-    incoming: &IncomingMessage,
-    spoken: &MessageEra,
-) -> RpcAnswer {
+pub(crate) async fn call(call: &ServerCall<'_>) -> RpcAnswer {
+    let ServerCall { exchange, incoming, spoken } = *call;
     let arguments = incoming.arguments();
     let text = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();
     RpcAnswer::Result(match incoming.text("name").unwrap_or_default() {
@@ -137,11 +134,8 @@ async fn many(exchange: &Exchange, count: u64) -> Value {
 
 const STATE: &str = "the question was asked";
 
-pub(crate) async fn ask(
-    exchange: &Exchange,
-    incoming: &IncomingMessage,
-    spoken: &MessageEra,
-) -> Value {
+pub(crate) async fn ask(call: &ServerCall<'_>) -> Value {
+    let ServerCall { exchange, incoming, spoken } = *call;
     let Some(question) = incoming.arguments().get("question").and_then(Value::as_str) else {
         return content::failure("the argument `question` does not fit");
     };

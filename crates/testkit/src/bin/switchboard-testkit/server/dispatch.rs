@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::message_era::{self, MessageEra};
-use super::{Exchange, examples, file_server, hostile, lists, offers, run, tasks, tools};
+use super::{
+    Exchange, ServerCall, examples, file_server, hostile, lists, offers, run, tasks, tools,
+};
 use crate::message::{INVALID_PARAMS, IncomingMessage, METHOD_NOT_FOUND, RpcAnswer};
 use crate::options::ServerKind;
 use crate::server::conformance;
@@ -23,7 +25,7 @@ pub(crate) async fn answer(exchange: &Exchange, incoming: &IncomingMessage) -> R
         Ok(spoken) => spoken,
         Err(refusal) => return refusal,
     };
-    let answer = result(exchange, incoming, &spoken).await;
+    let answer = result(&ServerCall { exchange, incoming, spoken: &spoken }).await;
     match lists::overlay(&exchange.server, &incoming.method, answer) {
         RpcAnswer::Result(result) => {
             let kind = exchange.server.options.kind;
@@ -33,10 +35,11 @@ pub(crate) async fn answer(exchange: &Exchange, incoming: &IncomingMessage) -> R
     }
 }
 
-async fn result(exchange: &Exchange, incoming: &IncomingMessage, spoken: &MessageEra) -> RpcAnswer {
+async fn result(call: &ServerCall<'_>) -> RpcAnswer {
+    let ServerCall { exchange, incoming, spoken } = *call;
     let server = &exchange.server;
     if server.options.kind == ServerKind::Conformance
-        && let Some(answer) = conformance::answer(exchange, incoming, spoken).await
+        && let Some(answer) = conformance::answer(call).await
     {
         return answer;
     }
@@ -61,14 +64,12 @@ async fn result(exchange: &Exchange, incoming: &IncomingMessage, spoken: &Messag
             hostile::list(server, incoming)
         }
         "tools/list" => list(exchange, incoming, "tools", tools::definitions(server, spoken)),
-        "tools/call" if server.options.tasks => match long(exchange, incoming, spoken).await {
+        "tools/call" if server.options.tasks => match long(call).await {
             Some(answer) => answer,
-            None => run::call(exchange, incoming, spoken).await,
+            None => run::call(call).await,
         },
-        method if server.options.tasks && method.starts_with("tasks/") => {
-            tasks::answer(exchange, incoming, spoken).await
-        }
-        "tools/call" => run::call(exchange, incoming, spoken).await,
+        method if server.options.tasks && method.starts_with("tasks/") => tasks::answer(call).await,
+        "tools/call" => run::call(call).await,
         // The rest belongs to servers that offer more than tools.
         _ if examples::offer(server.options.kind).is_some() => {
             RpcAnswer::refuse(METHOD_NOT_FOUND, "Method not found")
@@ -99,14 +100,10 @@ async fn result(exchange: &Exchange, incoming: &IncomingMessage, spoken: &Messag
 }
 
 /// The tools that are there only when they are wanted.
-async fn long(
-    exchange: &Exchange,
-    incoming: &IncomingMessage,
-    spoken: &MessageEra,
-) -> Option<RpcAnswer> {
-    match tasks::call_visit(exchange, incoming).await {
+async fn long(call: &ServerCall<'_>) -> Option<RpcAnswer> {
+    match tasks::call_visit(call.exchange, call.incoming).await {
         Some(answer) => Some(answer),
-        None => tasks::call(exchange, incoming, spoken).await,
+        None => tasks::call(call).await,
     }
 }
 

@@ -20,4 +20,5 @@ mod tools;
 pub(crate) use accept::{accept, batch};
 pub(crate) use dispatch::answer;
 pub(crate) use message_era::meta_complaint;
+use state::ServerCall;
 pub(crate) use state::{Exchange, FixtureServer};

@@ -6,16 +6,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::message_era::MessageEra;
-use super::{Exchange, asker, content, examples, hostile, journaled};
+use super::{Exchange, ServerCall, asker, content, examples, hostile, journaled};
 use crate::journal;
 use crate::message::{INVALID_PARAMS, IncomingMessage, RpcAnswer};
 use crate::options::ServerKind;
 
-pub(crate) async fn call(
-    exchange: &Exchange,
-    incoming: &IncomingMessage,
-    spoken: &MessageEra,
-) -> RpcAnswer {
+pub(crate) async fn call(call: &ServerCall<'_>) -> RpcAnswer {
+    let ServerCall { exchange, incoming, .. } = *call;
     let Some(name) = incoming.text("name") else {
         return RpcAnswer::refuse(INVALID_PARAMS, "`name` is missing");
     };
@@ -23,19 +20,19 @@ pub(crate) async fn call(
     match kind {
         ServerKind::Hostile => return hostile::call(name),
         ServerKind::Journal => return journaled::call(exchange, incoming).await,
-        ServerKind::Asker => return asker::call(exchange, incoming, spoken).await,
+        ServerKind::Asker => return asker::call(call).await,
         _ => {}
     }
     let example = examples::offer(kind).is_some();
     if name == "ask" && !example {
-        return RpcAnswer::Result(asker::ask(exchange, incoming, spoken).await);
+        return RpcAnswer::Result(asker::ask(call).await);
     }
     let result = if kind == ServerKind::Protected {
         examples::run_protected(name, incoming)
     } else if example {
         examples::run(&exchange.server, name, incoming.arguments())
     } else {
-        run(exchange, name, incoming, spoken).await
+        run(call, name).await
     };
     match result {
         Some(Ok(result)) => RpcAnswer::Result(result),
@@ -48,12 +45,8 @@ pub(crate) async fn call(
 }
 
 /// Nothing for an unknown tool; the name of an argument when it does not fit.
-async fn run(
-    exchange: &Exchange,
-    name: &str,
-    incoming: &IncomingMessage,
-    spoken: &MessageEra,
-) -> Option<Result<Value, &'static str>> {
+async fn run(call: &ServerCall<'_>, name: &str) -> Option<Result<Value, &'static str>> {
+    let ServerCall { exchange, incoming, spoken } = *call;
     let arguments = incoming.arguments();
     let server = &exchange.server;
     Some(match name {

@@ -12,6 +12,7 @@ use crate::faults::Fault;
 use crate::journal::FixtureJournal;
 use crate::message::{self, IncomingMessage};
 use crate::options::{FixtureEra, FixtureOptions};
+use crate::server::message_era::MessageEra;
 use crate::server::tasks::FixtureTasks;
 
 #[derive(Debug)]
@@ -117,6 +118,14 @@ pub(crate) struct Exchange {
     pub(crate) server: Arc<FixtureServer>,
     pub(crate) conversation: Arc<FixtureConversation>,
     pub(crate) outlet: Outlet,
+}
+
+/// One request in the era in which it is spoken.
+#[derive(Clone, Copy)]
+pub(crate) struct ServerCall<'a> {
+    pub(crate) exchange: &'a Exchange,
+    pub(crate) incoming: &'a IncomingMessage,
+    pub(crate) spoken: &'a MessageEra,
 }
 
 impl Exchange {

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::message_era::MessageEra;
-use super::{Exchange, FixtureServer, content};
+use super::{Exchange, FixtureServer, ServerCall, content};
 use crate::exchange::ChangeNotice;
 use crate::message::{
     INVALID_PARAMS, IncomingMessage, META_CAPABILITIES, METHOD_NOT_FOUND, RpcAnswer,
@@ -52,11 +52,8 @@ pub(crate) fn definitions(spoken: &MessageEra) -> Vec<Value> {
 }
 
 /// What a call of one of them is answered with; nothing for another tool.
-pub(crate) async fn call(
-    exchange: &Exchange,
-    incoming: &IncomingMessage,
-    spoken: &MessageEra,
-) -> Option<RpcAnswer> {
+pub(crate) async fn call(call: &ServerCall<'_>) -> Option<RpcAnswer> {
+    let ServerCall { exchange, incoming, spoken } = *call;
     let name = incoming.text("name").unwrap_or_default();
     if !exchange.server.options.tasks || !["research", "ponder", "hurry"].contains(&name) {
         return None;
@@ -91,11 +88,8 @@ pub(crate) async fn call(
 }
 
 /// The answer to a request about tasks.
-pub(crate) async fn answer(
-    exchange: &Exchange,
-    incoming: &IncomingMessage,
-    spoken: &MessageEra,
-) -> RpcAnswer {
+pub(crate) async fn answer(call: &ServerCall<'_>) -> RpcAnswer {
+    let ServerCall { exchange, incoming, spoken } = *call;
     let server = &exchange.server;
     if *spoken == MessageEra::Modern && !declares(incoming) {
         return RpcAnswer::refuse_with(

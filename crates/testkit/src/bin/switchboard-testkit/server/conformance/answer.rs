@@ -3,19 +3,16 @@
 use serde_json::{Value, json};
 
 use super::super::message_era::MessageEra;
-use super::super::state::{Exchange, FixtureServer};
+use super::super::state::{FixtureServer, ServerCall};
 use super::super::{content, lists, offers};
 use super::rounds::{Rounds, form};
 use super::{plain, rounds, tools};
-use crate::message::{INVALID_PARAMS, IncomingMessage, MODERN, RpcAnswer};
+use crate::message::{INVALID_PARAMS, MODERN, RpcAnswer};
 use crate::options::ServerKind;
 
 /// Nothing for methods that every fixture answers alike.
-pub(crate) async fn answer(
-    exchange: &Exchange,
-    incoming: &IncomingMessage,
-    spoken: &MessageEra,
-) -> Option<RpcAnswer> {
+pub(crate) async fn answer(call: &ServerCall<'_>) -> Option<RpcAnswer> {
+    let ServerCall { exchange, incoming, spoken } = *call;
     let server = &exchange.server;
     let client = &exchange.conversation;
     let legacy = matches!(spoken, MessageEra::Legacy(_));
@@ -23,7 +20,7 @@ pub(crate) async fn answer(
         |key: &str, items: Vec<Value>| lists::page(key, items, server.options.page_size, incoming);
     Some(match incoming.method.as_str() {
         "tools/list" => page("tools", tools::definitions(server.grown())),
-        "tools/call" => call(exchange, incoming, spoken).await,
+        "tools/call" => call_tool(call).await,
         "resources/list" => page("resources", resources()),
         "resources/templates/list" => page("resourceTemplates", templates()),
         "resources/read" => read(incoming.text("uri").unwrap_or_default(), spoken),
@@ -40,7 +37,7 @@ pub(crate) async fn answer(
             RpcAnswer::Result(json!({}))
         }
         "prompts/list" => page("prompts", prompt_definitions(server.prompts())),
-        "prompts/get" => get_prompt(exchange, incoming, spoken).await,
+        "prompts/get" => get_prompt(call).await,
         "logging/setLevel" if legacy => {
             let level = incoming.text("level").unwrap_or("debug");
             *client.level.lock() = Some(level.to_owned());
@@ -50,15 +47,16 @@ pub(crate) async fn answer(
     })
 }
 
-async fn call(exchange: &Exchange, incoming: &IncomingMessage, spoken: &MessageEra) -> RpcAnswer {
+async fn call_tool(call: &ServerCall<'_>) -> RpcAnswer {
+    let ServerCall { incoming, spoken, .. } = *call;
     let name = incoming.text("name").unwrap_or_default();
     if let Some(rounds) = rounds::rounds_for_tool(name, incoming, spoken) {
         return match rounds {
-            Ok(rounds) => rounds.run(exchange, incoming, spoken).await,
+            Ok(rounds) => rounds.run(call).await,
             Err(refusal) => refusal,
         };
     }
-    match plain::run(exchange, name, incoming, spoken).await {
+    match plain::run(call, name).await {
         Some(answer) => answer,
         None => RpcAnswer::refuse(INVALID_PARAMS, format!("unknown tool `{name}`")),
     }
@@ -105,11 +103,8 @@ pub(super) fn prompt_definitions(grown: usize) -> Vec<Value> {
     prompts
 }
 
-pub(super) async fn get_prompt(
-    exchange: &Exchange,
-    incoming: &IncomingMessage,
-    spoken: &MessageEra,
-) -> RpcAnswer {
+pub(super) async fn get_prompt(call: &ServerCall<'_>) -> RpcAnswer {
+    let incoming = call.incoming;
     let name = incoming.text("name").unwrap_or_default();
     let said = |key: &str| incoming.arguments()[key].as_str().unwrap_or_default().to_owned();
     let messages = match name {
@@ -135,7 +130,7 @@ pub(super) async fn get_prompt(
             let question = "What context should the prompt use?";
             let ask = form("user_context", question, &tools::text_form("context"));
             let rounds = Rounds::new(ASKING, vec![vec![ask]], answer_message);
-            return rounds.run(exchange, incoming, spoken).await;
+            return rounds.run(call).await;
         }
         other if other.starts_with("grown_prompt_") => vec![text(other)],
         other => return RpcAnswer::refuse(INVALID_PARAMS, format!("unknown prompt `{other}`")),

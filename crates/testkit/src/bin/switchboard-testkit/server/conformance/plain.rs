@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::content;
 use super::super::message_era::MessageEra;
-use super::super::state::Exchange;
+use super::super::state::{Exchange, ServerCall};
 use super::answer;
 use crate::exchange::ChangeNotice;
 use crate::message::{INVALID_PARAMS, IncomingMessage, RpcAnswer};
@@ -16,12 +16,8 @@ const LEVELS: [&str; 8] =
     ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 /// Nothing for an unknown tool.
-pub(super) async fn run(
-    exchange: &Exchange,
-    name: &str,
-    incoming: &IncomingMessage,
-    spoken: &MessageEra,
-) -> Option<RpcAnswer> {
+pub(super) async fn run(call: &ServerCall<'_>, name: &str) -> Option<RpcAnswer> {
+    let ServerCall { exchange, incoming, .. } = *call;
     let server = &exchange.server;
     let arguments = incoming.arguments();
     Some(RpcAnswer::Result(match name {
@@ -37,7 +33,7 @@ pub(super) async fn run(
         "test_error_handling" => {
             content::failure("This tool intentionally returns an error for testing")
         }
-        "test_tool_with_logging" | "test_logging_tool" => logging(exchange, incoming, spoken).await,
+        "test_tool_with_logging" | "test_logging_tool" => logging(call).await,
         "test_tool_with_progress" => progress(exchange, incoming).await,
         "test_trigger_tool_change" => content::text(format!("grown_{}", server.grow())),
         "test_trigger_prompt_change" => {
@@ -76,7 +72,8 @@ fn refuse(arguments: &Value) -> RpcAnswer {
     }
 }
 
-async fn logging(exchange: &Exchange, incoming: &IncomingMessage, spoken: &MessageEra) -> Value {
+async fn logging(call: &ServerCall<'_>) -> Value {
+    let ServerCall { exchange, incoming, spoken } = *call;
     let least = match spoken {
         // Who does not say that it wants messages gets none.
         MessageEra::Modern => incoming

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::content;
 use super::super::message_era::MessageEra;
-use super::super::state::Exchange;
+use super::super::state::{Exchange, ServerCall};
 use super::tools;
 use crate::message::{INVALID_PARAMS, IncomingMessage, META_CAPABILITIES, RpcAnswer};
 
@@ -60,15 +60,10 @@ impl Rounds {
         Self { name: name.to_owned(), rounds, result }
     }
 
-    pub(super) async fn run(
-        &self,
-        exchange: &Exchange,
-        incoming: &IncomingMessage,
-        spoken: &MessageEra,
-    ) -> RpcAnswer {
-        match spoken {
-            MessageEra::Modern => self.continue_round(incoming),
-            MessageEra::Legacy(_) => self.ask_all(exchange).await,
+    pub(super) async fn run(&self, call: &ServerCall<'_>) -> RpcAnswer {
+        match call.spoken {
+            MessageEra::Modern => self.continue_round(call.incoming),
+            MessageEra::Legacy(_) => self.ask_all(call.exchange).await,
         }
     }
 
