@@ -25,11 +25,8 @@ pub struct ServerCertificate {
 /// When a certificate is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validity {
-    /// For longer than any test runs.
     Long,
-    /// It has ended years ago.
     Over,
-    /// It begins in many years.
     NotYet,
 }
 

@@ -7,11 +7,8 @@ use crate::{Home, HttpFixture};
 /// Whose streaming format a scripted model speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelVendor {
-    /// OpenAI's chat completions.
     OpenAi,
-    /// Anthropic's messages.
     Anthropic,
-    /// Google's `generateContent`.
     Gemini,
 }
 

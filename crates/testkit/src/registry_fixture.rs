@@ -31,18 +31,13 @@ pub struct RegistryFixture {
 /// How the registry answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum RegistryMood {
-    /// As it should.
     #[default]
     Well,
     /// It takes the request and says nothing.
     Silent,
-    /// With text that is no JSON.
     Broken,
-    /// With so many bytes.
     Huge(usize),
-    /// With a status and no servers.
     Status(u16),
-    /// With a redirect to this address.
     Elsewhere(String),
     /// With a cursor that leads to the same page for ever.
     Circular,

@@ -15,9 +15,7 @@ use tokio::time::{Instant, sleep_until};
 /// see as a pause; order is kept, so nothing overtakes it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Weather {
-    /// How long every piece takes.
     pub delay: Duration,
-    /// How much longer it may take.
     pub jitter: Duration,
     /// How many of 100 pieces are lost and come after `again`, with everything behind them.
     pub lost_percent: u64,

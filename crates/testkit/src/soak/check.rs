@@ -12,7 +12,6 @@ const MAX_LISTED_FAULTS: usize = 20;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Faults {
     pub(super) count: usize,
-    /// The first of them.
     pub(super) shown: Vec<String>,
 }
 

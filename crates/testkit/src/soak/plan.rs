@@ -8,21 +8,15 @@ use fastrand::Rng;
 /// A soak.
 #[derive(Clone, Debug)]
 pub struct SoakPlan {
-    /// The `switchboard` program.
     pub program: PathBuf,
     /// Clients, of both eras by turns, each with one call at a time.
     pub clients: usize,
-    /// Servers behind the gateway.
     pub servers: usize,
-    /// Tools of all servers together.
     pub tools: usize,
-    /// How long the clients call.
     pub length: Duration,
-    /// Servers that are killed meanwhile.
     pub kills: usize,
     /// How long a client rests between two calls, on average.
     pub pause: Duration,
-    /// What all choices follow from.
     pub seed: u64,
     /// By how much the gateway's memory may grow after the first quarter, beside a fixed 16 MB.
     pub growth: f64,

@@ -6,11 +6,9 @@ use std::time::Duration;
 /// What came of a soak.
 #[derive(Clone, Debug, Default)]
 pub struct SoakReport {
-    /// Numbers under their names.
     pub rows: Vec<(String, String)>,
     /// The first things that were wrong.
     pub faults: Vec<String>,
-    /// How many there were.
     pub fault_count: usize,
 }
 
