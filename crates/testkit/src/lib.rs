@@ -17,6 +17,7 @@ mod home;
 mod http_fixture;
 mod model_fixture;
 mod oauth_fixture;
+mod reference;
 mod registry_fixture;
 #[cfg(unix)]
 #[expect(clippy::indexing_slicing, reason = "a member that a JSON value does not have is null")]
@@ -25,9 +26,10 @@ pub mod soak;
 pub use binary::{binary, build};
 pub use certificates::{ServerCertificate, TestAuthority, Validity};
 pub use front::{Farewell, ProxyFront, Weather};
-pub use home::{Home, check_reference};
+pub use home::Home;
 pub use http_fixture::HttpFixture;
 pub use model_fixture::{ModelFixture, ModelVendor};
 pub use oauth_fixture::OauthFixture;
 
+pub use reference::check_reference;
 pub use registry_fixture::{RegistryFixture, RegistryMood};

@@ -1,6 +1,0 @@
-//! Anthropic's messages.
-
-mod answer;
-mod check;
-
-pub(crate) use answer::VENDOR;

@@ -1,6 +1,0 @@
-//! Google's Gemini.
-
-mod answer;
-mod check;
-
-pub(crate) use answer::VENDOR;
