@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn passes_are_compared_with_each_other() {
+    fn ratios_are_taken_within_a_pass() {
         let ours = [2.0, 40.0, 9.0];
         let floor = [1.0, 20.0, 3.0];
         assert_eq!(median_ratio(&ours, &floor, |pass| *pass), 2.0);
