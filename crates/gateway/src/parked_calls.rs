@@ -16,7 +16,7 @@ use crate::catalog_view::CatalogView;
 use crate::client::ActiveCall;
 use crate::log_subscribers::LogSubscription;
 use crate::notices::ClientNotice;
-use crate::relay::RelayedAsk;
+use crate::relay::{KeyedAsk, RelayedAsk};
 use crate::tasks::TaskRequest;
 
 /// How long a client may take to come back.
@@ -70,7 +70,7 @@ impl RunningCall {
 pub(crate) struct ParkedCall {
     pub(crate) running: RunningCall,
     /// What its server asks, by the keys that the client was given.
-    pub(crate) asks: Vec<(String, RelayedAsk)>,
+    pub(crate) asks: Vec<KeyedAsk>,
     identity: Arc<str>,
     /// What was called with what: nobody may come back with something else.
     digest: String,
@@ -93,7 +93,7 @@ impl ParkedCalls {
     pub(crate) fn park(
         &self,
         running: RunningCall,
-        asks: Vec<(String, RelayedAsk)>,
+        asks: Vec<KeyedAsk>,
         identity: &Arc<str>,
         about: String,
     ) -> Option<String> {

@@ -57,7 +57,7 @@ impl Gateway {
             return;
         }
         let is_there = |name: &str| listing.has_tool(name);
-        let is_another = self.tool_usage().count((&client.identity, name), MAX_HOT_TOOLS, is_there);
+        let is_another = self.tool_usage().count(&client.identity, name, MAX_HOT_TOOLS, is_there);
         if is_another && self.uses_search(listing) {
             let changed = ListChange::ForCaller(Arc::clone(&client.identity));
             self.announce(ClientNotice::ListChanged(TargetKind::Tool, changed));

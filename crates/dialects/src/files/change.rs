@@ -22,9 +22,9 @@ pub(crate) fn change(
     text: &str,
     path: &[&str],
     changes: &[EntryChange],
-    beside: &[OutsideChange],
+    outside: &[OutsideChange],
 ) -> Result<String, DialectError> {
-    if changes.is_empty() && beside.is_empty() {
+    if changes.is_empty() && outside.is_empty() {
         return Ok(text.to_owned());
     }
     let (mark, bare) = match text.strip_prefix('\u{feff}') {
@@ -32,7 +32,7 @@ pub(crate) fn change(
         None => ("", text),
     };
     let changed = match format {
-        FileFormat::Json => json::change(bare, path, (changes, beside))?,
+        FileFormat::Json => json::change(bare, path, changes, outside)?,
         FileFormat::Toml => toml::change(bare, path, changes)?,
         FileFormat::Yaml => yaml_edit::change(bare, path, changes)?,
     };

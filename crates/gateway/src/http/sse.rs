@@ -101,8 +101,8 @@ pub(super) async fn handle_post(
                 Err(refused) => return too_many_requests(&id, refused),
             };
             let (messages, stream) = mpsc::channel(64);
-            let request = (id, method, params);
-            legacy::spawn_request(&front.gateway, &session, messages, request, Arc::clone(&pass));
+            let asked = legacy::client_request(&session, messages.clone(), id, method, params);
+            legacy::spawn_request(&front.gateway, &session, messages, asked, Arc::clone(&pass));
             tokio::spawn(async move {
                 forward_messages(&session, stream).await;
                 // Answers that nobody reads count: there would be no end of them.
