@@ -49,6 +49,9 @@ impl Sample {
     }
 }
 
+const HEAD: [&str; 7] =
+    ["definitions", "count", "held", "asked about", "noted", "mean µs", "worst µs"];
+
 /// Scans our own definitions, those of a catalog if one is given, and attacks of others.
 pub(crate) fn section(catalog: Option<&Path>, corpora: &[PathBuf]) -> Result<ReportSection> {
     let lines = |text: &str| -> Vec<Sample> {
@@ -91,18 +94,7 @@ pub(crate) fn section(catalog: Option<&Path>, corpora: &[PathBuf]) -> Result<Rep
     Ok(ReportSection {
         title: "scan".to_owned(),
         note: format!("Every definition {REPEATS} times; the middle time counts."),
-        table: Table {
-            head: vec![
-                "definitions",
-                "count",
-                "held",
-                "asked about",
-                "noted",
-                "mean µs",
-                "worst µs",
-            ],
-            rows: shown.collect(),
-        },
+        table: Table { head: HEAD.to_vec(), rows: shown.collect() },
         targets,
         measured: json!(rows),
     })

@@ -68,40 +68,38 @@ pub(crate) async fn run(mut options: CommandWords) -> Result<()> {
     let milliseconds = if quick { 30 } else { 60 };
     // A start or a fifty-thousand-tool catalog takes as long as many turns do.
     let passes = turns.min(if quick { 1 } else { 5 });
-    let wanted = |name: &str| part == "all" || part == name;
-
     let mut sections = Vec::new();
+    let wanted = |name: &str| {
+        let is_wanted = part == "all" || part == name;
+        if is_wanted && name != "calls" {
+            eprintln!("{name}");
+        }
+        is_wanted
+    };
     if wanted("calls") {
         let plan = CallPlan { passes: turns, milliseconds, quick, testenv: testenv.clone() };
         let rows = calls::run(&plan).await?;
         sections.append(&mut calls::sections(&rows));
     }
     if wanted("start") {
-        eprintln!("start");
         sections.push(start::section(passes).await?);
     }
     if wanted("memory") {
-        eprintln!("memory");
         sections.push(memory::section(passes).await?);
     }
     if wanted("catalog") {
-        eprintln!("catalog");
         sections.push(catalog::section(passes).await?);
     }
     if wanted("parser") {
-        eprintln!("parser");
         sections.push(parser::section(passes).await?);
     }
     if wanted("policy") {
-        eprintln!("policy");
         sections.push(policy::section(passes).await?);
     }
     if wanted("scan") {
-        eprintln!("scan");
         sections.push(scan::section(catalog_file.as_deref(), &corpora)?);
     }
     if wanted("prompt") {
-        eprintln!("prompt");
         let plan = prompt::PromptPlan { catalog: catalog_file, testenv, repeats: passes * 3 };
         sections.append(&mut prompt::sections(&plan).await?);
     }

@@ -118,8 +118,7 @@ impl<'a> SchemaWalk<'a> {
             }
         }
         for subschema in below {
-            let extent = self.schema(subschema, scope, depth + 1)?;
-            add_extent(&mut total, extent);
+            add_extent(&mut total, self.schema(subschema, scope, depth + 1)?);
         }
         total.depth += 1;
         if total.depth > MAX_DEPTH {

@@ -58,8 +58,8 @@ impl RunningCall {
         let (Some(listing), Some(result)) = (&self.uri_view, &outcome.result) else {
             return outcome;
         };
-        let text = std::str::from_utf8(result).ok();
-        match text.and_then(|text| listing.rewrite_result(&self.target.server, text)) {
+        let rewrite = |text| listing.rewrite_result(&self.target.server, text);
+        match std::str::from_utf8(result).ok().and_then(rewrite) {
             Some(shown) => Outcome { result: Some(shown.into()), ..outcome },
             None => outcome,
         }

@@ -19,7 +19,6 @@ use super::legacy;
 use super::router::{AppState, reject_non_json};
 use crate::client::{ClientCapabilities, McpClient};
 use crate::envelope::response;
-use crate::session::LegacySession;
 use crate::stdio::InitializeParams;
 
 /// Where a client of the first revision posts to.
@@ -77,35 +76,33 @@ pub(super) async fn handle_post(
                 Ok(pass) => pass,
                 Err(refused) => return too_many_requests(&id, refused),
             };
-            match InitializeParams::parse(params.as_ref()) {
-                Ok(greeting) => session.set_client(Arc::new(greeting.client(&access))),
-                Err(error) => {
-                    session.send_reliably(response(&id, Err(&error))).await;
-                    return accepted_response();
+            let answer = match InitializeParams::parse(params.as_ref()) {
+                Ok(greeting) => {
+                    session.set_client(Arc::new(greeting.client(&access)));
+                    let messages = mpsc::channel(1).0;
+                    let asked =
+                        legacy::client_request(&session, messages, id.clone(), method, None);
+                    Ok(front.gateway.initialize_result(&asked).await.into())
                 }
-            }
-            let asked =
-                legacy::client_request(&session, mpsc::channel(1).0, id.clone(), method, None);
-            session
-                .send_reliably(response(
-                    &id,
-                    Ok(&front.gateway.initialize_result(&asked).await.into()),
-                ))
-                .await;
+                Err(error) => Err(error),
+            };
+            session.send_reliably(response(&id, answer.as_ref())).await;
         }
         Ok(Message::Request { id, method, params }) => {
-            // Before it is let in: who is let in keeps the stream open while we end.
+            // Taken before admission: an admitted request keeps the stream open at shutdown.
             let answering = session.hold_stream();
             let pass = match front.gateway.admit_request(&access.identity) {
                 Ok(pass) => Arc::new(pass),
                 Err(refused) => return too_many_requests(&id, refused),
             };
-            let (messages, stream) = mpsc::channel(64);
+            let (messages, mut stream) = mpsc::channel(64);
             let asked = legacy::client_request(&session, messages.clone(), id, method, params);
             legacy::spawn_request(&front.gateway, &session, messages, asked, Arc::clone(&pass));
             tokio::spawn(async move {
-                forward_messages(&session, stream).await;
-                // Answers that nobody reads count: there would be no end of them.
+                while let Some(message) = stream.recv().await {
+                    session.send_reliably(message).await;
+                }
+                // Unread answers count against the limit too: there would be no end of them.
                 drop((answering, pass));
             });
         }
@@ -120,10 +117,4 @@ pub(super) async fn handle_post(
         }
     }
     accepted_response()
-}
-
-async fn forward_messages(session: &LegacySession, mut stream: mpsc::Receiver<String>) {
-    while let Some(message) = stream.recv().await {
-        session.send_reliably(message).await;
-    }
 }

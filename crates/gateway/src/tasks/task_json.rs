@@ -44,9 +44,8 @@ pub(super) fn modern_task(task: &ClientTask) -> String {
 /// Text that belongs to a task, with a word about which one.
 pub(super) fn with_related_task(object: &str, task: &ClientTask) -> String {
     let of = json!({RELATED_TASK_KEY: {"taskId": task.id}}).to_string();
-    let meta = serde_json::from_str::<Value>(object).ok();
-    let meta = meta.and_then(|object| object.get("_meta").cloned());
-    let whole = match meta {
+    let read = serde_json::from_str::<Value>(object);
+    let whole = match read.ok().and_then(|object| object.get("_meta").cloned()) {
         None => with_leading_members(&format!(r#""_meta":{of}"#), object),
         Some(mut meta) => {
             if let Some(members) = meta.as_object_mut() {

@@ -73,12 +73,11 @@ pub(super) async fn refusal(response: Response) -> VendorRefusal {
 /// The delay that `Retry-After` or `retry-after-ms` asks for, in seconds, milliseconds or as a date.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
-    let exact = text("retry-after-ms").and_then(|value| value.parse().ok());
-    if let Some(milliseconds) = exact.filter(|value: &f64| value.is_finite()) {
-        return Duration::try_from_secs_f64(milliseconds / 1_000.0).ok();
-    }
-    let value = text("retry-after")?;
-    if let Ok(seconds) = value.parse() {
+    let exact = text("retry-after-ms").and_then(|value| value.parse::<f64>().ok());
+    let exact = exact.filter(|milliseconds| milliseconds.is_finite());
+    let value = text("retry-after").unwrap_or_default();
+    let seconds = exact.map(|milliseconds| milliseconds / 1_000.0);
+    if let Some(seconds) = seconds.or_else(|| value.parse().ok()) {
         return Duration::try_from_secs_f64(seconds).ok();
     }
     let then = DateTimeParser::new().relaxed_weekday(true).parse_timestamp(value).ok()?;
