@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use switchboard_prompting::{ModelError, StableOrder};
+use switchboard_prompting::{Model, ModelError, StableOrder};
 use switchboard_store::{SessionId, SessionLock};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -173,17 +173,19 @@ impl Driver {
                 _ = told.send(undone);
                 Ok(())
             }
-            DriverCommand::Use(model) => {
-                let limits = limits(&self.parts.settings, model.as_ref());
-                let profile = model.info().profile.clone();
-                self.parts.model = model;
-                if let Err(error) = self.parts.sessions.set_model(&self.session, &profile).await {
-                    let text = format!("the model of the conversation cannot be kept: {error}");
-                    self.emit(Event::Warning { text, hint: error.hint() }).await;
-                }
-                self.record_input(TurnInput::Began { limits }).await
-            }
+            DriverCommand::Use(model) => self.use_model(model).await,
         }
+    }
+
+    async fn use_model(&mut self, model: Arc<dyn Model>) -> Result<(), PersistError> {
+        let limits = limits(&self.parts.settings, model.as_ref());
+        let profile = model.info().profile.clone();
+        self.parts.model = model;
+        if let Err(error) = self.parts.sessions.set_model(&self.session, &profile).await {
+            let text = format!("the model of the conversation cannot be kept: {error}");
+            self.emit(Event::Warning { text, hint: error.hint() }).await;
+        }
+        self.record_input(TurnInput::Began { limits }).await
     }
 
     async fn decide(&mut self, decision: LimitDecision) -> Result<(), PersistError> {

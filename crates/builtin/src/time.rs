@@ -167,8 +167,13 @@ fn parse_time(
     let ambiguous = zone.to_ambiguous_zoned(local);
     let doubt = ambiguous.offset();
     let moment = ambiguous.compatible().map_err(|_| too_far())?;
-    let place = zone_name(&moment);
-    let note = match doubt {
+    let note = clock_change_note(doubt, &zone_name(&moment), local);
+    Ok((moment, note))
+}
+
+/// A remark about a local time that a clock change skips or repeats.
+fn clock_change_note(offset: AmbiguousOffset, place: &str, local: DateTime) -> Option<String> {
+    match offset {
         AmbiguousOffset::Unambiguous { .. } => None,
         AmbiguousOffset::Gap { .. } => {
             Some(format!("clocks in {place} skip {local}, so the time after the change was taken"))
@@ -176,8 +181,7 @@ fn parse_time(
         AmbiguousOffset::Fold { .. } => {
             Some(format!("clocks in {place} show {local} twice; the first was taken"))
         }
-    };
-    Ok((moment, note))
+    }
 }
 
 /// `9:05`, `15:30`, `15:30:59` or `15:30:59.5`, and nothing that has a date.

@@ -61,8 +61,8 @@ fn is_unconstrained(schema: &Value) -> bool {
 /// The option that is written like the text.
 fn matching_option(text: &str, options: &[Value]) -> Option<Value> {
     let as_string = options.iter().find(|option| option.as_str() == Some(text));
-    let parsed: Option<Value> = serde_json::from_str(text).ok();
-    as_string.cloned().or_else(|| parsed.filter(|parsed| options.contains(parsed)))
+    let parse = || serde_json::from_str(text).ok().filter(|parsed| options.contains(parsed));
+    as_string.cloned().or_else(parse)
 }
 
 fn coerce_to_type(text: &str, name: &str) -> Option<Value> {

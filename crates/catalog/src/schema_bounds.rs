@@ -35,7 +35,7 @@ pub(crate) fn measure(schema: &Value) -> Result<SchemaExtent, BadSchema> {
     }
     let mut walk = SchemaWalk::default();
     walk.survey(schema);
-    let mut extent = walk.schema(schema, (schema, schema), 0)?;
+    let mut extent = walk.schema(schema, SchemaScope { document: schema, resource: schema }, 0)?;
     extent.patterns = walk.patterns;
     if extent.subschemas > MAX_SUBSCHEMAS {
         return Err(BadSchema::TooManySubschemas { limit: MAX_SUBSCHEMAS });
@@ -61,6 +61,13 @@ enum VisitState {
     Done(SchemaExtent),
 }
 
+/// The document and the embedded resource that a schema belongs to.
+#[derive(Clone, Copy)]
+struct SchemaScope<'a> {
+    document: &'a Value,
+    resource: &'a Value,
+}
+
 #[derive(Default)]
 struct SchemaWalk<'a> {
     visits: HashMap<*const Value, VisitState>,
@@ -70,11 +77,11 @@ struct SchemaWalk<'a> {
 }
 
 impl<'a> SchemaWalk<'a> {
-    /// Follows a schema within the document and the embedded resource it belongs to.
+    /// Follows a schema within its scope.
     fn schema(
         &mut self,
         schema: &'a Value,
-        (document, resource): (&'a Value, &'a Value),
+        scope: SchemaScope<'a>,
         depth: usize,
     ) -> Result<SchemaExtent, BadSchema> {
         let leaf = SchemaExtent { subschemas: 1, depth: 1, ..SchemaExtent::default() };
@@ -90,7 +97,8 @@ impl<'a> SchemaWalk<'a> {
         }
         self.visits.insert(schema, VisitState::Open);
         let own = members.get("$id").and_then(Value::as_str);
-        let resource = if own.is_some_and(|id| !id.starts_with('#')) { schema } else { resource };
+        let is_resource = own.is_some_and(|id| !id.starts_with('#'));
+        let scope = if is_resource { SchemaScope { resource: schema, ..scope } } else { scope };
         let mut total = SchemaExtent { depth: 0, ..leaf };
         let mut below = Vec::new();
         for (keyword, value) in members {
@@ -100,18 +108,17 @@ impl<'a> SchemaWalk<'a> {
                 if is_meta_schema(reference) {
                     add_extent(&mut total, META_SCHEMA_EXTENT);
                 } else {
-                    below.extend(self.targets(reference, document, resource)?);
+                    below.extend(self.targets(reference, scope)?);
                 }
             }
             if matches!(keyword.as_str(), "$defs" | "definitions") {
-                self.definitions(value, (document, resource), depth)?;
+                self.definitions(value, scope, depth)?;
             } else {
                 for_each_subschema(keyword, value, |subschema| below.push(subschema));
             }
         }
         for subschema in below {
-            let extent = self.schema(subschema, (document, resource), depth + 1)?;
-            add_extent(&mut total, extent);
+            add_extent(&mut total, self.schema(subschema, scope, depth + 1)?);
         }
         total.depth += 1;
         if total.depth > MAX_DEPTH {
@@ -125,12 +132,12 @@ impl<'a> SchemaWalk<'a> {
     fn definitions(
         &mut self,
         definitions: &'a Value,
-        place: (&'a Value, &'a Value),
+        scope: SchemaScope<'a>,
         depth: usize,
     ) -> Result<(), BadSchema> {
         let definitions = definitions.as_object().into_iter().flat_map(serde_json::Map::values);
         for definition in definitions {
-            self.schema(definition, place, depth + 1)?;
+            self.schema(definition, scope, depth + 1)?;
         }
         Ok(())
     }
@@ -142,8 +149,7 @@ impl<'a> SchemaWalk<'a> {
     fn targets(
         &self,
         reference: &str,
-        document: &'a Value,
-        resource: &'a Value,
+        SchemaScope { document, resource }: SchemaScope<'a>,
     ) -> Result<Vec<&'a Value>, BadSchema> {
         let (place, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let bases = if !place.is_empty() {

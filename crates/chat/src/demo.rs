@@ -9,12 +9,11 @@ use switchboard_config::{ChatSettings, ModelProfile, Places, Provider};
 use switchboard_core::Face;
 use switchboard_host::Host;
 use switchboard_store::SessionStore;
-use switchboard_terminal::{
-    ChatReviewer, CliError, DeskItem, People, QuestionOutcome, exit_code, has_person, present,
-};
+use switchboard_terminal::{ChatReviewer, CliError, DeskItem, People, exit_code, has_person};
 
 use crate::open::{model_error, open_error};
 use crate::program::{ChatContext, StartOptions};
+use crate::questions::UnansweredQuestions;
 use crate::show::EventPrinter;
 
 /// What the scripted model says. It reads the results, as a real one would.
@@ -71,52 +70,39 @@ pub async fn demo(context: &ChatContext<'_>, answers_yes: bool) -> Result<u8, Cl
     context.printer.say(INTRODUCTION);
     context.printer.say(&format!("> {QUESTION}\n"));
     conversation.say(QUESTION, Vec::new()).await;
-    let mut left_open = Vec::new();
-    let mut code = exit_code::OK;
-    loop {
+    let mut unanswered = UnansweredQuestions::default();
+    let code = loop {
         tokio::select! {
             biased;
-            () = context.interrupts.token().cancelled() => {
-                code = exit_code::INTERRUPTED;
-                break;
-            }
+            () = context.interrupts.token().cancelled() => break exit_code::INTERRUPTED,
             event = events.recv() => {
-                let Some(event) = event else { break };
+                let Some(event) = event else { break exit_code::OK };
                 show.event(&event)?;
                 match event {
-                    Event::TurnEnded { end, .. } => {
-                        if end == TurnEnd::Cancelled {
-                            code = exit_code::INTERRUPTED;
-                        }
-                        break;
+                    Event::TurnEnded { end: TurnEnd::Cancelled, .. } => {
+                        break exit_code::INTERRUPTED;
                     }
+                    Event::TurnEnded { .. } => break exit_code::OK,
                     Event::Limit(_) => conversation.decide(LimitDecision::Stop).await,
                     _ => {}
                 }
             }
             Some(waiting) = questions.recv() => {
                 show.pause();
-                let waiting = match waiting {
+                match waiting {
                     DeskItem::Question(question) if answers_yes => {
                         // The call may have been cancelled while it waited for this answer.
                         _ = question.answer.send(switchboard_core::Answer::Run);
-                        continue;
                     }
-                    waiting => waiting,
-                };
-                let put = tokio::select! {
-                    put = present(waiting) => put,
-                    () = context.interrupts.token().cancelled() => continue,
-                };
-                if let QuestionOutcome::Interrupted(_) = put {
-                    conversation.cancel().await;
+                    question => if unanswered.present(context, question).await {
+                        conversation.cancel().await;
+                    },
                 }
-                left_open.push(put);
             }
         }
-    }
+    };
     show.finish();
-    drop(left_open);
+    drop(unanswered);
     conversation.close().await;
     host.stop().await;
     if code == exit_code::OK {

@@ -9,8 +9,8 @@ use switchboard_agent::turn::{LimitDecision, TurnEnd};
 use switchboard_host::Recording;
 use switchboard_prompting::ChatMessage;
 use switchboard_terminal::{
-    ChatReviewer, CliError, DeskItem, EditorLine, People, Presses, PromptEditor, QuestionOutcome,
-    TypedLines, exit_code, has_person, is_terminal_gone, leave_open, leave_to_others, present,
+    ChatReviewer, CliError, DeskItem, EditorLine, People, Presses, PromptEditor, TypedLines,
+    exit_code, has_person, is_terminal_gone, present,
 };
 use switchboard_text::{escape_line, escape_prose};
 use tokio::sync::mpsc;
@@ -18,6 +18,7 @@ use tokio::sync::mpsc;
 use crate::attach::{UserMessage, attach_resources, fetch_prompt};
 use crate::open::{OpenConversation, TalkOptions, model_for, open};
 use crate::program::ChatContext;
+use crate::questions::UnansweredQuestions;
 use crate::show::EventPrinter;
 use crate::slash::{Completions, PromptInput, SlashCommand, parse_input};
 use crate::suggest::Suggestion;
@@ -236,7 +237,7 @@ impl InteractiveChat<'_> {
         let mut presses = self.context.interrupts.take_over();
         let mut typed = TypedLines::watch();
         let mut pressed: Option<Instant> = None;
-        let mut left_open = Vec::new();
+        let mut unanswered = UnansweredQuestions::default();
         while self.left.is_none() {
             tokio::select! {
                 // What happened before a question is shown before it.
@@ -258,49 +259,19 @@ impl InteractiveChat<'_> {
                         self.left = Some(exit_code::TROUBLE);
                         return Ok(());
                     };
-                    // What nobody sees any more may still be under way, and answered elsewhere.
-                    self.show.event(&event).or_else(|error| {
-                        if is_terminal_gone() { Ok(()) } else { Err(error) }
-                    })?;
-                    let is_last =
-                        matches!(&event, Event::TurnEnded { said, .. } if *said == self.said);
-                    match event {
-                        Event::TurnEnded { end: TurnEnd::NotKept { .. }, .. } => {
-                            self.left = Some(exit_code::TROUBLE);
-                            return Ok(());
-                        }
-                        Event::Limit(_) => self.ask_about_limit(&mut typed, &mut presses).await,
-                        _ => {}
-                    }
-                    if is_last && !self.send_queued_lines(&mut typed).await {
+                    if self.show_event(event, &mut typed, &mut presses).await? {
                         return Ok(());
                     }
                 }
                 Some(waiting) = self.questions.recv() => {
-                    if is_terminal_gone() {
-                        left_open.push(leave_to_others(waiting));
-                        continue;
-                    }
-                    if !left_open.is_empty() {
-                        left_open.push(leave_open(waiting));
-                        continue;
-                    }
+                    let Some(question) = unanswered.admit(waiting) else { continue };
                     self.show.pause();
                     typed.pause();
                     if self.opened.config.settings.chat.notify {
                         self.context.printer.ring();
                     }
-                    let put = tokio::select! {
-                        put = present(waiting) => put,
-                        () = self.context.interrupts.token().cancelled() => continue,
-                    };
-                    match put {
-                        QuestionOutcome::Answered => {}
-                        QuestionOutcome::Interrupted(_) => {
-                            left_open.push(put);
-                            self.opened.conversation.cancel().await;
-                        }
-                        QuestionOutcome::Gone(_) => left_open.push(put),
+                    if unanswered.present(self.context, question).await {
+                        self.opened.conversation.cancel().await;
                     }
                     typed.resume();
                 }
@@ -308,6 +279,29 @@ impl InteractiveChat<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Shows an event; returns whether nothing else is to be shown.
+    async fn show_event(
+        &mut self,
+        event: Event,
+        typed: &mut TypedLines,
+        presses: &mut Presses,
+    ) -> Result<bool, CliError> {
+        // A call that has lost its terminal may still run, and be answered at another face.
+        self.show
+            .event(&event)
+            .or_else(|error| if is_terminal_gone() { Ok(()) } else { Err(error) })?;
+        let is_last = matches!(&event, Event::TurnEnded { said, .. } if *said == self.said);
+        match event {
+            Event::TurnEnded { end: TurnEnd::NotKept { .. }, .. } => {
+                self.left = Some(exit_code::TROUBLE);
+                return Ok(true);
+            }
+            Event::Limit(_) => self.ask_about_limit(typed, presses).await,
+            _ => {}
+        }
+        Ok(is_last && !self.send_queued_lines(typed).await)
     }
 
     /// Asks whether to go on. Words instead of yes or no go to the model.

@@ -16,6 +16,7 @@ mod interactive;
 mod once;
 mod open;
 mod program;
+mod questions;
 mod show;
 mod slash;
 mod suggest;

@@ -7,12 +7,12 @@ use switchboard_agent::turn::{LimitDecision, TurnEnd};
 use switchboard_core::OutcomeKind;
 use switchboard_host::Recording;
 use switchboard_terminal::{
-    ChatReviewer, CliError, DeskItem, People, QuestionOutcome, ReviewWait, exit_code, has_person,
-    is_terminal_gone, leave_open, leave_to_others, present,
+    ChatReviewer, CliError, DeskItem, People, ReviewWait, exit_code, has_person, is_terminal_gone,
 };
 
 use crate::open::{OpenConversation, TalkOptions, open, trouble_code};
 use crate::program::ChatContext;
+use crate::questions::UnansweredQuestions;
 use crate::show::EventPrinter;
 use crate::suggest::Suggestion;
 
@@ -80,7 +80,7 @@ async fn follow(
     let person = has_person();
     let mut not_allowed = false;
     let mut cancelled = false;
-    let mut left_open = Vec::new();
+    let mut unanswered = UnansweredQuestions::default();
     loop {
         let event = tokio::select! {
             biased;
@@ -91,29 +91,13 @@ async fn follow(
             }
             event = opened.events.recv() => event,
             Some(waiting) = questions.recv() => {
-                if is_terminal_gone() {
-                    left_open.push(leave_to_others(waiting));
-                    continue;
-                }
-                if !left_open.is_empty() {
-                    left_open.push(leave_open(waiting));
-                    continue;
-                }
+                let Some(question) = unanswered.admit(waiting) else { continue };
                 show.pause();
                 if opened.config.settings.chat.notify {
                     context.printer.ring();
                 }
-                let put = tokio::select! {
-                    put = present(waiting) => put,
-                    () = context.interrupts.token().cancelled() => continue,
-                };
-                match put {
-                    QuestionOutcome::Answered => {}
-                    QuestionOutcome::Interrupted(_) => {
-                        left_open.push(put);
-                        opened.conversation.cancel().await;
-                    }
-                    QuestionOutcome::Gone(_) => left_open.push(put),
+                if unanswered.present(context, question).await {
+                    opened.conversation.cancel().await;
                 }
                 continue;
             }

@@ -55,28 +55,16 @@ pub(crate) async fn open(
 ) -> Result<OpenConversation, CliError> {
     let config = context.program.config()?;
     let sessions = open_sessions(&context.places.state, context.recording, &config)?;
-    let mut idle = true;
-    let mut last_words = Vec::new();
-    let (opening, model) = match resume {
+    let found = match resume {
         None => {
             let name = talk.name.clone();
             let folder = context.environment.current_dir.clone();
-            (ConversationStart::New { name, folder }, None)
+            let opening = ConversationStart::New { name, folder };
+            FoundSession { opening, model: None, idle: true, last_words: Vec::new() }
         }
-        Some(word) => {
-            let found = sessions.find(word).await?;
-            if let Some(name) = &talk.name {
-                sessions.rename(&found.id, name).await?;
-            }
-            let state = load_state(&sessions, &found.id).await.map_err(open_error)?;
-            idle = state.is_idle();
-            let said =
-                state.messages.iter().rev().filter(|message| is_user_message(message)).take(2);
-            last_words = said.cloned().collect();
-            last_words.reverse();
-            (ConversationStart::Resume(found.id), Some(found.model))
-        }
+        Some(word) => find_session(&sessions, word, talk.name.as_deref()).await?,
     };
+    let FoundSession { opening, model, idle, last_words } = found;
     let chosen = talk.model.clone().or(model);
     let model = model_for(context, &config, chosen.as_deref())?;
     let mut settings = config.settings.chat.clone();
@@ -106,6 +94,31 @@ pub(crate) async fn open(
         }
     };
     Ok(OpenConversation { host, sessions, conversation, events, model, config, idle, last_words })
+}
+
+/// A session to open: a new one, or one that continues.
+struct FoundSession {
+    opening: ConversationStart,
+    model: Option<String>,
+    idle: bool,
+    last_words: Vec<ChatMessage>,
+}
+
+async fn find_session(
+    sessions: &SessionStore,
+    word: &str,
+    new_name: Option<&str>,
+) -> Result<FoundSession, CliError> {
+    let found = sessions.find(word).await?;
+    if let Some(name) = new_name {
+        sessions.rename(&found.id, name).await?;
+    }
+    let state = load_state(sessions, &found.id).await.map_err(open_error)?;
+    let said = state.messages.iter().rev().filter(|message| is_user_message(message)).take(2);
+    let mut last_words: Vec<ChatMessage> = said.cloned().collect();
+    last_words.reverse();
+    let opening = ConversationStart::Resume(found.id);
+    Ok(FoundSession { opening, model: Some(found.model), idle: state.is_idle(), last_words })
 }
 
 fn is_user_message(message: &ChatMessage) -> bool {

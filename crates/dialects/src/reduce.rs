@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::abilities::{CarriedNames, TimeLimit};
-use crate::entry::{EntryHttpKind, EntryTransport, OauthFields, ServerEntry};
+use crate::entry::{EntryHttpKind, EntryTransport, OauthFields, ServerEntry, ToolRules};
 use crate::grammar::Grammar;
 use crate::note::{Note, NoteWeight};
 use crate::text::{Syntax, VariablePiece, VariableText};
@@ -30,24 +30,7 @@ pub(crate) fn reduce(
     let timeout_ms = reduction.time(entry.timeout_ms, able.timeout, "timeout");
     let startup_timeout_ms =
         reduction.time(entry.startup_timeout_ms, able.startup_timeout, "start-up timeout");
-    let mut tools = entry.tools.clone();
-    if !able.approved && !tools.approved.is_empty() {
-        reduction
-            .note_lost("autoApprove", "is not said there; every call asks as the product likes");
-        tools.approved.clear();
-    }
-    if !able.approve_all && tools.approve_all {
-        reduction.note_lost("autoApprove", "for all tools is not said there");
-        tools.approve_all = false;
-    }
-    if !able.allowed && !tools.allowed.is_empty() {
-        reduction.note_lost("allowed tools", "cannot be said there: all tools are offered");
-        tools.allowed.clear();
-    }
-    if !able.denied && !tools.denied.is_empty() {
-        reduction.note_lost("denied tools", "cannot be said there: they are offered");
-        tools.denied.clear();
-    }
+    let tools = reduction.tools(&entry.tools);
     let oauth = if is_program { OauthFields::default() } else { reduction.oauth(&entry.oauth) };
     if is_program && entry.oauth != OauthFields::default() {
         reduction.note_lost("oauth", "has no meaning for a program");
@@ -73,6 +56,29 @@ struct Reduction<'a> {
 }
 
 impl Reduction<'_> {
+    fn tools(&mut self, tools: &ToolRules) -> ToolRules {
+        let able = self.target.abilities;
+        let mut tools = tools.clone();
+        if !able.approved && !tools.approved.is_empty() {
+            let why = "is not said there; every call asks as the product likes";
+            self.note_lost("autoApprove", why);
+            tools.approved.clear();
+        }
+        if !able.approve_all && tools.approve_all {
+            self.note_lost("autoApprove", "for all tools is not said there");
+            tools.approve_all = false;
+        }
+        if !able.allowed && !tools.allowed.is_empty() {
+            self.note_lost("allowed tools", "cannot be said there: all tools are offered");
+            tools.allowed.clear();
+        }
+        if !able.denied && !tools.denied.is_empty() {
+            self.note_lost("denied tools", "cannot be said there: they are offered");
+            tools.denied.clear();
+        }
+        tools
+    }
+
     fn leave_out(&mut self, message: &str) {
         self.notes.push(Note::left_out(self.name, message));
     }

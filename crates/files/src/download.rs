@@ -10,6 +10,47 @@ use switchboard_text::digest;
 
 use crate::{file_name, normal_path};
 
+/// Names of files that programs read as settings or run, in lower case.
+const PROTECTED_NAMES: &[&str] = &[
+    "mcp.json",
+    "switchboard.json",
+    "switchboard.lock",
+    "claude_desktop_config.json",
+    "cline_mcp_settings.json",
+    "mcp_config.json",
+    "mcp_settings.json",
+    "hooks.json",
+    "policy.json",
+    "agents.md",
+    "claude.md",
+    "claude.local.md",
+    "gemini.md",
+    "qwen.md",
+    "warp.md",
+    "opencode.json",
+    "opencode.jsonc",
+    "crush.json",
+    "mcp.yaml",
+    "mcp.yml",
+    "mcp.toml",
+    "autorun.inf",
+    "desktop.ini",
+    "makefile",
+    "gnumakefile",
+    "justfile",
+    "package.json",
+    "setup.py",
+    "build.rs",
+    "authorized_keys",
+    "authorized_keys2",
+    "known_hosts",
+    "node_modules",
+    "__pycache__",
+    "sitecustomize.py",
+    "usercustomize.py",
+    "conftest.py",
+];
+
 /// As much room is left on a disk.
 #[cfg(unix)]
 const HEADROOM_BYTES: u64 = 64 << 20;
@@ -169,45 +210,6 @@ impl DownloadPath {
 
     /// Hidden names hold settings, keys and hooks of programs; a few others do too.
     fn is_protected(&self, ground: &DownloadRoots<'_>) -> bool {
-        const PROTECTED_NAMES: &[&str] = &[
-            "mcp.json",
-            "switchboard.json",
-            "switchboard.lock",
-            "claude_desktop_config.json",
-            "cline_mcp_settings.json",
-            "mcp_config.json",
-            "mcp_settings.json",
-            "hooks.json",
-            "policy.json",
-            "agents.md",
-            "claude.md",
-            "claude.local.md",
-            "gemini.md",
-            "qwen.md",
-            "warp.md",
-            "opencode.json",
-            "opencode.jsonc",
-            "crush.json",
-            "mcp.yaml",
-            "mcp.yml",
-            "mcp.toml",
-            "autorun.inf",
-            "desktop.ini",
-            "makefile",
-            "gnumakefile",
-            "justfile",
-            "package.json",
-            "setup.py",
-            "build.rs",
-            "authorized_keys",
-            "authorized_keys2",
-            "known_hosts",
-            "node_modules",
-            "__pycache__",
-            "sitecustomize.py",
-            "usercustomize.py",
-            "conftest.py",
-        ];
         let mut names = self.folders.iter().chain([&self.name]);
         let hidden = names.any(|name| {
             // A file system may take letters in another dress for the plain ones.

@@ -84,9 +84,8 @@ impl ChangeListener<'_> {
             }
             let params = json!({ "notifications": wanted }).to_string();
             let request = Request::new("subscriptions/listen", &params, LISTEN_TIMEOUT);
-            let listening = self.peer.request(request);
             let outcome = tokio::select! {
-                outcome = listening => outcome,
+                outcome = self.peer.request(request) => outcome,
                 // One request says everything that is wanted, so another takes its place.
                 () = other => {
                     self.report_missed();

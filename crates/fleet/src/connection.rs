@@ -81,6 +81,13 @@ enum ConnectionEnd {
     NeedsLogin(ServerFailure),
 }
 
+/// An order of the supervisor to a connection.
+enum ControlSignal {
+    Stop,
+    Retire,
+    Restart,
+}
+
 impl ServerConnection {
     /// Keeps the server alive until the reins say otherwise.
     pub(crate) async fn run(self) {
@@ -226,16 +233,7 @@ impl ServerConnection {
         let end = loop {
             tokio::select! {
                 biased;
-                () = self.control.stop.cancelled() => break ConnectionEnd::Stopped,
-                () = self.control.retire.cancelled() => {
-                    self.drain(peer).await;
-                    break ConnectionEnd::Stopped;
-                }
-                () = self.control.restart.notified() => {
-                    self.report(ConnectionReport::Down(ServerStatus::Starting)).await;
-                    self.drain(peer).await;
-                    break ConnectionEnd::Restarted;
-                }
+                signal = self.control_signal() => break self.obey(signal, peer).await,
                 reason = peer.wait_until_closed() => {
                     self.report(ConnectionReport::Down(ServerStatus::Starting)).await;
                     return ConnectionEnd::Lost(match &mut process {
@@ -275,6 +273,30 @@ impl ServerConnection {
         };
         shut_down(peer, process, self.stop_reason()).await;
         end
+    }
+
+    async fn control_signal(&self) -> ControlSignal {
+        tokio::select! {
+            biased;
+            () = self.control.stop.cancelled() => ControlSignal::Stop,
+            () = self.control.retire.cancelled() => ControlSignal::Retire,
+            () = self.control.restart.notified() => ControlSignal::Restart,
+        }
+    }
+
+    async fn obey(&self, signal: ControlSignal, peer: &Peer) -> ConnectionEnd {
+        match signal {
+            ControlSignal::Stop => return ConnectionEnd::Stopped,
+            ControlSignal::Retire => {}
+            ControlSignal::Restart => {
+                self.report(ConnectionReport::Down(ServerStatus::Starting)).await;
+            }
+        }
+        self.drain(peer).await;
+        match signal {
+            ControlSignal::Restart => ConnectionEnd::Restarted,
+            ControlSignal::Stop | ControlSignal::Retire => ConnectionEnd::Stopped,
+        }
     }
 
     /// Reports what the server offers: as a change if it was announced before, otherwise as ready.

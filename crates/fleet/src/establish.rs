@@ -214,8 +214,8 @@ async fn connect_stdio(
 }
 
 fn declares_roots(us: &Introduction) -> bool {
-    let said: Option<HashMap<String, IgnoredAny>> = serde_json::from_str(&us.capabilities).ok();
-    said.is_some_and(|said| said.contains_key("roots"))
+    serde_json::from_str::<HashMap<String, IgnoredAny>>(&us.capabilities)
+        .is_ok_and(|said| said.contains_key("roots"))
 }
 
 /// The failure of a server that is over, with its last words.

@@ -13,9 +13,17 @@ use crate::call_directory::{QuestionGuard, QuestionOwner};
 use crate::connection::ServerConnection;
 use crate::listing::ALL_KINDS;
 use crate::messages;
-use crate::open_requests::OpenRequests;
+use crate::open_requests::{OpenRequestGuard, OpenRequests};
 use crate::relist::RelistSchedule;
 use crate::server_sync::effective_log_level;
+
+/// A request of the server, and the calls that are under way on its connection.
+struct InboundRequest {
+    id: Json,
+    method: String,
+    params: Option<Json>,
+    under_way: Vec<u64>,
+}
 
 impl ServerConnection {
     /// Takes in what the server sends without being asked.
@@ -45,41 +53,14 @@ impl ServerConnection {
                 }
                 _ => {}
             },
-            Inbound::Request { id, method, params, belongs_to } => {
-                let peer = peer.clone();
-                let around = Arc::clone(&self.context);
-                let server = self.config.id.clone();
-                let under_way = belongs_to.map_or_else(|| peer.tags(), |call| vec![call]);
-                let owner = around.calls.question_owner(&under_way);
-                let guard = QuestionGuard::new(&owner, &around.calls);
-                let open = match asked.begin(&id) {
-                    Ok(open) => open,
-                    Err(busy) => return peer.refuse(id, busy),
-                };
-                self.context.tasks.spawn(async move {
-                    let _guard = guard;
-                    let server = server.as_ref();
-                    let params = params.as_ref();
-                    // Before 2026-07-28 nothing says which call it belongs to: the only one there is.
-                    let only = if let [only] = under_way.as_slice() { Some(*only) } else { None };
-                    let call = owner.call().or(only);
-                    let timeline = call.and_then(|call| around.calls.timeline(call));
-                    let target = None;
-                    let asking =
-                        ServerRequest { server, target, call, key: None, method: &method, params };
-                    let answering = match &owner {
-                        QuestionOwner::Host => around.answers.answer(asking),
-                        QuestionOwner::Caller { answers, .. } => answers.answer(asking),
-                        QuestionOwner::Ambiguous => refuse_ambiguous(asking),
-                    };
-                    let answering = record_on_timeline(timeline.as_ref(), asking, answering);
-                    let answering = hold_deadlines(&peer, answering);
-                    // Who takes a question back gets no answer.
-                    let Some(answer) = open.unless_cancelled(answering).await else { return };
-                    // The connection may have ended while the answer was made.
-                    _ = peer.reply(&id, answer.as_deref().map_err(Clone::clone)).await;
-                });
-            }
+            Inbound::Request { id, method, params, belongs_to } => match asked.begin(&id) {
+                Ok(open) => {
+                    let under_way = belongs_to.map_or_else(|| peer.tags(), |call| vec![call]);
+                    let request = InboundRequest { id, method, params, under_way };
+                    self.spawn_answer(peer.clone(), open, request);
+                }
+                Err(busy) => peer.refuse(id, busy),
+            },
             // Another machine or certificate may be another server with other definitions.
             Inbound::IdentityChanged => changed.mark(ALL_KINDS),
             Inbound::Late { tag, answer } => {
@@ -89,6 +70,41 @@ impl ServerConnection {
                 }
             }
         }
+    }
+
+    /// Answers a request of the server in a task of its own.
+    fn spawn_answer(&self, peer: Peer, open: OpenRequestGuard, request: InboundRequest) {
+        let around = Arc::clone(&self.context);
+        let server = self.config.id.clone();
+        let owner = around.calls.question_owner(&request.under_way);
+        let guard = QuestionGuard::new(&owner, &around.calls);
+        self.context.tasks.spawn(async move {
+            let _guard = guard;
+            let InboundRequest { id, method, params, under_way } = &request;
+            // Before 2026-07-28 nothing says which call it belongs to: the only one there is.
+            let only = if let [only] = under_way.as_slice() { Some(*only) } else { None };
+            let call = owner.call().or(only);
+            let timeline = call.and_then(|call| around.calls.timeline(call));
+            let asking = ServerRequest {
+                server: server.as_ref(),
+                target: None,
+                call,
+                key: None,
+                method,
+                params: params.as_ref(),
+            };
+            let answering = match &owner {
+                QuestionOwner::Host => around.answers.answer(asking),
+                QuestionOwner::Caller { answers, .. } => answers.answer(asking),
+                QuestionOwner::Ambiguous => refuse_ambiguous(asking),
+            };
+            let answering = record_on_timeline(timeline.as_ref(), asking, answering);
+            let answering = hold_deadlines(&peer, answering);
+            // A request that the server cancelled gets no answer.
+            let Some(answer) = open.unless_cancelled(answering).await else { return };
+            // The connection may have ended while the answer was made.
+            _ = peer.reply(id, answer.as_deref().map_err(Clone::clone)).await;
+        });
     }
 
     /// Notes what the server tells of single calls, as it comes: once a call has its answer, nothing

@@ -1,10 +1,8 @@
 //! Tools called, resources read and prompts fetched: the line, and what comes up on the way.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
 use switchboard_catalog::Lease;
 use switchboard_core::{Outcome, OutcomeKind, ProposedCall, TargetKind, TaskUpdate};
 use switchboard_host::CallOptions;
@@ -18,7 +16,7 @@ use crate::gateway::Gateway;
 use crate::members::{RawMembers, push_json_string};
 use crate::notices::ClientNotice;
 use crate::parked_calls::RunningCall;
-use crate::relay::{ClientRelay, RelayedAsk, ask_client};
+use crate::relay::{ClientRelay, KeyedAsk, RelayedAsk, ask_client, input_requests};
 use crate::reply::{ClientReply, reply_for_outcome};
 use crate::tasks::TaskRequest;
 
@@ -210,8 +208,7 @@ impl Gateway {
                     self.forward_log(asked, &running.target.server, notice).await;
                 }
                 CallEvent::Question(ask) if running.rounds >= MAX_ROUNDS => {
-                    let why = format!("the server asked more than {MAX_ROUNDS} times");
-                    ask.answer.send(Err(RpcError::new(RpcError::INTERNAL_ERROR, why))).ok();
+                    ask.reject_round(MAX_ROUNDS);
                 }
                 CallEvent::Question(ask) => {
                     let Some(ask) = running.take_early_answer(ask) else { continue };
@@ -223,7 +220,8 @@ impl Gateway {
                         // asked about it as well, or its server loses its patience.
                         Era::Legacy => {
                             drop(tokio::spawn(ask_client(
-                                asked.reply_route(),
+                                asked.out.clone(),
+                                asked.cancel.clone(),
                                 self.inner.abort.clone(),
                                 ask,
                             )));
@@ -231,7 +229,7 @@ impl Gateway {
                         Era::Modern => {
                             let key = ask.key.clone();
                             let key = key.unwrap_or_else(|| format!("ask-{}", asks.len() + 1));
-                            asks.push((key, ask));
+                            asks.push(KeyedAsk { key, ask });
                         }
                     }
                 }
@@ -264,24 +262,16 @@ impl Gateway {
         &self,
         asked: &ClientRequest,
         running: RunningCall,
-        asks: Vec<(String, RelayedAsk)>,
+        asks: Vec<KeyedAsk>,
     ) -> Result<ClientReply, RpcError> {
         let about = request_digest(asked, asked.params()?);
-        let mut requests = String::new();
-        for (key, ask) in &asks {
-            let comma = if requests.is_empty() { "" } else { "," };
-            let params = ask.params.as_ref().map_or("{}", Json::as_str);
-            let key = json!(key);
-            let method = &ask.method;
-            // Writing to a `String` cannot fail.
-            _ = write!(requests, r#"{comma}{key}:{{"method":"{method}","params":{params}}}"#);
-        }
+        let requests = input_requests(&asks);
         let word = self.inner.parked_calls.park(running, asks, &asked.client.identity, about);
         let word = word.ok_or_else(|| {
             RpcError::new(RpcError::INTERNAL_ERROR, "too many calls wait for their clients")
         })?;
         Ok(ClientReply::from(format!(
-            r#"{{"resultType":"input_required","inputRequests":{{{requests}}},"requestState":"{word}"}}"#
+            r#"{{"resultType":"input_required","inputRequests":{requests},"requestState":"{word}"}}"#
         )))
     }
 
@@ -307,13 +297,12 @@ impl Gateway {
         let running = waiting.running;
         let asks = waiting.asks;
         let of = |key: &str| given.iter().find(|(name, _)| name == key).map(|(_, raw)| *raw);
-        if asks.iter().any(|(key, _)| of(key).is_none()) {
+        if asks.iter().any(|one| of(&one.key).is_none()) {
             return self.park_call(asked, running, asks).map(Err);
         }
-        for (key, ask) in asks {
+        for KeyedAsk { key, ask } in asks {
             if let Some(raw) = of(&key) {
-                // The server may have lost its patience.
-                ask.answer.send(Ok(Json::from(raw))).ok();
+                ask.reply(Ok(Json::from(raw)));
             }
         }
         Ok(Ok(running))
@@ -417,7 +406,7 @@ impl RunningCall {
         let place = self.early_answers.iter().position(|(key, _)| Some(key) == ask.key.as_ref());
         let Some(place) = place else { return Some(ask) };
         let (_, answer) = self.early_answers.swap_remove(place);
-        ask.answer.send(Ok(answer)).ok();
+        ask.reply(Ok(answer));
         None
     }
 }

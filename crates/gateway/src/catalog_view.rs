@@ -41,11 +41,7 @@ struct ServerNames<'a> {
 
 impl CatalogView {
     /// What `view` shows of a catalog, where these servers own the names that two of them use.
-    pub(crate) fn new(
-        lease: Lease,
-        view: &Arc<View>,
-        (mode, owners): (NameMode, &NameOwners),
-    ) -> Self {
+    pub(crate) fn new(lease: Lease, view: &Arc<View>, mode: NameMode, owners: &NameOwners) -> Self {
         let catalog = Arc::clone(lease.catalog());
         let mut listing = Self {
             lease,

@@ -282,13 +282,9 @@ impl ReplyChannel {
     pub(crate) async fn notify(&self, method: &str, params: &str) {
         match self {
             // A client that is gone needs no news.
-            Self::Pipe(peer) => {
-                peer.notify(method, params).await.ok();
-            }
+            Self::Pipe(peer) => _ = peer.notify(method, params).await,
             Self::Discard => {}
-            Self::Stream { messages, .. } => {
-                messages.send(notification(method, params)).await.ok();
-            }
+            Self::Stream { messages, .. } => _ = messages.send(notification(method, params)).await,
         }
     }
 
@@ -322,7 +318,7 @@ impl ReplyChannel {
                 })
             }
             Self::Stream { messages, session: Some(session) } => {
-                let asking = session.ask(messages, (method, params), needless);
+                let asking = session.ask(messages, method, params, needless);
                 tokio::time::timeout(ASK_TIMEOUT, asking).await.unwrap_or_else(|_| {
                     Err(RpcError::new(
                         RpcError::INTERNAL_ERROR,

@@ -65,11 +65,6 @@ impl ClientRequest {
             .as_ref()
             .map_err(Clone::clone)
     }
-
-    /// How its client is reached, and what tells that there is no need to any more.
-    pub(crate) fn reply_route(&self) -> (ReplyChannel, CancellationToken) {
-        (self.out.clone(), self.cancel.clone())
-    }
 }
 
 /// Reads parameters. One of another type is an error, not an absence.

@@ -242,7 +242,7 @@ impl Gateway {
             let owners = known.unwrap_or(&NameOwners::default()).for_catalog(&lease, mode);
             *listings = ViewCache { edition, owners, ..ViewCache::default() };
         }
-        let listing = Arc::new(CatalogView::new(lease, view, (mode, &listings.owners)));
+        let listing = Arc::new(CatalogView::new(lease, view, mode, &listings.owners));
         listings.names += listing.size();
         listings.by_view.insert(key, Arc::clone(&listing));
         listing
@@ -254,7 +254,8 @@ impl Gateway {
     }
 
     async fn signal_ready(self) {
-        tokio::time::timeout(FIRST_LIST_TIMEOUT, self.inner.host.wait_settled(None)).await.ok();
+        // A server that needs longer is listed when it is ready.
+        _ = tokio::time::timeout(FIRST_LIST_TIMEOUT, self.inner.host.wait_settled(None)).await;
         self.inner.ready.cancel();
     }
 

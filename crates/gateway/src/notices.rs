@@ -98,8 +98,8 @@ impl NoticeBus {
     }
 
     fn send(&self, notice: ClientNotice) {
-        // Nobody may listen at the moment.
-        self.sender.send(notice).ok();
+        // There may be no subscriber.
+        _ = self.sender.send(notice);
     }
 }
 

@@ -16,7 +16,7 @@ use crate::catalog_view::CatalogView;
 use crate::client::ActiveCall;
 use crate::log_subscribers::LogSubscription;
 use crate::notices::ClientNotice;
-use crate::relay::RelayedAsk;
+use crate::relay::{KeyedAsk, RelayedAsk};
 use crate::tasks::TaskRequest;
 
 /// How long a client may take to come back.
@@ -57,8 +57,8 @@ impl RunningCall {
         let (Some(listing), Some(result)) = (&self.uri_view, &outcome.result) else {
             return outcome;
         };
-        let text = std::str::from_utf8(result).ok();
-        match text.and_then(|text| listing.rewrite_result(&self.target.server, text)) {
+        let rewrite = |text| listing.rewrite_result(&self.target.server, text);
+        match std::str::from_utf8(result).ok().and_then(rewrite) {
             Some(shown) => Outcome { result: Some(shown.into()), ..outcome },
             None => outcome,
         }
@@ -69,7 +69,7 @@ impl RunningCall {
 pub(crate) struct ParkedCall {
     pub(crate) running: RunningCall,
     /// What its server asks, by the keys that the client was given.
-    pub(crate) asks: Vec<(String, RelayedAsk)>,
+    pub(crate) asks: Vec<KeyedAsk>,
     identity: Arc<str>,
     /// What was called with what: nobody may come back with something else.
     digest: String,
@@ -92,7 +92,7 @@ impl ParkedCalls {
     pub(crate) fn park(
         &self,
         running: RunningCall,
-        asks: Vec<(String, RelayedAsk)>,
+        asks: Vec<KeyedAsk>,
         identity: &Arc<str>,
         about: String,
     ) -> Option<String> {

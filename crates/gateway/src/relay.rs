@@ -23,6 +23,34 @@ pub(crate) struct RelayedAsk {
     pub(crate) answer: oneshot::Sender<Result<Json, RpcError>>,
 }
 
+impl RelayedAsk {
+    pub(crate) fn reply(self, answer: Result<Json, RpcError>) {
+        // The server may have stopped waiting for the answer.
+        _ = self.answer.send(answer);
+    }
+
+    /// Rejects the request of a server that exceeded the limit.
+    pub(crate) fn reject_round(self, limit: usize) {
+        let why = format!("the server asked more than {limit} times");
+        self.reply(Err(RpcError::new(RpcError::INTERNAL_ERROR, why)));
+    }
+}
+
+/// A request under the key that the client gets for it.
+pub(crate) struct KeyedAsk {
+    pub(crate) key: String,
+    pub(crate) ask: RelayedAsk,
+}
+
+/// Writes the value of `inputRequests`.
+pub(crate) fn input_requests(asks: &[KeyedAsk]) -> String {
+    let member = |KeyedAsk { key, ask }: &KeyedAsk| {
+        let params = ask.params.as_ref().map_or("{}", Json::as_str);
+        format!(r#"{}:{{"method":"{}","params":{params}}}"#, json!(key), ask.method)
+    };
+    format!("{{{}}}", asks.iter().map(member).collect::<Vec<_>>().join(","))
+}
+
 /// The way from a call to its client.
 #[derive(Clone)]
 pub(crate) struct ClientRelay {
@@ -101,7 +129,8 @@ impl ClientRelay {
 /// Asks a client of the legacy era at once. Whoever asked may get its answer elsewhere: then the
 /// client is told that it need not answer any more. Nobody answers a gateway that is `over`.
 pub(crate) async fn ask_client(
-    (out, cancel): (ReplyChannel, CancellationToken),
+    out: ReplyChannel,
+    cancel: CancellationToken,
     over: CancellationToken,
     mut ask: RelayedAsk,
 ) {
@@ -113,7 +142,7 @@ pub(crate) async fn ask_client(
         }
         () = over.cancelled() => Err(RpcError::new(RpcError::INTERNAL_ERROR, "the gateway ended")),
     };
-    ask.answer.send(answer).ok();
+    ask.reply(answer);
 }
 
 /// Our own question, as a form.

@@ -58,7 +58,7 @@ impl Gateway {
         }
         let is_there = |name: &str| listing.has_tool(name);
         let is_another =
-            self.inner.tool_usage.count((&client.identity, name), MAX_HOT_TOOLS, is_there);
+            self.inner.tool_usage.count(&client.identity, name, MAX_HOT_TOOLS, is_there);
         if is_another && self.uses_search(listing) {
             let changed = ListChange::ForCaller(Arc::clone(&client.identity));
             self.announce(ClientNotice::ListChanged(TargetKind::Tool, changed));
@@ -103,17 +103,12 @@ impl Gateway {
         own: MetaTool,
     ) -> Result<ClientReply, RpcError> {
         let params = asked.params()?;
-        let given: MetaToolArguments<'_> = match &params.arguments {
-            Some(given) => match given.read() {
-                Ok(given) => given,
-                Err(error) => {
-                    return Ok(text_reply(
-                        asked,
-                        &format!("the arguments do not fit: {error}"),
-                        true,
-                    ));
-                }
-            },
+        let given: MetaToolArguments<'_> = match params.arguments.as_ref().map(Json::read) {
+            Some(Ok(given)) => given,
+            Some(Err(error)) => {
+                let why = format!("the arguments do not fit: {error}");
+                return Ok(text_reply(asked, &why, true));
+            }
             None => MetaToolArguments::default(),
         };
         let listing = self.catalog_view(&asked.client.view);
@@ -136,36 +131,40 @@ impl Gateway {
             MetaTool::Call if params.request_state.is_some() => {
                 self.call(asked, TargetKind::Tool).await
             }
-            MetaTool::Call => {
-                let kind = TargetKind::Tool;
-                let held = || self.find_quarantined(&asked.client.view, kind, value);
-                let known = listing.tool(value).or_else(held);
-                let (lease, target) = match known {
-                    Some(target) => (listing.lease.clone(), target),
-                    None => match Box::pin(self.wait_for_name(asked, kind, value)).await {
-                        LateLookup::Found => {
-                            return Box::pin(self.call_meta_tool(asked, own)).await;
-                        }
-                        LateLookup::NotReady(lease, target) => (lease, target),
-                        LateLookup::NotFound(why) => {
-                            return Ok(text_reply(
-                                asked,
-                                &unknown_tool(&listing, value, why),
-                                true,
-                            ));
-                        }
-                    },
-                };
-                self.count_tool_call(&asked.client, &listing, value);
-                let empty = || Json::from_trusted("{}".to_owned());
-                let arguments = given.arguments.map_or_else(empty, Json::from);
-                let proposed = ProposedCall { target, arguments };
-                let running = self.run_call(asked, &lease, proposed, params);
-                let running = RunningCall { uri_view: listing.for_result_rewriting(), ..running };
-                let token = params.meta.as_ref().and_then(|meta| meta.progress_token.as_ref());
-                self.follow_call(asked, running, token).await
-            }
+            MetaTool::Call => self.call_by_name(asked, &listing, value, given.arguments).await,
         }
+    }
+
+    /// Calls a tool by the name that the search gave out for it.
+    async fn call_by_name(
+        &self,
+        asked: &ClientRequest,
+        listing: &Arc<CatalogView>,
+        name: &str,
+        arguments: Option<&RawValue>,
+    ) -> Result<ClientReply, RpcError> {
+        let kind = TargetKind::Tool;
+        let held = || self.find_quarantined(&asked.client.view, kind, name);
+        let (lease, target) = match listing.tool(name).or_else(held) {
+            Some(target) => (listing.lease.clone(), target),
+            None => match Box::pin(self.wait_for_name(asked, kind, name)).await {
+                LateLookup::Found => {
+                    return Box::pin(self.call_meta_tool(asked, MetaTool::Call)).await;
+                }
+                LateLookup::NotReady(lease, target) => (lease, target),
+                LateLookup::NotFound(why) => {
+                    return Ok(text_reply(asked, &unknown_tool(listing, name, why), true));
+                }
+            },
+        };
+        self.count_tool_call(&asked.client, listing, name);
+        let empty = || Json::from_trusted("{}".to_owned());
+        let proposed = ProposedCall { target, arguments: arguments.map_or_else(empty, Json::from) };
+        let params = asked.params()?;
+        let running = self.run_call(asked, &lease, proposed, params);
+        let running = RunningCall { uri_view: listing.for_result_rewriting(), ..running };
+        let token = params.meta.as_ref().and_then(|meta| meta.progress_token.as_ref());
+        self.follow_call(asked, running, token).await
     }
 
     pub(crate) fn uses_search(&self, listing: &CatalogView) -> bool {

@@ -81,7 +81,8 @@ impl LegacySession {
     pub(crate) async fn ask(
         &self,
         messages: &mpsc::Sender<String>,
-        (method, params): (&str, &str),
+        method: &str,
+        params: &str,
         needless: impl Future<Output = ()>,
     ) -> Result<Json, RpcError> {
         let gone = || RpcError::new(RpcError::INTERNAL_ERROR, "the client is gone");
@@ -97,7 +98,7 @@ impl LegacySession {
             () = needless => {
                 let params = format!(r#"{{"requestId":{id},"reason":"not needed any more"}}"#);
                 // A client that is gone needs no news.
-                messages.send(notification("notifications/cancelled", &params)).await.ok();
+                _ = messages.send(notification("notifications/cancelled", &params)).await;
                 Err(answered_elsewhere_error())
             }
         }
@@ -112,8 +113,8 @@ impl LegacySession {
             ResponseBody::Error(error) => Err(error),
             ResponseBody::Broken(why) => Err(RpcError::new(RpcError::INTERNAL_ERROR, why)),
         };
-        // Whoever asked may have given up.
-        waiting.send(answer).ok();
+        // The call that asked may have ended.
+        _ = waiting.send(answer);
     }
 
     /// Says something outside of any request: at once, or when the client listens.
@@ -136,9 +137,7 @@ impl LegacySession {
         let stream = self.stream.lock().sender.clone();
         match stream {
             // A client that is gone needs no news.
-            Some(stream) => {
-                stream.send(message).await.ok();
-            }
+            Some(stream) => _ = stream.send(message).await,
             None => self.send(message),
         }
     }
@@ -169,7 +168,8 @@ impl LegacySession {
         let (stream, messages) = mpsc::channel(MAX_QUEUED_MESSAGES * 2);
         let mut voice = self.stream.lock();
         for message in voice.queued.drain(..) {
-            stream.try_send(message).ok();
+            // The channel has room for all queued messages.
+            _ = stream.try_send(message);
         }
         voice.sender = Some(stream);
         messages

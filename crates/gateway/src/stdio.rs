@@ -104,7 +104,8 @@ impl Gateway {
                         notice.iter().filter_map(|notice| self.legacy_notification(client, notice))
                     });
                     for (method, params) in told.collect::<Vec<_>>() {
-                        peer.notify(method, &params).await.ok();
+                        // A client that is gone needs no news.
+                        _ = peer.notify(method, &params).await;
                     }
                 }
             }
@@ -137,7 +138,8 @@ impl PipeConnection {
                     Err(full) => {
                         let peer = self.peer.clone();
                         self.tasks.spawn(async move {
-                            peer.reply(&id, Err(full.into_rpc_error())).await.ok();
+                            // The client may have closed the pipe.
+                            _ = peer.reply(&id, Err(full.into_rpc_error())).await;
                         });
                         return;
                     }
@@ -174,7 +176,8 @@ impl PipeConnection {
         if !cancel.is_cancelled() {
             let text = answer.as_ref().map(ClientReply::text);
             let text = text.as_ref().map(AsRef::as_ref).map_err(|error| (*error).clone());
-            self.peer.reply(&id, text).await.ok();
+            // The client may have closed the pipe.
+            _ = self.peer.reply(&id, text).await;
         }
     }
 

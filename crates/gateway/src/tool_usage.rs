@@ -41,7 +41,8 @@ impl ToolUsage {
     /// before. Those that are not there any more make room.
     pub(crate) fn count(
         &self,
-        (caller, name): (&Arc<str>, &str),
+        caller: &Arc<str>,
+        name: &str,
         most: usize,
         is_there: impl Fn(&str) -> bool,
     ) -> bool {
@@ -122,7 +123,7 @@ mod tests {
     use super::{MAX_CALLERS, MAX_NAMES, ToolUsage};
 
     fn count(used: &ToolUsage, caller: &Arc<str>, name: &str) -> bool {
-        used.count((caller, name), 2, |name| name != "gone")
+        used.count(caller, name, 2, |name| name != "gone")
     }
 
     #[test]

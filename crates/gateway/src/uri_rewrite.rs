@@ -74,8 +74,8 @@ impl UriFields {
         let mut is_other = false;
         for (name, value) in members {
             let other = if self.keys.contains(&&**name) {
-                let own: Option<String> = serde_json::from_str(value.get()).ok();
-                own.and_then(|own| shown(&own)).map(|other| {
+                let own = serde_json::from_str::<String>(value.get());
+                own.ok().and_then(|own| shown(&own)).map(|other| {
                     let mut text = String::new();
                     push_json_string(&mut text, &other);
                     text

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{FieldPresence, GeneratedItem, ItemBody, StructField};
+use crate::model::{EnumValue, FieldPresence, GeneratedItem, ItemBody, StructField};
 use crate::module::ToolFunction;
 use crate::text::{comment, line, literal};
 
@@ -115,17 +115,7 @@ fn item_text(item: &GeneratedItem, defaults: &BTreeSet<&str>) -> String {
                 "#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]\n\
                  pub enum {name} {{\n"
             ));
-            for word in words {
-                let about = word.docs.as_deref().map(|text| comment(text, "    "));
-                let about = about
-                    .filter(|text| !text.is_empty())
-                    .unwrap_or_else(|| comment(&format!("The word {:?}.", word.value), "    "));
-                let value = literal(&word.value);
-                let identifier = &word.identifier;
-                text.push_str(&format!(
-                    "{about}    #[serde(rename = {value})]\n    {identifier},\n"
-                ));
-            }
+            words.iter().for_each(|word| text.push_str(&word_text(word)));
         }
         ItemBody::Either(variants) => {
             text.push_str(&format!(
@@ -146,6 +136,15 @@ fn item_text(item: &GeneratedItem, defaults: &BTreeSet<&str>) -> String {
         text.push_str(&constructor(name, fields));
     }
     text
+}
+
+fn word_text(word: &EnumValue) -> String {
+    let about = word.docs.as_deref().map(|text| comment(text, "    "));
+    let about = about
+        .filter(|text| !text.is_empty())
+        .unwrap_or_else(|| comment(&format!("The word {:?}.", word.value), "    "));
+    let value = literal(&word.value);
+    format!("{about}    #[serde(rename = {value})]\n    {},\n", word.identifier)
 }
 
 /// The types that have an empty value. What a type holds comes before it, unless it is boxed.

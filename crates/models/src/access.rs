@@ -4,11 +4,10 @@ use std::net::IpAddr;
 
 use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use switchboard_config::{Environment, ModelProfile, Provider};
+use switchboard_config::{Environment, ModelProfile};
 use switchboard_prompting::{ModelError, ModelErrorKind};
 
-use crate::defaults;
-use crate::defaults::Defaults;
+use crate::providers::{ProviderSpec, provider_spec};
 
 /// Headers that can hold a key.
 const KEY_HEADERS: [&str; 4] = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
@@ -32,21 +31,20 @@ impl VendorAccess {
     pub(crate) fn find(
         profile: &ModelProfile,
         environment: &Environment,
-        key_header: KeyHeader,
     ) -> Result<Self, ModelError> {
-        let defaults = defaults::provider_defaults(profile.provider);
-        let base = base_url(profile, &defaults)?;
+        let spec = provider_spec(profile.provider);
+        let base = base_url(profile, spec)?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let has_own_key =
             profile.headers.keys().any(|name| KEY_HEADERS.contains(&&*name.to_lowercase()));
-        let found = key(profile, environment, &defaults)?;
+        let found = key(profile, environment, spec)?;
         let mut secrets = Vec::new();
         if let Some(key) = found {
-            insert_key(&mut headers, key_header, &key)?;
+            insert_key(&mut headers, spec.key_header, &key)?;
             secrets.push(key.value);
-        } else if !has_own_key && needs_key(profile, &defaults, &base) {
-            return Err(missing_key(profile, &defaults));
+        } else if !has_own_key && needs_key(profile, spec, &base) {
+            return Err(missing_key(profile, spec));
         }
         for (name, value) in &profile.headers {
             let bad = || {
@@ -65,7 +63,7 @@ impl VendorAccess {
             return Err(plain_http(profile));
         }
         secrets.retain(|secret| secret.len() >= MIN_SECRET_CHARS);
-        let key_variable = variables(profile, &defaults).first().map(|name| (*name).to_owned());
+        let key_variable = variables(profile, spec).first().map(|name| (*name).to_owned());
         Ok(Self { base, headers, secrets, key_variable })
     }
 
@@ -109,8 +107,8 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-fn base_url(profile: &ModelProfile, defaults: &Defaults) -> Result<Url, ModelError> {
-    let text = profile.base_url.as_deref().unwrap_or(defaults.base_url);
+fn base_url(profile: &ModelProfile, spec: &ProviderSpec) -> Result<Url, ModelError> {
+    let text = profile.base_url.as_deref().unwrap_or(spec.base_url);
     let wrong = |why: &str| {
         let message = format!("the `baseUrl` of the model `{}` {why}", profile.name);
         ModelError::new(ModelErrorKind::Profile, message)
@@ -126,47 +124,46 @@ fn base_url(profile: &ModelProfile, defaults: &Defaults) -> Result<Url, ModelErr
 }
 
 /// The variables that may hold the key. A vendor's usual one is not for a stranger's address.
-fn variables<'a>(profile: &'a ModelProfile, defaults: &Defaults) -> Vec<&'a str> {
+fn variables<'a>(profile: &'a ModelProfile, spec: &ProviderSpec) -> Vec<&'a str> {
     match &profile.api_key_env {
         Some(name) => vec![name],
-        None if is_elsewhere(profile, defaults) => Vec::new(),
-        None => defaults.key_variables.to_vec(),
+        None if is_elsewhere(profile, spec) => Vec::new(),
+        None => spec.key_variables.to_vec(),
     }
 }
 
 /// Whether the address is neither the vendor's own nor on this machine.
-fn is_elsewhere(profile: &ModelProfile, defaults: &Defaults) -> bool {
+fn is_elsewhere(profile: &ModelProfile, spec: &ProviderSpec) -> bool {
     let parsed = |text: &str| text.parse::<Url>().ok();
     let Some(own) = profile.base_url.as_deref().and_then(parsed) else { return false };
-    let usual = parsed(defaults.base_url);
+    let usual = parsed(spec.base_url);
     !is_loopback(&own) && usual.is_none_or(|usual| usual.host_str() != own.host_str())
 }
 
 fn key(
     profile: &ModelProfile,
     environment: &Environment,
-    defaults: &Defaults,
+    spec: &ProviderSpec,
 ) -> Result<Option<ApiKey>, ModelError> {
-    for variable in variables(profile, defaults) {
+    for variable in variables(profile, spec) {
         let value = environment.variable(variable).unwrap_or_default().trim();
         if !value.is_empty() {
             return Ok(Some(ApiKey { value: value.to_owned(), variable: variable.to_owned() }));
         }
     }
     // Whoever names a variable wants it used; without it the request would go out bare.
-    if profile.api_key_env.is_some() { Err(missing_key(profile, defaults)) } else { Ok(None) }
+    if profile.api_key_env.is_some() { Err(missing_key(profile, spec)) } else { Ok(None) }
 }
 
-fn needs_key(profile: &ModelProfile, defaults: &Defaults, base: &Url) -> bool {
-    // Somebody's own server says itself whether it wants a key.
-    let own_server = profile.provider == Provider::OpenAi
-        && (is_elsewhere(profile, defaults) || profile.base_url.is_some() && is_loopback(base));
-    !defaults.key_variables.is_empty() && !own_server
+fn needs_key(profile: &ModelProfile, spec: &ProviderSpec, base: &Url) -> bool {
+    let own_server = spec.is_key_optional_elsewhere
+        && (is_elsewhere(profile, spec) || profile.base_url.is_some() && is_loopback(base));
+    !spec.key_variables.is_empty() && !own_server
 }
 
-fn missing_key(profile: &ModelProfile, defaults: &Defaults) -> ModelError {
+fn missing_key(profile: &ModelProfile, spec: &ProviderSpec) -> ModelError {
     let name = &profile.name;
-    let variable = variables(profile, defaults).first().copied().unwrap_or_default();
+    let variable = variables(profile, spec).first().copied().unwrap_or_default();
     let message = format!("there is no key for the model `{name}`");
     ModelError::new(ModelErrorKind::BadKey, message).with_hint(match variable {
         "" => "name the environment variable that holds the key as `apiKeyEnv`".to_owned(),

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use switchboard_config::Provider;
+
 use super::*;
 
 const KEY: &str = "sk-hunter2-hunter2";
@@ -20,7 +22,7 @@ fn profile(provider: Provider, base_url: Option<&str>) -> ModelProfile {
 }
 
 fn find(profile: &ModelProfile, variables: &[&str]) -> Result<VendorAccess, ModelError> {
-    VendorAccess::find(profile, &environment(variables), KeyHeader::Bearer)
+    VendorAccess::find(profile, &environment(variables))
 }
 
 #[test]
@@ -48,7 +50,11 @@ fn a_key_is_needed_by_vendors_on_other_machines_only() {
         assert_eq!(find(&profile, &[]).err(), expected, "{provider:?} {base_url:?}");
         if let Some(variable) = variable {
             let access = find(&profile, &[variable]).ok().unwrap();
-            assert_eq!(access.headers["authorization"], format!("Bearer {KEY}"));
+            let (header, expected) = match provider_spec(provider).key_header {
+                KeyHeader::Bearer => ("authorization", format!("Bearer {KEY}")),
+                KeyHeader::Named(name) => (name, KEY.to_owned()),
+            };
+            assert_eq!(access.headers[header], expected);
         }
     }
 }
@@ -108,7 +114,7 @@ fn secrets_are_neither_printed_nor_quoted() {
     let mut broken = environment(&[]);
     broken.variables.insert("OPENAI_API_KEY".to_owned(), "sk-hun\nter2".to_owned());
     let profile = profile(Provider::OpenAi, None);
-    let error = VendorAccess::find(&profile, &broken, KeyHeader::Bearer).err().unwrap();
+    let error = VendorAccess::find(&profile, &broken).err().unwrap();
     assert_eq!(error.kind, ModelErrorKind::BadKey);
     assert!(!format!("{error:?}").contains("ter2"), "{error:?}");
 }

@@ -8,7 +8,7 @@ use super::*;
 
 pub(crate) fn about(provider: Provider) -> ModelInfo {
     let profile = ModelProfile { images: Some(true), ..ModelProfile::new("fast", provider, "m-1") };
-    crate::defaults::about(&profile)
+    crate::providers::model_info(&profile)
 }
 
 pub(crate) fn user(text: &str) -> ChatMessage {

@@ -7,12 +7,8 @@ use switchboard_prompting::{Model, ModelError, ModelErrorKind};
 use switchboard_wire::WireLimits;
 use switchboard_wire::http::new_client;
 
-use crate::access::{KeyHeader, VendorAccess};
-use crate::anthropic::AnthropicProtocol;
-use crate::defaults;
-use crate::gemini::GeminiProtocol;
-use crate::openai::OpenAiProtocol;
-use crate::protocol::VendorProtocol;
+use crate::access::VendorAccess;
+use crate::providers::{model_info, provider_spec};
 use crate::scripted::ScriptedModel;
 use crate::transport::{RemoteModel, RemoteParts, RetryPolicy};
 
@@ -24,7 +20,7 @@ pub fn open(
     profile: &ModelProfile,
     environment: &Environment,
 ) -> Result<Arc<dyn Model>, ModelError> {
-    let is_local = defaults::is_local(profile.provider);
+    let is_local = provider_spec(profile.provider).is_local;
     let patience = if is_local { RetryPolicy::local() } else { RetryPolicy::default() };
     open_with(profile, environment, patience)
 }
@@ -38,39 +34,22 @@ pub fn open_with(
     environment: &Environment,
     patience: RetryPolicy,
 ) -> Result<Arc<dyn Model>, ModelError> {
-    let about = defaults::about(profile);
-    let provider = profile.provider;
-    let (protocol, key): (Box<dyn VendorProtocol>, _) = match provider {
-        Provider::Scripted => {
-            let Some(file) = &profile.file else {
-                let message = format!("the model `{}` is scripted and names no file", profile.name);
-                return Err(ModelError::new(ModelErrorKind::Profile, message));
-            };
-            return Ok(Arc::new(ScriptedModel::open(about, &environment.current_dir.join(file))?));
-        }
-        Provider::Anthropic => (Box::new(AnthropicProtocol), KeyHeader::Named("x-api-key")),
-        Provider::Gemini => (Box::new(GeminiProtocol), KeyHeader::Named("x-goog-api-key")),
-        Provider::OpenAi
-        | Provider::Ollama
-        | Provider::LmStudio
-        | Provider::Vllm
-        | Provider::OpenRouter => (Box::new(OpenAiProtocol { provider }), KeyHeader::Bearer),
-    };
-    let mut access = VendorAccess::find(profile, environment, key)?;
-    for (name, value) in protocol.headers() {
+    let about = model_info(profile);
+    if profile.provider == Provider::Scripted {
+        let Some(file) = &profile.file else {
+            let message = format!("the model `{}` is scripted and names no file", profile.name);
+            return Err(ModelError::new(ModelErrorKind::Profile, message));
+        };
+        return Ok(Arc::new(ScriptedModel::open(about, &environment.current_dir.join(file))?));
+    }
+    let spec = provider_spec(profile.provider);
+    let mut access = VendorAccess::find(profile, environment)?;
+    for (name, value) in spec.protocol.headers() {
         access.headers.entry(*name).or_insert(reqwest::header::HeaderValue::from_static(value));
     }
     let client = new_client(&WireLimits::default()).map_err(|error| {
         ModelError::new(ModelErrorKind::Unreachable, format!("no connection can be made: {error}"))
     })?;
     let extra = profile.extra.clone();
-    Ok(Arc::new(RemoteModel::new(RemoteParts {
-        about,
-        provider,
-        access,
-        protocol,
-        extra,
-        patience,
-        client,
-    })))
+    Ok(Arc::new(RemoteModel::new(RemoteParts { about, spec, access, extra, patience, client })))
 }

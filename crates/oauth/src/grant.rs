@@ -76,9 +76,10 @@ pub(crate) async fn revoke(
     fetcher: &OauthFetcher,
     endpoint: &Url,
     client: &RegisteredClient,
-    token: (&Secret, &str),
+    token: &Secret,
+    kind: &str,
 ) -> Result<(), LoginError> {
-    let mut form = vec![("token", token.0.reveal()), ("token_type_hint", token.1)];
+    let mut form = vec![("token", token.reveal()), ("token_type_hint", kind)];
     let authorization = client.authenticate(&mut form);
     let post = Post { body: encode(&form), kind: FORM_TYPE, authorization };
     let (status, answer) = fetcher.post("the revocation endpoint", endpoint, post).await?;

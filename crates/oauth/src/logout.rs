@@ -84,8 +84,8 @@ impl Logins {
         let fetcher: OauthFetcher = self.fetcher(&url, None)?;
         let endpoint = fetcher.reach.check("the revocation endpoint", endpoint)?;
         if let Some(refresh) = &kept.refresh {
-            revoke(&fetcher, &endpoint, &kept.client, (refresh, "refresh_token")).await?;
+            revoke(&fetcher, &endpoint, &kept.client, refresh, "refresh_token").await?;
         }
-        revoke(&fetcher, &endpoint, &kept.client, (&kept.access, "access_token")).await
+        revoke(&fetcher, &endpoint, &kept.client, &kept.access, "access_token").await
     }
 }

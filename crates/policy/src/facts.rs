@@ -50,21 +50,14 @@ impl<'a> PolicyFacts<'a> {
     pub fn new(call: &'a ResolvedCall, caller: &'a Caller, session: &'a SessionFacts) -> Self {
         let target = call.target();
         let server = call.server();
-        let tool = match target.kind {
-            TargetKind::Tool => server.offers.tool(&target.name),
-            TargetKind::Resource | TargetKind::Prompt => None,
-        };
-        let annotations = tool.map_or(AnnotationSource::None, AnnotationSource::Tool);
         let config = server.config.as_deref();
-        Self {
-            target,
-            arguments: call.arguments().as_str(),
-            annotations,
-            read_only: is_read_only(target, config, annotations),
-            trusted: config.is_some_and(is_trusted),
-            transport: config.map_or("unknown", transport_word),
-            caller,
-            session,
+        let arguments = call.arguments().as_str();
+        let facts = Self::without_definition(target, arguments, config, caller, session);
+        match server.offers.tool(&target.name) {
+            Some(tool) if target.kind == TargetKind::Tool => {
+                facts.annotated(AnnotationSource::Tool(tool), config)
+            }
+            _ => facts,
         }
     }
 
@@ -92,7 +85,10 @@ impl<'a> PolicyFacts<'a> {
     /// The same with what the server said about the tool.
     #[must_use]
     pub fn with_annotations(self, text: &'a str, server: Option<&ServerConfig>) -> Self {
-        let annotations = AnnotationSource::Text(text);
+        self.annotated(AnnotationSource::Text(text), server)
+    }
+
+    fn annotated(self, annotations: AnnotationSource<'a>, server: Option<&ServerConfig>) -> Self {
         Self { annotations, read_only: is_read_only(self.target, server, annotations), ..self }
     }
 

@@ -49,8 +49,8 @@ impl Expression {
             let first = errors.errors.first();
             let message = first.map_or("cannot be read", |error| error.msg.as_str());
             let message = message.lines().next().unwrap_or_default().trim_end_matches('.');
-            let position = first.map_or((1, 1), |error| error.pos);
-            let bad = bad(char_offset(text, position), format!("is no expression: {message}"));
+            let (line, column) = first.map_or((1, 1), |error| error.pos);
+            let bad = bad(char_offset(text, line, column), format!("is no expression: {message}"));
             // Of a regular expression, for the most part.
             if text.contains('\\') {
                 bad.hint("write r'…' for a text with backslashes")
@@ -106,7 +106,7 @@ impl fmt::Debug for Expression {
 }
 
 /// Characters before a line and column, both counted from 1.
-fn char_offset(text: &str, (line, column): (isize, isize)) -> usize {
+fn char_offset(text: &str, line: isize, column: isize) -> usize {
     let before = usize::try_from(line - 1).unwrap_or(0);
     let lines: usize =
         text.split_inclusive('\n').take(before).map(|line| line.chars().count()).sum();

@@ -9,17 +9,22 @@ const MIN_MORSE_LETTERS: usize = 8;
 
 /// The ways to write a letter as a number.
 const BASES: [NumberBase; 4] = [
-    NumberBase { radix: 16, lengths: (2, 4), prefixes: &["0x", "0X", "U+", "u+", "\\x", "#x"] },
-    NumberBase { radix: 10, lengths: (2, 3), prefixes: &[] },
-    NumberBase { radix: 8, lengths: (3, 4), prefixes: &["0o"] },
-    NumberBase { radix: 2, lengths: (7, 8), prefixes: &["0b"] },
+    NumberBase {
+        radix: 16,
+        min_digits: 2,
+        max_digits: 4,
+        prefixes: &["0x", "0X", "U+", "u+", "\\x", "#x"],
+    },
+    NumberBase { radix: 10, min_digits: 2, max_digits: 3, prefixes: &[] },
+    NumberBase { radix: 8, min_digits: 3, max_digits: 4, prefixes: &["0o"] },
+    NumberBase { radix: 2, min_digits: 7, max_digits: 8, prefixes: &["0b"] },
 ];
 
 #[derive(Debug, Clone, Copy)]
 struct NumberBase {
     radix: u32,
-    /// How many digits there are, at least and at most.
-    lengths: (usize, usize),
+    min_digits: usize,
+    max_digits: usize,
     prefixes: &'static [&'static str],
 }
 
@@ -85,8 +90,7 @@ impl NumberBase {
     fn decode(self, word: &str) -> Option<u8> {
         let digits = self.prefixes.iter().find_map(|prefix| word.strip_prefix(prefix));
         let digits = digits.unwrap_or(word);
-        let (least, most) = self.lengths;
-        if !(least..=most).contains(&digits.len()) {
+        if !(self.min_digits..=self.max_digits).contains(&digits.len()) {
             return None;
         }
         let value = u8::from_str_radix(digits, self.radix).ok()?;

@@ -66,17 +66,7 @@ fn verify(
         } else if chain_digest(&before, seq, call, &digest) != chain {
             Some("its seal does not follow from the one before")
         } else {
-            let found = |over| row_digest(ledger, connection, call, over);
-            match found(DigestScope::Everything)? {
-                None => Some("it was recorded and is gone"),
-                Some(_) if !texts_are_whole(ledger, connection, call)? => {
-                    Some("its arguments or its result are not as they were recorded")
-                }
-                Some(now) if now == digest => None,
-                // A seal that is over the file fits no digest without it.
-                Some(_) if found(DigestScope::WithoutFile)? == Some(digest) => None,
-                Some(_) => Some("it is not as it was recorded"),
-            }
+            row_problem(ledger, connection, call, &digest)?
         };
         if let Some(what) = wrong {
             verified.wrong = Some(VerifyError { call: Some(call), what: what.to_owned() });
@@ -96,20 +86,41 @@ fn verify(
         verified.sealed += 1;
     }
     verified.unsealed = count_unsealed(connection)?;
-    verified.wrong = match checkpoint {
-        Checkpoint::At { call, .. } if !passed => Some(VerifyError {
-            call: Some(*call),
-            what: "the record once went up to this call, and its end is gone".to_owned(),
-        }),
-        Checkpoint::Forged => {
-            Some(VerifyError { call: None, what: "the checkpoint was changed".to_owned() })
-        }
-        Checkpoint::Missing if verified.sealed > 0 => {
-            Some(VerifyError { call: None, what: "the checkpoint is gone".to_owned() })
-        }
-        Checkpoint::At { .. } | Checkpoint::Missing => None,
-    };
+    verified.wrong = checkpoint_problem(checkpoint, passed, verified.sealed);
     Ok(verified)
+}
+
+/// The difference between a row and the digest that it was sealed with.
+fn row_problem(
+    ledger: &Path,
+    connection: &Connection,
+    call: i64,
+    digest: &SealDigest,
+) -> rusqlite::Result<Option<&'static str>> {
+    let found = |over| row_digest(ledger, connection, call, over);
+    Ok(match found(DigestScope::Everything)? {
+        None => Some("it was recorded and is gone"),
+        Some(_) if !texts_are_whole(ledger, connection, call)? => {
+            Some("its arguments or its result are not as they were recorded")
+        }
+        Some(now) if now == *digest => None,
+        // A seal that is over the file fits no digest without it.
+        Some(_) if found(DigestScope::WithoutFile)? == Some(*digest) => None,
+        Some(_) => Some("it is not as it was recorded"),
+    })
+}
+
+/// The difference between the end of a chain and the checkpoint.
+fn checkpoint_problem(checkpoint: &Checkpoint, passed: bool, sealed: u64) -> Option<VerifyError> {
+    let (call, what) = match checkpoint {
+        Checkpoint::At { call, .. } if !passed => {
+            (Some(*call), "the record once went up to this call, and its end is gone")
+        }
+        Checkpoint::Forged => (None, "the checkpoint was changed"),
+        Checkpoint::Missing if sealed > 0 => (None, "the checkpoint is gone"),
+        Checkpoint::At { .. } | Checkpoint::Missing => return None,
+    };
+    Some(VerifyError { call, what: what.to_owned() })
 }
 
 fn count_unsealed(connection: &Connection) -> rusqlite::Result<u64> {

@@ -1,7 +1,5 @@
 //! Finds the known names nearest to one that is not known.
 
-use std::cmp::Ordering;
-
 /// Beyond this many characters a name is compared by its beginning only.
 const MAX_COMPARED_CHARS: usize = 128;
 /// A shorter text is part of too many names to mean one of them.
@@ -38,7 +36,7 @@ pub fn nearest_names<'a>(
         if name == wanted {
             cost = 0;
         }
-        let at = best.partition_point(|entry| compare_nearness(entry, &(cost, name)).is_lt());
+        let at = best.partition_point(|entry| nearness(entry.0, entry.1) < nearness(cost, name));
         if at < limit && best.get(at).is_none_or(|entry| entry.1 != name) {
             best.insert(at, (cost, name));
             best.truncate(limit);
@@ -47,8 +45,9 @@ pub fn nearest_names<'a>(
     best.into_iter().map(|(_, name)| name).collect()
 }
 
-fn compare_nearness(left: &(usize, &str), right: &(usize, &str)) -> Ordering {
-    left.0.cmp(&right.0).then(left.1.len().cmp(&right.1.len())).then(left.1.cmp(right.1))
+/// The sort key of a candidate: the cost, then the length, then the name.
+fn nearness(cost: usize, name: &str) -> (usize, usize, &str) {
+    (cost, name.len(), name)
 }
 
 fn push_letters(name: &str, letters: &mut Vec<char>) {

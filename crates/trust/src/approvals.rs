@@ -35,11 +35,19 @@ pub struct Approvals {
     table: ApprovalTable,
     /// What the approved entries were, for people.
     entries: ApprovalTable,
-    /// What was decided here and is not written yet: file, server, digest or none.
-    changes: Vec<(String, String, Option<String>)>,
-    /// The same for what the entries were.
-    shown: Vec<(String, String, Option<String>)>,
+    /// Decisions that are not written yet, with digests as values.
+    changes: Vec<TableChange>,
+    /// The same with the texts of the entries.
+    shown: Vec<TableChange>,
     problem: Option<ConfigError>,
+}
+
+/// A new value for a server of a file, or none if it is removed.
+#[derive(Debug, Clone)]
+struct TableChange {
+    file: String,
+    server: String,
+    value: Option<String>,
 }
 
 impl Approvals {
@@ -76,8 +84,8 @@ impl Approvals {
     /// The same for an entry as it was read, which is kept to be compared with the next one.
     pub fn approve_entry(&mut self, server: &ServerConfig) -> Result<(), ConfigError> {
         let file = file_identity(&server.source.file)?;
-        let text = Some(server.lines().join("\n"));
-        self.shown.push((file, server.id.to_string(), text));
+        let value = Some(server.lines().join("\n"));
+        self.shown.push(TableChange { file, server: server.id.to_string(), value });
         self.approve(&server.source.file, &server.id, &server.approval_digest)
     }
 
@@ -95,8 +103,8 @@ impl Approvals {
     }
 
     fn record_decision(&mut self, file: String, name: &str, digest: Option<String>) {
-        let decision = (file, name.to_owned(), digest);
-        apply_change(&mut self.table, &decision);
+        let decision = TableChange { file, server: name.to_owned(), value: digest };
+        decision.apply(&mut self.table);
         self.changes.push(decision);
     }
 
@@ -108,10 +116,10 @@ impl Approvals {
         edit_locked(&self.path, |before| {
             written = before.map(|text| parse(&self.path, text)).transpose()?.unwrap_or_default();
             for decision in &self.changes {
-                apply_change(&mut written.approvals, decision);
+                decision.apply(&mut written.approvals);
             }
             for entry in &self.shown {
-                apply_change(&mut written.entries, entry);
+                entry.apply(&mut written.entries);
             }
             let text = serde_json::to_string_pretty(&written);
             text.map(|text| text + "\n")
@@ -173,19 +181,19 @@ impl Consents for Approvals {
     }
 }
 
-fn apply_change(
-    table: &mut ApprovalTable,
-    (file, name, digest): &(String, String, Option<String>),
-) {
-    match digest {
-        Some(digest) => {
-            table.entry(file.clone()).or_default().insert(name.clone(), digest.clone());
-        }
-        None => {
-            if let Some(servers) = table.get_mut(file) {
-                servers.remove(name);
+impl TableChange {
+    fn apply(&self, table: &mut ApprovalTable) {
+        match &self.value {
+            Some(value) => {
+                let servers = table.entry(self.file.clone()).or_default();
+                servers.insert(self.server.clone(), value.clone());
             }
-            table.retain(|_, servers| !servers.is_empty());
+            None => {
+                if let Some(servers) = table.get_mut(&self.file) {
+                    servers.remove(&self.server);
+                }
+                table.retain(|_, servers| !servers.is_empty());
+            }
         }
     }
 }

@@ -153,10 +153,14 @@ struct Screener {
     screened: BTreeMap<ServerId, ScreenedServer>,
     /// What a person stands by in spite of what was found; read when it is needed.
     accepted: Option<Arc<AcceptedFindings>>,
-    /// What was accepted, and the rules, when the last edition was made: both decide what is shown.
-    shown_by: (Arc<AcceptedFindings>, Option<Arc<Policies>>),
-    /// The edition of what passes, and that of what came.
-    editions: (u64, u64),
+    /// The accepted findings of the last edition, which decide what is shown.
+    edition_accepted: Arc<AcceptedFindings>,
+    /// The rules of the last edition, which decide what is shown.
+    edition_policies: Option<Arc<Policies>>,
+    /// The last edition that passed.
+    edition: u64,
+    /// The edition of the unscreened fleet that it was made from.
+    fleet_edition: u64,
     /// The lock by which others see that what is held here is held still; from the first time on.
     owner: Option<ProcessLock>,
 }
@@ -168,7 +172,7 @@ impl Screener {
         let mut passing = Fleet { accepted: self.load_accepted(), ..Fleet::default() };
         let mut quarantine = Quarantine::default();
         self.screened.retain(|id, _| fleet.servers.contains_key(id));
-        let mut is_different = self.editions.1 != fleet.edition;
+        let mut is_different = self.fleet_edition != fleet.edition;
         is_different |= self.update_shown_by(&passing.accepted, &config.policies);
         for (id, server) in &fleet.servers {
             let screened = match &server.config {
@@ -205,9 +209,10 @@ impl Screener {
             passing.servers.insert(id.clone(), shown);
         }
         if is_different {
-            self.editions = (self.editions.0 + 1, fleet.edition);
+            self.edition += 1;
+            self.fleet_edition = fleet.edition;
         }
-        passing.edition = self.editions.0;
+        passing.edition = self.edition;
         (passing, quarantine)
     }
 
@@ -231,10 +236,11 @@ impl Screener {
         accepted: &Arc<AcceptedFindings>,
         policies: &Arc<Policies>,
     ) -> bool {
-        let (before, rules) = &self.shown_by;
-        let is_same =
-            before == accepted && rules.as_ref().is_some_and(|rules| Arc::ptr_eq(rules, policies));
-        self.shown_by = (Arc::clone(accepted), Some(Arc::clone(policies)));
+        let rules = self.edition_policies.as_ref();
+        let is_same = self.edition_accepted == *accepted
+            && rules.is_some_and(|rules| Arc::ptr_eq(rules, policies));
+        self.edition_accepted = Arc::clone(accepted);
+        self.edition_policies = Some(Arc::clone(policies));
         !is_same
     }
 

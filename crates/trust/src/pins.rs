@@ -37,21 +37,14 @@ pub(crate) fn screen(server: &Server, pins: &Pins, first_use: FirstUseSetting) -
         return hide_offers(server);
     }
     let seen = offered_definitions(server);
+    let withhold_all = |why: QuarantineReason| {
+        withhold_offers(server, &seen, quarantined_definitions(&seen, pins, &why), why)
+    };
     if pins.revoked {
-        return withhold_offers(
-            server,
-            &seen,
-            quarantined_definitions(&seen, pins, &QuarantineReason::Revoked),
-            QuarantineReason::Revoked,
-        );
+        return withhold_all(QuarantineReason::Revoked);
     }
     if pins.approved.is_empty() && (first_use != FirstUseSetting::Trust || pins.asked) {
-        return withhold_offers(
-            server,
-            &seen,
-            quarantined_definitions(&seen, pins, &QuarantineReason::FirstUse),
-            QuarantineReason::FirstUse,
-        );
+        return withhold_all(QuarantineReason::FirstUse);
     }
     let mut first = DefinitionMap::new();
     let mut definitions = Vec::new();

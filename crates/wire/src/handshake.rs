@@ -39,11 +39,9 @@ impl Agreement {
     /// Whether the server declared the capability.
     #[must_use]
     pub fn has_capability(&self, capability: &str) -> bool {
-        let members: Option<std::collections::HashMap<String, &RawValue>> =
-            self.capabilities.read().ok();
-        members
-            .and_then(|members| members.get(capability).map(|raw| raw.get() != "null"))
-            .unwrap_or(false)
+        self.capabilities
+            .read::<std::collections::HashMap<String, &RawValue>>()
+            .is_ok_and(|members| members.get(capability).is_some_and(|raw| raw.get() != "null"))
     }
 }
 

@@ -84,8 +84,7 @@ impl RunningGateway {
                 upstream.as_ref().map_or_else(String::new, |one| one.url.clone()),
             ),
         };
-        let speech = (contestant.speech(), contestant.tool());
-        Self::start_with(target, speech, home, upstream).await
+        Self::start_with(target, contestant.speech(), contestant.tool(), home, upstream).await
     }
 
     /// Starts one of our own gateways with a recipe of its own.
@@ -97,12 +96,13 @@ impl RunningGateway {
         let port = free_port()?;
         let recipe = make(home.path(), &format!("127.0.0.1:{port}"))?;
         let tool = GatewayContestant::Recorded.tool();
-        Self::start_with(GatewayTarget::Port(port, recipe), (speech, tool), home, None).await
+        Self::start_with(GatewayTarget::Port(port, recipe), speech, tool, home, None).await
     }
 
     async fn start_with(
         target: GatewayTarget,
-        (speech, tool): (EndpointProtocol, &str),
+        speech: EndpointProtocol,
+        tool: &str,
         home: TempDir,
         upstream: Option<HttpServer>,
     ) -> Result<Self> {

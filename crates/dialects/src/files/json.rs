@@ -73,7 +73,8 @@ fn to_value(value: &jsonc_parser::ast::Value<'_>) -> Value {
 pub(super) fn change(
     text: &str,
     path: &[&str],
-    (changes, beside): (&[EntryChange], &[OutsideChange]),
+    changes: &[EntryChange],
+    outside: &[OutsideChange],
 ) -> Result<String, DialectError> {
     let root = CstRootNode::parse(text, &options())
         .map_err(|error| DialectError::Syntax { line: 1, message: error.to_string() })?;
@@ -85,7 +86,7 @@ pub(super) fn change(
             apply(&servers, change);
         }
     }
-    for list in beside {
+    for list in outside {
         apply_outside(&top, list);
     }
     let mut after = root.to_string();

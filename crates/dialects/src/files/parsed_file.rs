@@ -94,7 +94,7 @@ pub(crate) fn change(
         None => ("", text),
     };
     let changed = match format {
-        FileFormat::Json => json::change(bare, path, (changes, beside))?,
+        FileFormat::Json => json::change(bare, path, changes, beside)?,
         FileFormat::Toml => toml::change(bare, path, changes)?,
         FileFormat::Yaml => yaml_edit::change(bare, path, changes)?,
     };

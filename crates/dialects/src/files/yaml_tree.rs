@@ -132,7 +132,14 @@ struct OpenCollection {
     node: YamlNode,
     anchor: usize,
     /// The key that waits for its value.
-    key: Option<(String, usize, usize)>,
+    key: Option<(String, YamlPlace)>,
+}
+
+/// A position in the file, both counted from 0.
+#[derive(Clone, Copy)]
+struct YamlPlace {
+    line: usize,
+    column: usize,
 }
 
 struct YamlBuilder<'a> {
@@ -146,7 +153,8 @@ struct YamlBuilder<'a> {
 
 impl YamlBuilder<'_> {
     fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), DialectError> {
-        let place = (span.start.line().saturating_sub(1), span.start.col());
+        let place =
+            YamlPlace { line: span.start.line().saturating_sub(1), column: span.start.col() };
         match event {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => Ok(()),
             Event::DocumentStart(_) => {
@@ -175,7 +183,8 @@ impl YamlBuilder<'_> {
                 self.begin(YamlNode::List(Vec::new()), anchor, place)
             }
             Event::MappingStart(anchor, _) => {
-                let begins = self.lines.get(place.0).and_then(|line| line.chars().nth(place.1));
+                let line = self.lines.get(place.line);
+                let begins = line.and_then(|line| line.chars().nth(place.column));
                 let map = YamlMapping { members: Vec::new(), flow: begins == Some('{') };
                 self.begin(YamlNode::Map(map), anchor, place)
             }
@@ -193,7 +202,7 @@ impl YamlBuilder<'_> {
         &mut self,
         node: YamlNode,
         anchor: usize,
-        place: (usize, usize),
+        place: YamlPlace,
     ) -> Result<(), DialectError> {
         if self.open.len() >= MAX_DEPTH {
             return Err(yaml_error(place, "the file is nested too deeply"));
@@ -208,7 +217,7 @@ impl YamlBuilder<'_> {
         }
     }
 
-    fn add(&mut self, node: YamlNode, place: (usize, usize)) -> Result<(), DialectError> {
+    fn add(&mut self, node: YamlNode, place: YamlPlace) -> Result<(), DialectError> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
             return Err(yaml_error(place, "the file is too large"));
@@ -219,7 +228,7 @@ impl YamlBuilder<'_> {
         };
         match (&mut open.node, open.key.take()) {
             (YamlNode::List(items), _) => items.push(node),
-            (YamlNode::Map(map), Some((key, line, column))) => {
+            (YamlNode::Map(map), Some((key, YamlPlace { line, column }))) => {
                 map.members.push(YamlMember { key, line, column, value: node });
             }
             (YamlNode::Map(_), None) => {
@@ -230,7 +239,7 @@ impl YamlBuilder<'_> {
                         return Err(yaml_error(place, "a key must be a text"));
                     }
                 };
-                open.key = Some((key, place.0, place.1));
+                open.key = Some((key, place));
             }
             (YamlNode::Scalar(_), _) => {}
         }
@@ -238,8 +247,8 @@ impl YamlBuilder<'_> {
     }
 }
 
-fn yaml_error(place: (usize, usize), message: &str) -> DialectError {
-    DialectError::Syntax { line: place.0 + 1, message: message.to_owned() }
+fn yaml_error(place: YamlPlace, message: &str) -> DialectError {
+    DialectError::Syntax { line: place.line + 1, message: message.to_owned() }
 }
 
 /// What a text without quotes means.

@@ -45,8 +45,8 @@ pub(super) async fn handle_message(
             let pass = front.gateway.admit_request(&access.identity);
             let pass = Arc::new(pass.map_err(|refused| too_many_requests(&id, refused))?);
             let (messages, mut stream) = mpsc::channel(64);
-            let request = (id, method, params);
-            spawn_request(&front.gateway, &session, messages, request, Arc::clone(&pass));
+            let asked = client_request(&session, messages.clone(), id, method, params);
+            spawn_request(&front.gateway, &session, messages, asked, Arc::clone(&pass));
             // A single message is the answer itself; more than one make a stream.
             let Some(first) = stream.recv().await else {
                 // It was cancelled, so that there is no answer.
@@ -83,6 +83,7 @@ pub(super) fn handle_batch(
         Ok(_) => return refused(),
         Err(refused) => return *refused,
     };
+    let (messages, stream) = mpsc::channel(64);
     let mut requests = Vec::new();
     let mut others = Vec::new();
     let members = wire_envelope::split_batch(body).unwrap_or_default();
@@ -97,7 +98,11 @@ pub(super) fn handle_batch(
         match wire_envelope::parse_strict(&member) {
             Ok(Message::Request { id, method, params }) => {
                 match front.gateway.admit_request(&access.identity) {
-                    Ok(pass) => requests.push(((id, method, params), pass)),
+                    Ok(pass) => {
+                        let messages = messages.clone();
+                        let asked = client_request(&session, messages, id, method, params);
+                        requests.push((asked, pass));
+                    }
                     Err(refused) => return too_many_requests(&id, refused),
                 }
             }
@@ -108,16 +113,15 @@ pub(super) fn handle_batch(
         }
     }
     // Either all of them are taken or none.
-    let (messages, stream) = mpsc::channel(64);
-    let asked = requests.len();
-    for (request, pass) in requests {
-        spawn_request(&front.gateway, &session, messages.clone(), request, pass);
+    let has_requests = !requests.is_empty();
+    for (asked, pass) in requests {
+        spawn_request(&front.gateway, &session, messages.clone(), asked, pass);
     }
     for message in others {
         handle_one_way(&session, message);
     }
     drop(messages);
-    if asked == 0 { accepted_response() } else { event_stream(None, stream) }
+    if has_requests { event_stream(None, stream) } else { accepted_response() }
 }
 
 async fn initialize(
@@ -150,10 +154,10 @@ pub(super) fn spawn_request(
     gateway: &Gateway,
     session: &Arc<LegacySession>,
     messages: mpsc::Sender<String>,
-    (id, method, params): (Json, String, Option<Json>),
+    asked: ClientRequest,
     pass: impl Send + 'static,
 ) {
-    let asked = client_request(session, messages.clone(), id.clone(), method, params);
+    let id = asked.id.clone();
     let cancel = asked.cancel.clone();
     session.running.lock().insert(id.as_str().to_owned(), cancel.clone());
     let gateway = gateway.clone();
@@ -164,7 +168,8 @@ pub(super) fn spawn_request(
         session.running.lock().remove(id.as_str());
         // Who has cancelled a request does not expect an answer.
         if !cancel.is_cancelled() || session.ended.is_cancelled() {
-            messages.send(response(&id, answer.as_ref())).await.ok();
+            // The client may have closed the connection.
+            _ = messages.send(response(&id, answer.as_ref())).await;
         }
     });
 }

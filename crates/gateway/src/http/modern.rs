@@ -49,7 +49,7 @@ pub(super) async fn handle_message(
     let pass = front.gateway.admit_request(&access.identity);
     let pass = pass.map_err(|refused| too_many_requests(&id, refused))?;
     match parse_request(front, headers, access, &id, &method, params) {
-        Ok(asked) => Ok(respond(&front.gateway, asked, pass).await),
+        Ok((asked, messages)) => Ok(respond(&front.gateway, asked, messages, pass).await),
         // Whatever is wrong with what a request says of itself, nothing of it was begun.
         Err(error) => Err(json_response(StatusCode::BAD_REQUEST, response(&id, Err(&error)))),
     }
@@ -108,7 +108,8 @@ fn parse_request(
 /// Whoever closes the response gives the request up: then this future, or the stream, is dropped.
 async fn respond(
     gateway: &Gateway,
-    (asked, messages): (Box<ClientRequest>, Option<mpsc::Receiver<String>>),
+    asked: Box<ClientRequest>,
+    messages: Option<mpsc::Receiver<String>>,
     pass: RequestPermit,
 ) -> Response {
     let revoked =
@@ -130,8 +131,8 @@ async fn respond(
         answer = &mut answering => {
             // What was said on the way may be here at the same time.
             let Ok(first) = messages.try_recv() else { return answer_response(&id, &answer, pass) };
-            // There is room: one has just been taken out.
-            sender.try_send(response(&id, answer.as_ref())).ok();
+            // There is room: one message has just been taken out.
+            _ = sender.try_send(response(&id, answer.as_ref()));
             return event_stream(Some(first), messages);
         }
         first = messages.recv() => first,
@@ -142,7 +143,8 @@ async fn respond(
         let closed = sender.clone();
         tokio::select! {
             answer = answering => {
-                sender.send(response(&id, answer.as_ref())).await.ok();
+                // The client may have closed the stream.
+                _ = sender.send(response(&id, answer.as_ref())).await;
             }
             () = closed.closed() => {}
             () = pass.revoked_token().cancelled() => {}

@@ -73,8 +73,8 @@ pub async fn serve(
             sleep(DRAIN_POLL_INTERVAL).await;
         }
     };
-    // What is still there then is ended by whoever stops the gateway and its host.
-    tokio::time::timeout(gateway.inner.options.drain, all).await.ok();
+    // Requests that outlast the drain end when the gateway and its host stop.
+    _ = tokio::time::timeout(gateway.inner.options.drain, all).await;
     Ok(())
 }
 
@@ -115,8 +115,8 @@ struct ConnectionServer {
 
 impl ConnectionServer {
     async fn serve_connection(self, stream: TcpStream) {
-        // Without it small answers wait for more to send; a connection that refuses is as good.
-        stream.set_nodelay(true).ok();
+        // Without it small answers wait for more to send; the connection works without it too.
+        _ = stream.set_nodelay(true);
         let speaks = tokio::time::timeout(self.read_limit, detect_http_version(&stream));
         let Some(Ok(Some(spoken))) = self.stop.run_until_cancelled(speaks).await else { return };
         let mut builder = Builder::new(TokioExecutor::new());
@@ -130,10 +130,10 @@ impl ConnectionServer {
         let stream = WriteTimeoutStream::new(stream, self.read_limit);
         let serving = builder.serve_connection(TokioIo::new(stream), service);
         tokio::pin!(serving);
-        // A connection that breaks has nobody left to be told.
         if self.stop.run_until_cancelled(serving.as_mut()).await.is_none() {
             serving.as_mut().graceful_shutdown();
-            serving.await.ok();
+            // A connection that breaks has no reader for an error.
+            _ = serving.await;
         }
     }
 }

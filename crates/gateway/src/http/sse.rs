@@ -75,17 +75,17 @@ pub(super) async fn handle_post(
             session.send_reliably(response(&id, Ok(&result))).await;
         }
         Ok(Message::Request { id, method, params }) => {
-            // Before it is let in: who is let in keeps the stream open while we end.
+            // Taken before admission: an admitted request keeps the stream open at shutdown.
             let answering = session.hold_stream();
             let pass = Arc::new(admit().map_err(|refused| too_many_requests(&id, refused))?);
             let (messages, mut stream) = mpsc::channel(64);
-            let request = (id, method, params);
-            legacy::spawn_request(&front.gateway, &session, messages, request, Arc::clone(&pass));
+            let asked = legacy::client_request(&session, messages.clone(), id, method, params);
+            legacy::spawn_request(&front.gateway, &session, messages, asked, Arc::clone(&pass));
             tokio::spawn(async move {
                 while let Some(message) = stream.recv().await {
                     session.send_reliably(message).await;
                 }
-                // Answers that nobody reads count: there would be no end of them.
+                // Unread answers count against the limit too: there would be no end of them.
                 drop((answering, pass));
             });
         }

@@ -12,6 +12,7 @@ use crate::calls::{CallEvent, MAX_ROUNDS, next_event};
 use crate::client_request::ClientRequest;
 use crate::gateway::Gateway;
 use crate::parked_calls::RunningCall;
+use crate::relay::KeyedAsk;
 use crate::reply::{ClientReply, Recipient, reply_for_outcome};
 
 impl Gateway {
@@ -68,12 +69,11 @@ async fn follow_task(task: Arc<ClientTask>, mut running: RunningCall, reader: Re
                 state.ask_count += 1;
                 let key = ask.key.clone().unwrap_or_else(|| format!("ask-{}", state.ask_count));
                 if state.ask_count > MAX_ROUNDS {
-                    let why = format!("the server asked more than {MAX_ROUNDS} times");
-                    ask.answer.send(Err(RpcError::new(RpcError::INTERNAL_ERROR, why))).ok();
+                    ask.reject_round(MAX_ROUNDS);
                 } else {
                     // What the server asks again under its key takes the place of the old one.
-                    state.asks.retain(|(known, _)| *known != key);
-                    state.asks.push((key, ask));
+                    state.asks.retain(|known| known.key != key);
+                    state.asks.push(KeyedAsk { key, ask });
                 }
             }),
             // Whoever waits for a task asks how far it is.

@@ -13,7 +13,7 @@ use super::task_store::{ClientTask, ClientTaskEnd};
 use crate::client_request::{ClientRequest, missing_param};
 use crate::gateway::Gateway;
 use crate::members::RawMembers;
-use crate::relay::RelayedAsk;
+use crate::relay::KeyedAsk;
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -132,9 +132,10 @@ async fn ask_client(
     gateway: &Gateway,
     asked: &ClientRequest,
     task: &ClientTask,
-    (key, mut ask): (String, RelayedAsk),
+    mut keyed: KeyedAsk,
 ) -> Result<(), RpcError> {
     let gone = |why: &str| RpcError::new(RpcError::INTERNAL_ERROR, why);
+    let ask = &mut keyed.ask;
     let params = task_json::with_related_task(ask.params.as_ref().map_or("{}", Json::as_str), task);
     let answer = tokio::select! {
         answer = asked.out.ask(&ask.method, &params, ask.answer.closed()) => answer,
@@ -142,11 +143,10 @@ async fn ask_client(
         () = gateway.inner.abort.cancelled() => Err(gone("the gateway ended")),
     };
     if answer.is_err() && (asked.cancel.is_cancelled() || asked.out.is_gone()) {
-        task.return_ask((key, ask));
+        task.return_ask(keyed);
         return Err(gone("the request was given up"));
     }
-    // Its server may have lost its patience.
-    ask.answer.send(answer).ok();
+    keyed.ask.reply(answer);
     task.ask_delivered();
     Ok(())
 }

@@ -3,10 +3,11 @@
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-use switchboard_wire::{Era, Json, RpcError};
+use switchboard_wire::{Era, RpcError};
 
 use super::task_store::{ClientTask, ClientTaskEnd, ClientTaskState};
 use crate::members::{with_leading_members, with_raw_member};
+use crate::relay::input_requests;
 
 const RELATED_TASK_KEY: &str = "io.modelcontextprotocol/related-task";
 
@@ -34,19 +35,7 @@ pub(super) fn modern_task(task: &ClientTask) -> String {
         Some(ClientTaskEnd::Error(error)) => Some(format!(r#""error":{}"#, error_text(error))),
         Some(ClientTaskEnd::Cancelled) => None,
         None if state.asks.is_empty() => None,
-        None => {
-            let asks: Vec<String> = state
-                .asks
-                .iter()
-                .map(|(key, ask)| {
-                    let params = ask.params.as_ref().map_or("{}", Json::as_str);
-                    let key = json!(key);
-                    let method = &ask.method;
-                    format!(r#"{key}:{{"method":"{method}","params":{params}}}"#)
-                })
-                .collect();
-            Some(format!(r#""inputRequests":{{{}}}"#, asks.join(",")))
-        }
+        None => Some(format!(r#""inputRequests":{}"#, input_requests(&state.asks))),
     });
     let text = more.and_then(|more| with_leading_members(&more, &text)).unwrap_or(text);
     with_leading_members(r#""resultType":"complete""#, &text).unwrap_or(text)
@@ -55,9 +44,8 @@ pub(super) fn modern_task(task: &ClientTask) -> String {
 /// Text that belongs to a task, with a word about which one.
 pub(super) fn with_related_task(object: &str, task: &ClientTask) -> String {
     let of = json!({RELATED_TASK_KEY: {"taskId": task.id}}).to_string();
-    let meta = serde_json::from_str::<Value>(object).ok();
-    let meta = meta.and_then(|object| object.get("_meta").cloned());
-    let whole = match meta {
+    let read = serde_json::from_str::<Value>(object);
+    let whole = match read.ok().and_then(|object| object.get("_meta").cloned()) {
         None => with_leading_members(&format!(r#""_meta":{of}"#), object),
         Some(mut meta) => {
             if let Some(members) = meta.as_object_mut() {

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::client::McpClient;
-use crate::relay::RelayedAsk;
+use crate::relay::KeyedAsk;
 
 /// As many tasks are kept at once, of all callers together.
 const MAX_TASKS: usize = 1_000;
@@ -43,7 +43,7 @@ pub(super) struct ClientTaskState {
     pub(super) message: Option<String>,
     pub(super) poll: Duration,
     /// What its server asks, by the keys that the client is given.
-    pub(super) asks: Vec<(String, RelayedAsk)>,
+    pub(super) asks: Vec<KeyedAsk>,
     pub(super) ask_count: usize,
     /// How much of it is being put to the client.
     asks_in_delivery: usize,
@@ -178,7 +178,7 @@ impl ClientTask {
     }
 
     /// Takes something that its server asks, to be put to the client.
-    pub(super) fn take_ask(&self) -> Option<(String, RelayedAsk)> {
+    pub(super) fn take_ask(&self) -> Option<KeyedAsk> {
         let mut state = self.state.lock();
         let ask = state.asks.pop()?;
         state.asks_in_delivery += 1;
@@ -191,7 +191,7 @@ impl ClientTask {
     }
 
     /// What was taken could not be put to the client: it waits for the next one who comes.
-    pub(super) fn return_ask(&self, ask: (String, RelayedAsk)) {
+    pub(super) fn return_ask(&self, ask: KeyedAsk) {
         self.update(|state| {
             state.asks_in_delivery -= 1;
             if state.end.is_none() {
@@ -217,13 +217,10 @@ impl ClientTask {
     pub(super) fn answer(&self, mut given: impl FnMut(&str) -> Option<Json>) {
         self.update(|state| {
             let asks = std::mem::take(&mut state.asks);
-            for (key, ask) in asks {
-                match given(&key) {
-                    // The server may have lost its patience.
-                    Some(answer) => {
-                        ask.answer.send(Ok(answer)).ok();
-                    }
-                    None => state.asks.push((key, ask)),
+            for keyed in asks {
+                match given(&keyed.key) {
+                    Some(answer) => keyed.ask.reply(Ok(answer)),
+                    None => state.asks.push(keyed),
                 }
             }
         });

@@ -76,7 +76,6 @@ mod tests {
     use switchboard_config::{Environment, ModelProfile, Provider};
 
     use super::*;
-    use crate::access::KeyHeader;
 
     #[test]
     fn addresses_hold_the_version_once() {
@@ -91,8 +90,7 @@ mod tests {
                 api_key_env: Some("ANTHROPIC_API_KEY".to_owned()),
                 ..ModelProfile::new("a", Provider::Anthropic, "m 1")
             };
-            let key = KeyHeader::Named("x-api-key");
-            let access = VendorAccess::find(&profile, &environment, key).ok().unwrap();
+            let access = VendorAccess::find(&profile, &environment).ok().unwrap();
             let address = AnthropicProtocol.address(&access, "m 1");
             assert_eq!(address.as_str(), "https://a.example/v1/messages");
             let checks = AnthropicProtocol.checks(&access, "m 1");

@@ -78,7 +78,6 @@ mod tests {
     use switchboard_config::{Environment, ModelProfile, Provider};
 
     use super::*;
-    use crate::access::KeyHeader;
 
     #[test]
     fn the_key_is_never_part_of_an_address() {
@@ -88,8 +87,7 @@ mod tests {
             current_dir: PathBuf::from("."),
         };
         let profile = ModelProfile::new("g", Provider::Gemini, "g-1");
-        let key = KeyHeader::Named("x-goog-api-key");
-        let access = VendorAccess::find(&profile, &environment, key).ok().unwrap();
+        let access = VendorAccess::find(&profile, &environment).ok().unwrap();
         assert_eq!(access.headers["x-goog-api-key"], "secret");
         let base = "https://generativelanguage.googleapis.com/v1beta";
         for (model, path) in [

@@ -2,7 +2,6 @@
 
 use reqwest::Url;
 use serde_json::Value;
-use switchboard_config::Provider;
 use switchboard_prompting::{ModelInfo, ModelRequest};
 
 use super::{request, stream};
@@ -23,9 +22,12 @@ const TOO_LONG_PHRASES: [&str; 8] = [
     "reduce the length of the messages",
 ];
 
-/// Chat completions at some provider.
+/// Chat completions, with the differences between compatible providers.
 pub(crate) struct OpenAiProtocol {
-    pub(crate) provider: Provider,
+    /// A path that validates the key, for a provider whose list of models is public.
+    pub(crate) key_path: Option<&'static str>,
+    /// The member of a request that limits the length of the answer.
+    pub(crate) max_tokens_member: &'static str,
 }
 
 impl VendorProtocol for OpenAiProtocol {
@@ -38,7 +40,7 @@ impl VendorProtocol for OpenAiProtocol {
     }
 
     fn body(&self, request: &ModelRequest, about: &ModelInfo, form: RequestForm) -> Value {
-        request::body(request, about, form)
+        request::body(request, about, form, self.max_tokens_member)
     }
 
     fn reader(&self) -> Box<dyn AnswerReader> {
@@ -70,19 +72,21 @@ impl VendorProtocol for OpenAiProtocol {
     }
 
     fn checks(&self, access: &VendorAccess, _model: &str) -> ModelChecks {
-        // OpenRouter shows its list to everybody, so the list says nothing about the key.
-        let key = (self.provider == Provider::OpenRouter).then(|| access.url_with_path(&["key"]));
+        let key = self.key_path.map(|path| access.url_with_path(&[path]));
         ModelChecks { key, model: None, list: access.url_with_path(&["models"]) }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use switchboard_config::Provider;
+
     use super::*;
+    use crate::providers::provider_spec;
 
     #[test]
     fn errors_of_many_servers_are_understood() {
-        let protocol = OpenAiProtocol { provider: Provider::OpenAi };
+        let protocol = provider_spec(Provider::OpenAi).protocol;
         for (status, body, expected) in [
             (
                 400,

@@ -7,7 +7,12 @@ use crate::history::{AnsweredCall, Picture, VendorTurn, arguments, tools, turns}
 use crate::protocol::RequestForm;
 
 /// The body of a request.
-pub(super) fn body(request: &ModelRequest, about: &ModelInfo, form: RequestForm) -> Value {
+pub(super) fn body(
+    request: &ModelRequest,
+    about: &ModelInfo,
+    form: RequestForm,
+    max_tokens_member: &str,
+) -> Value {
     let mut messages = Vec::new();
     if !request.system.is_empty() {
         messages.push(json!({ "role": "system", "content": request.system }));
@@ -42,18 +47,19 @@ pub(super) fn body(request: &ModelRequest, about: &ModelInfo, form: RequestForm)
                 }
             }
         }
-        members.extend(request_options(request, about));
+        members.extend(request_options(request, max_tokens_member));
     }
     body
 }
 
-fn request_options(request: &ModelRequest, about: &ModelInfo) -> serde_json::Map<String, Value> {
+fn request_options(
+    request: &ModelRequest,
+    max_tokens_member: &str,
+) -> serde_json::Map<String, Value> {
     let wishes = &request.options;
-    // The vendor itself wants the newer name; those who speak like it may know only the older.
-    let most = if about.provider == "openai" { "max_completion_tokens" } else { "max_tokens" };
     let stop = (!wishes.stop.is_empty()).then(|| json!(wishes.stop));
     let members = [
-        (most, wishes.max_tokens.map(|most| json!(most))),
+        (max_tokens_member, wishes.max_tokens.map(|most| json!(most))),
         ("temperature", wishes.temperature.map(|daring| json!(daring))),
         ("stop", stop),
     ];

@@ -8,10 +8,15 @@ use crate::history::CUT_BEGINNING;
 use crate::history::tests::{
     about, asked_call, assistant as said, kept_message, picture, result, user as asks,
 };
+use crate::providers::provider_spec;
+
+fn body(request: &ModelRequest, provider: Provider, form: RequestForm) -> Value {
+    provider_spec(provider).protocol.body(request, &about(provider), form)
+}
 
 fn messages(messages: Vec<ChatMessage>) -> Value {
     let request = ModelRequest { messages, ..ModelRequest::default() };
-    body(&request, &about(Provider::OpenAi), RequestForm::Plain)["messages"].clone()
+    body(&request, Provider::OpenAi, RequestForm::Plain)["messages"].clone()
 }
 
 #[test]
@@ -61,7 +66,7 @@ fn a_whole_conversation_is_written_in_the_vendors_form() {
             {"role": "user", "content": "thanks"},
         ],
     });
-    assert_eq!(body(&request, &about(Provider::OpenAi), RequestForm::Full), expected);
+    assert_eq!(body(&request, Provider::OpenAi, RequestForm::Full), expected);
 }
 
 #[test]
@@ -69,7 +74,7 @@ fn the_plain_form_asks_for_nothing_special_and_no_tools_means_no_member() {
     let request =
         ModelRequest { messages: vec![asks("hi")], tools: json!([]), ..ModelRequest::default() };
     assert_eq!(
-        body(&request, &about(Provider::Ollama), RequestForm::Plain),
+        body(&request, Provider::Ollama, RequestForm::Plain),
         json!({"model": "m-1", "stream": true, "messages": [{"role": "user", "content": "hi"}]})
     );
 }
@@ -117,7 +122,7 @@ fn wishes_for_an_answer_are_written_in_the_vendors_words() {
     };
     let names = [(Provider::OpenAi, "max_completion_tokens"), (Provider::Ollama, "max_tokens")];
     for (provider, most) in names {
-        let body = body(&request, &about(provider), RequestForm::Plain);
+        let body = body(&request, provider, RequestForm::Plain);
         let got = [most, "temperature", "stop", "tool_choice"].map(|name| body[name].clone());
         assert_eq!(got, [json!(50), json!(0.5), json!(["\n"]), json!("required")], "{body}");
     }

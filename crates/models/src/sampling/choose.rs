@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use switchboard_config::{ModelProfile, Provider};
+use switchboard_config::ModelProfile;
 use switchboard_core::ModelPreferences;
+
+use crate::providers::provider_spec;
 
 /// Parts of the names of models that are cheap and quick rather than good.
 const SMALL_MODEL_MARKS: [&str; 8] =
@@ -57,13 +59,14 @@ fn size_preference(wishes: &ModelPreferences) -> Option<SizePreference> {
 
 fn is_small(profile: &ModelProfile) -> bool {
     let name = format!("{} {}", profile.name, profile.model).to_lowercase();
-    let is_local =
-        matches!(profile.provider, Provider::Ollama | Provider::LmStudio | Provider::Vllm);
-    is_local || SMALL_MODEL_MARKS.iter().any(|part| name.contains(part))
+    provider_spec(profile.provider).is_local
+        || SMALL_MODEL_MARKS.iter().any(|part| name.contains(part))
 }
 
 #[cfg(test)]
 mod tests {
+    use switchboard_config::Provider;
+
     use super::*;
 
     fn check(wishes: &ModelPreferences, usual: Option<&str>, expected: Option<&str>) {

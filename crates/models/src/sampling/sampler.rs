@@ -14,8 +14,8 @@ use tokio::sync::mpsc;
 use super::answer::sample_result;
 use super::choose::choose;
 use super::question::question;
-use crate::defaults;
 use crate::open::open;
+use crate::providers::model_info;
 
 /// Asks the configured models for servers.
 pub struct ModelSampler {
@@ -70,7 +70,7 @@ impl ModelSampler {
 impl Sampler for ModelSampler {
     fn choose(&self, wishes: &ModelPreferences) -> Option<ChosenModel> {
         let name = choose(&self.profiles, self.usual.as_deref(), wishes)?;
-        let about = defaults::about(&self.profile(&name)?);
+        let about = model_info(&self.profile(&name)?);
         let tools = match about.calls {
             CallMode::Native(_) => ToolUse::Native,
             CallMode::Text(_) => ToolUse::None,

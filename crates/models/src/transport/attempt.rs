@@ -3,8 +3,9 @@
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use jiff::fmt::rfc2822::DateTimeParser;
 use reqwest::Response;
-use reqwest::header::CONTENT_TYPE;
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use switchboard_prompting::ModelAnswer;
 use switchboard_wire::http::{SseEvent, SseEvents};
 use tokio::time::timeout;
@@ -12,7 +13,6 @@ use tokio::time::timeout;
 use super::failure;
 use super::failure::AttemptFailure;
 use super::remote::RemoteParts;
-use super::retry_after::retry_after;
 use crate::listener::DeltaListener;
 use crate::protocol::{AnswerReader, BrokenAnswer, VendorRefusal};
 
@@ -30,7 +30,7 @@ pub(super) async fn attempt(
     body: Bytes,
     listener: &mut DeltaListener<'_>,
 ) -> Result<ModelAnswer, AttemptFailure> {
-    let address = parts.protocol.address(&parts.access, &parts.about.model);
+    let address = parts.spec.protocol.address(&parts.access, &parts.about.model);
     let request = parts.client.post(address).headers(parts.access.headers.clone()).body(body);
     let beginning = parts.patience.beginning;
     let response = match timeout(beginning, request.send()).await {
@@ -70,6 +70,20 @@ pub(super) async fn refusal(response: Response) -> VendorRefusal {
     refusal
 }
 
+/// The delay that `Retry-After` or `retry-after-ms` asks for, in seconds, milliseconds or as a date.
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    let exact = text("retry-after-ms").and_then(|value| value.parse::<f64>().ok());
+    let exact = exact.filter(|milliseconds| milliseconds.is_finite());
+    let value = text("retry-after").unwrap_or_default();
+    let seconds = exact.map(|milliseconds| milliseconds / 1_000.0);
+    if let Some(seconds) = seconds.or_else(|| value.parse().ok()) {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let then = DateTimeParser::new().relaxed_weekday(true).parse_timestamp(value).ok()?;
+    Some(SystemTime::from(then).duration_since(now).unwrap_or_default())
+}
+
 /// The type of a response in lower case.
 pub(super) fn content_type(response: &Response) -> String {
     let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
@@ -101,7 +115,7 @@ async fn read_whole(
 ) -> Result<ModelAnswer, AttemptFailure> {
     let body = limited_bytes(response, MAX_EVENT_BYTES, parts.patience.silence).await;
     let event = SseEvent { name: String::new(), data: body.into() };
-    let mut reader = parts.protocol.reader();
+    let mut reader = parts.spec.protocol.reader();
     match reader.push(&event).and_then(|deltas| Ok((deltas, reader.finish()?))) {
         Ok((deltas, said)) => {
             for delta in deltas {
@@ -129,7 +143,7 @@ async fn read_stream(
     listener: &mut DeltaListener<'_>,
 ) -> Result<ModelAnswer, StreamReadError> {
     let mut events = SseEvents::new(response, MAX_EVENT_BYTES);
-    let mut reader = parts.protocol.reader();
+    let mut reader = parts.spec.protocol.reader();
     let mut length = 0_usize;
     let silence = parts.patience.silence;
     let ended = loop {
@@ -169,4 +183,35 @@ fn finish(
     ended: Option<AttemptFailure>,
 ) -> Result<ModelAnswer, AttemptFailure> {
     reader.finish().map_err(|error| ended.unwrap_or_else(|| failure::broken_answer(parts, &error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::UNIX_EPOCH;
+
+    use super::*;
+
+    #[test]
+    fn seconds_milliseconds_and_dates_are_understood() {
+        let now = UNIX_EPOCH + Duration::from_secs(784_111_770);
+        for (name, value, expected) in [
+            ("retry-after", "7", Some(7_000)),
+            ("retry-after", "0.25", Some(250)),
+            ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT", Some(7_000)),
+            ("retry-after", "Sat, 05 Nov 1994 08:49:37 GMT", Some(0)),
+            ("retry-after-ms", "1500", Some(1_500)),
+            ("retry-after", "-1", None),
+            ("retry-after", "soon", None),
+            ("retry-after", "inf", None),
+            ("retry-after-ms", "nan", None),
+            ("retry-after", "Sun, 06 Nov 18446744073709551615 08:49:37 GMT", None),
+            ("retry-after", "Sun, 0 Nov 1994 08:49:37 GMT", None),
+            ("retry-after", "Mon, 06 Nov 1994 08:49:37 GMT", Some(7_000)),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, value.parse().unwrap());
+            let expected = expected.map(Duration::from_millis);
+            assert_eq!(retry_after(&headers, now), expected, "{name}: {value}");
+        }
+    }
 }

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use switchboard_config::Provider;
 use switchboard_prompting::{ModelError, ModelErrorKind};
+use switchboard_text::excerpt_text;
 
-use super::quote::{is_page, quote};
 use super::remote::RemoteParts;
 use crate::protocol::{BrokenAnswer, RefusalMeaning, VendorRefusal};
+
+/// Maximum number of characters of a quotation.
+const MAX_QUOTE_CHARS: usize = 300;
 
 /// Why one attempt gave no answer.
 #[derive(Debug)]
@@ -47,7 +49,7 @@ impl AttemptFailure {
 /// The vendor said no.
 pub(super) fn refusal_failure(parts: &RemoteParts, refusal: &VendorRefusal) -> AttemptFailure {
     let meaning =
-        parts.protocol.refusal_meaning(refusal).unwrap_or_else(|| refusal.status_meaning());
+        parts.spec.protocol.refusal_meaning(refusal).unwrap_or_else(|| refusal.status_meaning());
     let vendor = &parts.about.provider;
     let model = &parts.about.model;
     let said = refusal_text(parts, refusal);
@@ -63,7 +65,7 @@ pub(super) fn refusal_failure(parts: &RemoteParts, refusal: &VendorRefusal) -> A
             format!("`{vendor}` has no model `{model}`{said}"),
             Remedy::Nothing,
         )
-        .with_hint(model_hint(parts)),
+        .with_hint((parts.spec.missing_model_hint)(model)),
         RefusalMeaning::TooLong => AttemptFailure::new(
             ModelErrorKind::TooLong,
             format!("the conversation is too long for the model `{model}`{said}"),
@@ -148,7 +150,7 @@ pub(super) fn send_failure(parts: &RemoteParts, error: &reqwest::Error) -> Attem
     if error.is_connect() {
         let message = format!("`{vendor}` cannot be reached: {why}");
         return AttemptFailure::new(ModelErrorKind::Unreachable, message, Remedy::Reconnect)
-            .with_hint(connection_hint(parts.provider));
+            .with_hint(parts.spec.connection_hint);
     }
     if error.is_builder() {
         let message = format!("the request to `{vendor}` cannot be made: {why}");
@@ -174,34 +176,6 @@ fn key_hint(parts: &RemoteParts) -> String {
     }
 }
 
-fn model_hint(parts: &RemoteParts) -> String {
-    match parts.provider {
-        Provider::Ollama => format!("get it with `ollama pull {}`", parts.about.model),
-        Provider::OpenAi
-        | Provider::Anthropic
-        | Provider::Gemini
-        | Provider::LmStudio
-        | Provider::Vllm
-        | Provider::OpenRouter
-        | Provider::Scripted => {
-            "look at the vendor's list of models, and check `baseUrl`".to_owned()
-        }
-    }
-}
-
-fn connection_hint(provider: Provider) -> &'static str {
-    match provider {
-        Provider::Ollama => "is Ollama running? `ollama serve` starts it",
-        Provider::LmStudio => "is the server of LM Studio running? `lms server start` starts it",
-        Provider::Vllm => "is vLLM running? `vllm serve` starts it",
-        Provider::OpenAi
-        | Provider::Anthropic
-        | Provider::Gemini
-        | Provider::OpenRouter
-        | Provider::Scripted => "check the network and `baseUrl`",
-    }
-}
-
 /// An error with its causes, without the address: that may hold secrets.
 fn causes(error: &reqwest::Error) -> String {
     let mut causes: Vec<String> = Vec::new();
@@ -218,4 +192,45 @@ fn causes(error: &reqwest::Error) -> String {
         return kind.to_owned();
     }
     causes.join(": ")
+}
+
+/// Returns the text as one short line: white space collapsed, hidden characters escaped.
+fn quote(text: &str) -> String {
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        if line.len() > 8 * MAX_QUOTE_CHARS {
+            break;
+        }
+    }
+    excerpt_text(&line, MAX_QUOTE_CHARS)
+}
+
+/// Whether a text is an HTML page.
+fn is_page(text: &str) -> bool {
+    let start: String = text.trim_start().chars().take(14).collect();
+    let start = start.to_lowercase();
+    ["<!doctype", "<html", "<head", "<body"].iter().any(|tag| start.starts_with(tag))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotations_are_short_lines_without_tricks() {
+        assert_eq!(quote(" a\r\n  b\u{1b}[31m "), "a b\\u{1b}[31m");
+        let long = quote(&"word ".repeat(10_000));
+        assert_eq!((long.chars().count(), long.ends_with('…')), (300, true));
+    }
+
+    #[test]
+    fn pages_are_known_by_their_beginning() {
+        assert!(is_page("\n<!DOCTYPE html><p>"));
+        assert!(is_page("<HTML lang=en>"));
+        assert!(!is_page("{\"html\": 1}"));
+    }
 }

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use reqwest::{Response, Url};
 use serde_json::Value;
-use switchboard_config::Provider;
 use switchboard_prompting::{ModelError, ModelErrorKind};
 use switchboard_text::{excerpt_text, nearest_names};
 use tokio::time::timeout;
@@ -14,6 +13,7 @@ use super::failure;
 use super::failure::AttemptFailure;
 use super::remote::RemoteParts;
 use crate::protocol::{ModelChecks, VendorRefusal};
+use crate::providers::ProviderSpec;
 
 const MAX_LIST_BYTES: usize = 16 << 20;
 const LIST_TIMEOUT: Duration = Duration::from_secs(20);
@@ -32,7 +32,7 @@ pub(super) async fn check(parts: &RemoteParts) -> Result<String, ModelError> {
 
 /// The names nearest to the model's, in a sentence for a person.
 pub(super) async fn near_names(parts: &RemoteParts) -> Option<String> {
-    let checks = parts.protocol.checks(&parts.access, &parts.about.model);
+    let checks = parts.spec.protocol.checks(&parts.access, &parts.about.model);
     let listed = timeout(LIST_TIMEOUT / 4, fetch(parts, checks.list)).await.ok()?.ok()?;
     let FetchedList::Value(listed) = listed else { return None };
     hint(&parts.about.model, &names(&listed))
@@ -41,7 +41,7 @@ pub(super) async fn near_names(parts: &RemoteParts) -> Option<String> {
 async fn probe(parts: &RemoteParts) -> Result<String, AttemptFailure> {
     let vendor = &parts.about.provider;
     let model = &parts.about.model;
-    let ModelChecks { key, model: one, list } = parts.protocol.checks(&parts.access, model);
+    let ModelChecks { key, model: one, list } = parts.spec.protocol.checks(&parts.access, model);
     if let Some(key) = key {
         fetch(parts, key).await?.into_result(parts)?;
     }
@@ -65,7 +65,7 @@ async fn probe(parts: &RemoteParts) -> Result<String, AttemptFailure> {
         other => other.into_result(parts)?,
     };
     let names = names(&listed);
-    if names.is_empty() || is_listed(parts.provider, model, &names) {
+    if names.is_empty() || is_listed(parts.spec, model, &names) {
         let count = names.len();
         return Ok(match count {
             0 => format!("`{vendor}` answers, but lists no models to find `{model}` in"),
@@ -140,21 +140,9 @@ fn names(listed: &Value) -> Vec<String> {
     entries.filter_map(name).collect()
 }
 
-fn is_listed(provider: Provider, model: &str, names: &[String]) -> bool {
-    let has = |name: &str| names.iter().any(|known| known == name);
-    match provider {
-        Provider::Ollama => has(model) || has(&format!("{model}:latest")),
-        // What follows the colon may be a way of choosing among hosts, which no list holds.
-        Provider::OpenRouter => {
-            has(model) || model.rsplit_once(':').is_some_and(|(name, _)| has(name))
-        }
-        Provider::OpenAi
-        | Provider::Anthropic
-        | Provider::Gemini
-        | Provider::LmStudio
-        | Provider::Vllm
-        | Provider::Scripted => has(model),
-    }
+fn is_listed(spec: &ProviderSpec, model: &str, names: &[String]) -> bool {
+    let alias = (spec.listed_alias)(model);
+    names.iter().any(|name| name == model || Some(name) == alias.as_ref())
 }
 
 fn hint(model: &str, names: &[String]) -> Option<String> {
@@ -175,8 +163,10 @@ fn hint(model: &str, names: &[String]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use switchboard_config::Provider;
 
     use super::*;
+    use crate::providers::provider_spec;
 
     #[test]
     fn names_are_read_from_every_vendors_list() {
@@ -200,7 +190,7 @@ mod tests {
             (Provider::OpenAi, "maker/model:nitro", false),
             (Provider::OpenAi, "maker/model", true),
         ] {
-            assert_eq!(is_listed(provider, model, &names), expected, "{model}");
+            assert_eq!(is_listed(provider_spec(provider), model, &names), expected, "{model}");
         }
     }
 

@@ -3,11 +3,8 @@
 mod attempt;
 mod failure;
 mod listing;
-mod quote;
 mod remote;
-mod retry_after;
 mod retry_plan;
-mod retry_policy;
 
 pub(crate) use remote::{RemoteModel, RemoteParts};
-pub use retry_policy::RetryPolicy;
+pub use retry_plan::RetryPolicy;

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use serde_json::{Map, Value};
-use switchboard_config::Provider;
 use switchboard_prompting::{
     Model, ModelAnswer, ModelAnswerFuture, ModelCheckFuture, ModelDelta, ModelError,
     ModelErrorKind, ModelInfo, ModelRequest,
@@ -15,19 +14,18 @@ use tokio::sync::mpsc;
 use super::attempt::attempt;
 use super::failure::Remedy;
 use super::listing;
-use super::retry_plan::{NextAttempt, RetryPlan};
-use super::retry_policy::RetryPolicy;
+use super::retry_plan::{NextAttempt, RetryPlan, RetryPolicy};
 use crate::access::VendorAccess;
 use crate::history::merge;
 use crate::listener::DeltaListener;
-use crate::protocol::{RequestForm, VendorProtocol};
+use crate::protocol::RequestForm;
+use crate::providers::ProviderSpec;
 
 /// What a model at a vendor is made of.
 pub(crate) struct RemoteParts {
     pub(crate) about: ModelInfo,
-    pub(crate) provider: Provider,
+    pub(crate) spec: &'static ProviderSpec,
     pub(crate) access: VendorAccess,
-    pub(crate) protocol: Box<dyn VendorProtocol>,
     pub(crate) extra: Map<String, Value>,
     pub(crate) patience: RetryPolicy,
     pub(crate) client: HttpClient,
@@ -52,7 +50,8 @@ impl RemoteModel {
     ) -> Result<ModelAnswer, ModelError> {
         let mut listener = DeltaListener::new(heard);
         let is_plain = self.is_plain.load(Ordering::Relaxed);
-        let form = if is_plain { RequestForm::Plain } else { self.parts.protocol.default_form() };
+        let form =
+            if is_plain { RequestForm::Plain } else { self.parts.spec.protocol.default_form() };
         let mut plan = RetryPlan::new(&self.parts.patience, form);
         loop {
             let form = plan.form();
@@ -83,7 +82,7 @@ impl RemoteModel {
     }
 
     fn body(&self, request: &ModelRequest, form: RequestForm) -> Bytes {
-        let mut body = self.parts.protocol.body(request, &self.parts.about, form);
+        let mut body = self.parts.spec.protocol.body(request, &self.parts.about, form);
         merge(&mut body, &self.parts.extra);
         body.to_string().into()
     }

@@ -6,13 +6,45 @@ use std::time::Duration;
 use switchboard_prompting::ModelError;
 
 use super::failure::{AttemptFailure, Remedy};
-use super::retry_policy::RetryPolicy;
 use crate::protocol::RequestForm;
 
 const MAX_BUSY_RETRIES: u32 = 3;
 const MAX_CUT_RETRIES: u32 = 2;
 const MAX_UNREADABLE_RETRIES: u32 = 1;
 const MAX_UNREACHABLE_RETRIES: u32 = 1;
+
+/// Time limits and delays of the requests to a vendor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryPolicy {
+    /// How long a vendor may take to begin an answer. A server on this machine may have to load
+    /// the model first.
+    pub beginning: Duration,
+    /// How long an answer may pause between two events.
+    pub silence: Duration,
+    /// How long is waited before a vendor that is busy is asked again; doubled every time.
+    pub back_off: Duration,
+    /// The longest wait that a vendor can ask for.
+    pub longest_wait: Duration,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self {
+            beginning: Duration::from_secs(120),
+            silence: Duration::from_secs(120),
+            back_off: Duration::from_secs(1),
+            longest_wait: Duration::from_secs(60),
+        }
+    }
+}
+
+impl RetryPolicy {
+    /// Limits for a server on the user's own machine.
+    #[must_use]
+    pub fn local() -> Self {
+        Self { beginning: Duration::from_secs(600), ..Self::default() }
+    }
+}
 
 /// What was tried so far.
 pub(super) struct RetryPlan<'a> {

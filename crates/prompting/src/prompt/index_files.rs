@@ -121,8 +121,7 @@ fn tool_file(server: &str, tool: &ShownTool<'_>, options: &PromptOptions) -> Str
 fn resource_files(server: &ShownServer<'_>, options: &PromptOptions) -> Vec<String> {
     let said = |text: Option<&str>| clean(text.unwrap_or_default(), options.max_description_chars);
     let line = |text: &str| clean_line(text, options.max_description_chars);
-    let file = |address: (&str, &str), name: &str, about: Option<&str>, mime: Option<&str>| {
-        let (key, address) = address;
+    let file = |key: &str, address: &str, name, about, mime: Option<&str>| {
         let mut file = json!({ key: address, "name": line(name), "description": said(about) });
         if let (Some(mime), Some(fields)) = (mime, file.as_object_mut()) {
             fields.insert("mimeType".to_owned(), json!(line(mime)));
@@ -132,10 +131,11 @@ fn resource_files(server: &ShownServer<'_>, options: &PromptOptions) -> Vec<Stri
     let resources = server
         .resources
         .iter()
-        .map(|one| file(("uri", one.uri), one.name, one.description, one.mime_type));
-    let templates = server.templates.iter().map(|one| {
-        file(("uriTemplate", one.uri_template), one.name, one.description, one.mime_type)
-    });
+        .map(|one| file("uri", one.uri, one.name, one.description, one.mime_type));
+    let templates = server
+        .templates
+        .iter()
+        .map(|one| file("uriTemplate", one.uri_template, one.name, one.description, one.mime_type));
     resources.chain(templates).collect()
 }
 

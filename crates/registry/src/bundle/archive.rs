@@ -97,8 +97,13 @@ pub(super) fn files(bytes: &[u8], limits: &ArchiveLimits) -> Result<Vec<PackedFi
         let executable = entry.unix_mode().is_some_and(|mode| mode & 0o111 != 0);
         files.push(PackedFile { name, index, bytes: size, executable });
     }
-    // A file cannot also be a folder.
-    for file in &files {
+    check_folders(&files)?;
+    Ok(files)
+}
+
+/// Rejects a file whose name is also that of a folder.
+fn check_folders(files: &[PackedFile]) -> Result<(), BundleError> {
+    for file in files {
         let is_above = |other: &PackedFile| {
             other.name.strip_prefix(&file.name).is_some_and(|rest| rest.starts_with('/'))
         };
@@ -109,7 +114,7 @@ pub(super) fn files(bytes: &[u8], limits: &ArchiveLimits) -> Result<Vec<PackedFi
             });
         }
     }
-    Ok(files)
+    Ok(())
 }
 
 /// The contents of a file; more than it announced is an error.

@@ -56,8 +56,8 @@ impl RegistryAddress {
     /// What this registry may name.
     #[must_use]
     pub fn reach(&self) -> RegistryReach {
-        let official = Url::parse(OFFICIAL).ok();
-        let is_official = official.is_some_and(|official| official.origin() == self.url.origin());
+        let is_official =
+            Url::parse(OFFICIAL).is_ok_and(|official| official.origin() == self.url.origin());
         if is_official { RegistryReach::Public } else { RegistryReach::Own }
     }
 

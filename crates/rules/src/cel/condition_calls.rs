@@ -86,13 +86,17 @@ const fn macro_only(name: &'static str, usage: &'static str) -> CelFunction {
     CelFunction { name, usage, as_global: None, as_method: None, gives: CelShape::Any }
 }
 
-/// A call in the condition.
-type CallNode<'a> = (&'a IdedExpr, &'a CallExpr);
+/// A call in the condition, and the node that has its position.
+#[derive(Clone, Copy)]
+pub(crate) struct CallNode<'a> {
+    pub(crate) node: &'a IdedExpr,
+    pub(crate) call: &'a CallExpr,
+}
 
 /// What a function gives, if it can be called like this.
 pub(crate) fn check_function<'a>(
     check: &mut ExpressionChecker<'a>,
-    (node, call): CallNode<'a>,
+    CallNode { node, call }: CallNode<'a>,
 ) -> Result<CelShape, BadExpression> {
     let name = call.func_name.as_str();
     let Some(known) = FUNCTIONS.iter().find(|known| known.name == name) else {
@@ -164,7 +168,7 @@ pub(crate) fn check_operator<'a>(
     called: CallNode<'a>,
     args: &[CelShape],
 ) -> Result<CelShape, BadExpression> {
-    let (node, call) = called;
+    let CallNode { node, call } = called;
     let name = call.func_name.as_str();
     match (name, args) {
         (operators::LOGICAL_AND | operators::LOGICAL_OR | operators::LOGICAL_NOT, args) => {
@@ -187,8 +191,7 @@ pub(crate) fn check_operator<'a>(
         ) => {
             let ordered = ["a number", "a text", "true or false", "bytes"];
             let can = left.can_equal(*right) && left.can_be(&ordered) && right.can_be(&ordered);
-            let told = (left.describe(), right.describe());
-            if can { Ok(CelShape::Bool) } else { Err(comparison_error(check, node, told)) }
+            if can { Ok(CelShape::Bool) } else { Err(comparison_error(check, node, *left, *right)) }
         }
         (operators::INDEX, [of, index]) => check_index(check, called, *of, *index),
         (operators::NEGATE, [of]) if of.can_be(&["a number"]) => Ok(*of),
@@ -225,8 +228,11 @@ fn check_all_bool(
 fn comparison_error(
     check: &ExpressionChecker<'_>,
     node: &IdedExpr,
-    (left, right): (&str, &str),
+    left: CelShape,
+    right: CelShape,
 ) -> BadExpression {
+    let left = left.describe();
+    let right = right.describe();
     let bad = check.error(node, format!("compares {left} with {right}"));
     match (left, right) {
         ("a number", "a text") | ("a text", "a number") => {
@@ -241,12 +247,12 @@ fn comparison_error(
 
 fn check_equality(
     check: &ExpressionChecker<'_>,
-    (node, call): CallNode<'_>,
+    CallNode { node, call }: CallNode<'_>,
     left: CelShape,
     right: CelShape,
 ) -> Result<CelShape, BadExpression> {
     if !left.can_equal(right) {
-        return Err(comparison_error(check, node, (left.describe(), right.describe())));
+        return Err(comparison_error(check, node, left, right));
     }
     if let [first, second] = call.args.as_slice() {
         check_known_word(check, left, second)?;
@@ -271,7 +277,7 @@ fn check_known_word(
 
 fn check_membership(
     check: &ExpressionChecker<'_>,
-    (node, call): CallNode<'_>,
+    CallNode { node, call }: CallNode<'_>,
     left: CelShape,
     right: CelShape,
 ) -> Result<CelShape, BadExpression> {
@@ -285,7 +291,7 @@ fn check_membership(
         });
     }
     if !left.can_equal(right.element()) {
-        return Err(comparison_error(check, node, (left.describe(), right.element().describe())));
+        return Err(comparison_error(check, node, left, right.element()));
     }
     if let [_, second] = call.args.as_slice()
         && let Expr::List(list) = &second.expr
@@ -297,7 +303,7 @@ fn check_membership(
 
 fn check_index(
     check: &ExpressionChecker<'_>,
-    (node, call): CallNode<'_>,
+    CallNode { node, call }: CallNode<'_>,
     of: CelShape,
     index: CelShape,
 ) -> Result<CelShape, BadExpression> {
@@ -321,7 +327,7 @@ fn check_index(
 
 fn check_arithmetic(
     check: &ExpressionChecker<'_>,
-    (node, call): CallNode<'_>,
+    CallNode { node, call }: CallNode<'_>,
     left: CelShape,
     right: CelShape,
 ) -> Result<CelShape, BadExpression> {

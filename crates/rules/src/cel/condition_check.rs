@@ -8,7 +8,7 @@ use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, L
 use regex::Regex;
 use switchboard_text::suggestion;
 
-use crate::cel::condition_calls;
+use crate::cel::condition_calls::{CallNode, check_function, check_operator};
 use crate::cel::condition_shapes::{
     CelMembers, CelShape, SESSION_WITH_RESULTS, TYPES, VARIABLES, name_hint, names,
 };
@@ -155,9 +155,9 @@ impl<'a> ExpressionChecker<'a> {
         if is_operator {
             let args = call.args.iter().map(|part| self.shape(part));
             let args: Vec<CelShape> = args.collect::<Result<_, _>>()?;
-            return condition_calls::check_operator(self, (node, call), &args);
+            return check_operator(self, CallNode { node, call }, &args);
         }
-        condition_calls::check_function(self, (node, call))
+        check_function(self, CallNode { node, call })
     }
 
     fn comprehension(

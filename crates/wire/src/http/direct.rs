@@ -44,7 +44,8 @@ pub(super) struct RemoteAddress(pub(super) IpAddr);
 
 /// The way to one address, with the connections that are open.
 pub(super) struct DirectClient {
-    place: (String, u16),
+    name: String,
+    port: u16,
     host: HeaderValue,
     url: Url,
     target: Uri,
@@ -81,7 +82,7 @@ impl DirectClient {
         if !is_direct(url, is_set) {
             return None;
         }
-        let place = match url.host()? {
+        let name = match url.host()? {
             Host::Domain(name) => name.to_owned(),
             Host::Ipv4(address) => address.to_string(),
             Host::Ipv6(address) => address.to_string(),
@@ -91,7 +92,8 @@ impl DirectClient {
             None => url.host_str()?.to_owned(),
         };
         Some(Arc::new(Self {
-            place: (place, url.port_or_known_default()?),
+            name,
+            port: url.port_or_known_default()?,
             host: HeaderValue::from_str(&host).ok()?,
             target: request_target(url)?,
             url: url.clone(),
@@ -163,9 +165,8 @@ impl DirectClient {
     }
 
     async fn connect(&self) -> Result<DirectConnection, RequestError> {
-        let (host, port) = &self.place;
         let connecting = async {
-            let stream = TcpStream::connect((host.as_str(), *port)).await?;
+            let stream = TcpStream::connect((self.name.as_str(), self.port)).await?;
             stream.set_nodelay(true)?;
             Ok::<_, std::io::Error>((stream.peer_addr()?.ip(), stream))
         };

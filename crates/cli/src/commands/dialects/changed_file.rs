@@ -28,6 +28,15 @@ pub(super) struct FileChange {
     pub(super) digest: String,
 }
 
+/// A file of another product with its text before and after a change.
+pub(super) struct FileEdit<'a> {
+    /// The product's id.
+    pub(super) product: &'a str,
+    pub(super) path: &'a Path,
+    pub(super) before: Option<&'a str>,
+    pub(super) after: &'a str,
+}
+
 /// The real file behind a path: a link stays a link.
 pub(super) fn resolve_link(path: &Path) -> PathBuf {
     normal_path::canonicalize(path).unwrap_or_else(|_| path.to_owned())
@@ -42,8 +51,7 @@ pub(super) fn text_digest(text: &str) -> String {
 /// the copy.
 pub(super) fn write(
     context: &CommandContext,
-    (product, path): (&str, &Path),
-    (before, after): (Option<&str>, &str),
+    FileEdit { product, path, before, after }: FileEdit<'_>,
 ) -> Result<Option<PathBuf>, CliError> {
     let real = resolve_link(path);
     let shown = real.display();

@@ -11,7 +11,7 @@ use switchboard_dialects::{
 use switchboard_terminal::{CliError, exit_code};
 use switchboard_text::{escape_line, redact};
 
-use crate::commands::dialects::changed_file::{resolve_link, write};
+use crate::commands::dialects::changed_file::{FileEdit, resolve_link, write};
 use crate::commands::dialects::fleet;
 use crate::commands::dialects::import::products;
 use crate::commands::dialects::plan::plain_secrets;
@@ -163,8 +163,9 @@ fn into_file(
     } else if how.dry_run {
         show_difference(context, text, &written.text)?;
     } else {
-        let texts = (before.as_deref(), written.text.as_str());
-        backup = write(context, (dialect.id(), path), texts)?;
+        let before = before.as_deref();
+        let edit = FileEdit { product: dialect.id(), path, before, after: &written.text };
+        backup = write(context, edit)?;
         report_written(context, dialect, &shown, backup.as_ref(), &written);
     }
     if context.printer.json {

@@ -50,10 +50,9 @@ pub(crate) async fn import(context: &CommandContext, import: &ImportArgs) -> Res
     if import.yes && import.source.is_none() {
         leave_to_others(&sources, &mut items);
     }
-    let found = (sources.as_slice(), unreadable.as_slice());
     let count = items.iter().filter(|item| matches!(item.action, ImportAction::Add(_))).count();
     if !context.printer.json {
-        shown::to_person(context, &items, found)?;
+        shown::to_person(context, &items, &sources, &unreadable)?;
         if items.is_empty() {
             context.printer.say("no server was found");
         } else if count == 0 {
@@ -62,7 +61,7 @@ pub(crate) async fn import(context: &CommandContext, import: &ImportArgs) -> Res
     }
     if import.dry_run || count == 0 {
         if context.printer.json {
-            shown::as_json(context, &items, found, None)?;
+            shown::as_json(context, &items, &sources, &unreadable, None)?;
         }
         return Ok(exit_code::OK);
     }
@@ -71,7 +70,7 @@ pub(crate) async fn import(context: &CommandContext, import: &ImportArgs) -> Res
     }
     let failed = write_items(context, &file, &items);
     if context.printer.json {
-        shown::as_json(context, &items, found, Some(file.display().to_string()))?;
+        shown::as_json(context, &items, &sources, &unreadable, Some(file.display().to_string()))?;
     }
     Ok(if failed { exit_code::CONFIG } else { exit_code::OK })
 }

@@ -47,7 +47,8 @@ struct UnreadFileOutput<'a> {
 pub(super) fn as_json(
     context: &CommandContext,
     items: &[ImportItem],
-    (sources, unreadable): (&[ImportSource], &[UnreadableFile]),
+    sources: &[ImportSource],
+    unreadable: &[UnreadableFile],
     written: Option<String>,
 ) -> Result<(), CliError> {
     let servers = items.iter().filter_map(|item| {
@@ -90,7 +91,8 @@ pub(super) fn as_json(
 pub(super) fn to_person(
     context: &CommandContext,
     items: &[ImportItem],
-    (sources, unreadable): (&[ImportSource], &[UnreadableFile]),
+    sources: &[ImportSource],
+    unreadable: &[UnreadableFile],
 ) -> Result<(), CliError> {
     let rows: Vec<[String; 5]> = items
         .iter()

@@ -107,13 +107,13 @@ fn list(context: &CommandContext, config: &Config, which: &Which) -> Result<(), 
         let fits = |name: &str| named.as_ref().is_none_or(|named| named.fits(name));
         let held = pending_definitions(&known.pins).into_iter().filter(|held| fits(&held.name));
         rows.extend(
-            held.map(|held| row(id, &held.name, (held.kind, &held.why.to_string(), &held.digest))),
+            held.map(|held| row(id, &held.name, held.kind, &held.why.to_string(), &held.digest)),
         );
         let approved = known.pins.approved.iter().flat_map(|(kind, items)| {
             items.iter().map(move |(name, item)| (*kind, name, &item.digest))
         });
         let approved = approved.filter(|(_, name, _)| !which.held && fits(name));
-        rows.extend(approved.map(|(kind, name, digest)| row(id, name, (kind, "approved", digest))));
+        rows.extend(approved.map(|(kind, name, digest)| row(id, name, kind, "approved", digest)));
     }
     if context.printer.json {
         let all: Vec<&Value> = rows.iter().map(|(value, _)| value).collect();
@@ -124,8 +124,7 @@ fn list(context: &CommandContext, config: &Config, which: &Which) -> Result<(), 
     context.printer.data(&table(context.printer.reader(), heading, &rows))
 }
 
-fn row(server: &str, name: &str, what: (PinKind, &str, &str)) -> (Value, [String; 5]) {
-    let (kind, state, digest) = what;
+fn row(server: &str, name: &str, kind: PinKind, state: &str, digest: &str) -> (Value, [String; 5]) {
     let value = json!({
         "server": server, "kind": kind, "name": name, "state": state, "digest": digest,
     });

@@ -242,7 +242,7 @@ async fn over_http(
         instance.write(&context.places)
     });
     let link = console.as_ref().and_then(|it| it.sign_in_link());
-    announce(context, gateway.host(), address, (link, beside.grpc.as_deref()))?;
+    announce(context, gateway.host(), address, link, beside.grpc.as_deref())?;
     let stop = context.interrupts.token().clone();
     let mut pages = Pages::default();
     if let Some(console) = console {
@@ -270,9 +270,9 @@ fn announce(
     context: &CommandContext,
     host: &Host,
     address: SocketAddr,
-    beside: (Option<String>, Option<&str>),
+    console: Option<String>,
+    grpc: Option<&str>,
 ) -> Result<(), CliError> {
-    let (console, grpc) = beside;
     let url = format!("http://{address}/mcp");
     if let Some(link) = &console {
         console::show(context, link);
