@@ -6,8 +6,6 @@
 mod render;
 mod stream;
 mod table;
-#[cfg(test)]
-mod tests;
 mod wrap;
 
 pub use render::Paint;

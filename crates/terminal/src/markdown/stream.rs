@@ -358,3 +358,7 @@ pub(super) fn follows_blank_line(source: &str, at: usize) -> Option<bool> {
 fn line_start(text: &str, at: usize) -> usize {
     text.get(..at).and_then(|text| text.rfind('\n')).map_or(0, |end| end + 1)
 }
+
+#[cfg(test)]
+#[path = "stream_tests.rs"]
+mod tests;
