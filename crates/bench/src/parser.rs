@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use switchboard_prompting::parse::cline;
+use switchboard_prompting::cline;
 use switchboard_prompting::{Assembler, CallDialect, MessageParser, ToolShape};
 
 use crate::error::Result;

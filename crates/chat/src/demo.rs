@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use switchboard_agent::turn::{LimitDecision, TurnEnd};
 use switchboard_agent::{Conversation, ConversationParts, ConversationStart, Event};
+use switchboard_agent::{LimitDecision, TurnEnd};
 use switchboard_config::{ChatSettings, ModelProfile, Places, Provider};
 use switchboard_core::Face;
 use switchboard_host::Host;

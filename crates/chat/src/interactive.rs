@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use switchboard_agent::Event;
-use switchboard_agent::turn::{LimitDecision, TurnEnd};
+use switchboard_agent::{LimitDecision, TurnEnd};
 use switchboard_host::Recording;
 use switchboard_prompting::ChatMessage;
 use switchboard_terminal::{

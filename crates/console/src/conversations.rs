@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use parking_lot::Mutex;
-use switchboard_agent::turn::LimitDecision;
+use switchboard_agent::LimitDecision;
 use switchboard_agent::{Conversation, ConversationParts, ConversationStart, Event, OpenError};
 use switchboard_config::Config;
 use switchboard_core::{Durability, Face};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use std::{fs, io};
 
 use switchboard_host::Host;
-use switchboard_prompting::prompt::index_files;
+use switchboard_prompting::index_files;
 use switchboard_prompting::{IndexFile, PromptOptions, with_shown_servers};
 use tokio_util::sync::CancellationToken;
 

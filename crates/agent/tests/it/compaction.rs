@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use switchboard_agent::Event;
-use switchboard_agent::turn::TurnEnd;
+use switchboard_agent::TurnEnd;
 use switchboard_prompting::{CallMode, ModelErrorKind, Vendor};
 
 use crate::puppet::{Puppet, PuppetQuestion, Questions};
