@@ -6,10 +6,9 @@ use switchboard_config::{ChatSettings, McpMode};
 use switchboard_prompting::{
     ACCESS_RESOURCE, CALL_TOOL, CallDialect, CallForm, CallMode, DESCRIBE_TOOL, Definitions,
     FIND_TOOLS, FittedPrompt, ModelInfo, NativeCall, ParseError, PromptMode, PromptOptions,
-    READ_RESULT, StableOrder, ToolShape, WrittenCall, WrittenTarget, fit, fit_native,
-    read_arguments, with_shown_servers,
+    READ_RESULT, StableOrder, ToolShape, WrittenCall, WrittenTarget, conversation_tools, fit,
+    fit_native, read_arguments, search_tools, with_shown_servers,
 };
-use switchboard_prompting::{conversation_tools, search_tools};
 use switchboard_text::nearest_names;
 
 use crate::system;

@@ -4,19 +4,18 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use switchboard_agent::Event;
-use switchboard_agent::{LimitDecision, TurnEnd};
+use switchboard_agent::{Event, LimitDecision, TurnEnd};
 use switchboard_host::Recording;
 use switchboard_prompting::ChatMessage;
 use switchboard_terminal::{
-    ChatReviewer, CliError, DeskItem, EditorLine, People, Presses, PromptEditor, QuestionOutcome,
-    TypedLines, exit_code, has_person, is_terminal_gone, leave_open, leave_to_others, present,
+    ChatReviewer, CliError, DeskItem, EditorLine, People, Presses, PromptEditor, TypedLines,
+    exit_code, has_person, is_terminal_gone, present,
 };
 use switchboard_text::{escape_line, escape_prose};
 use tokio::sync::mpsc;
 
 use crate::attach::{UserMessage, attach_resources, fetch_prompt};
-use crate::open::{OpenConversation, TalkOptions, model_for, open};
+use crate::open::{OpenConversation, TalkOptions, hold_back, model_for, open};
 use crate::program::ChatContext;
 use crate::show::EventPrinter;
 use crate::slash::{Completions, PromptInput, SlashCommand, parse_input};
@@ -277,32 +276,12 @@ impl InteractiveChat<'_> {
                     }
                 }
                 Some(waiting) = self.questions.recv() => {
-                    if is_terminal_gone() {
-                        left_open.push(leave_to_others(waiting));
-                        continue;
-                    }
-                    if !left_open.is_empty() {
-                        left_open.push(leave_open(waiting));
-                        continue;
-                    }
+                    let Some(waiting) = hold_back(waiting, &mut left_open) else { continue };
                     self.show.pause();
                     typed.pause();
-                    if self.opened.config.settings.chat.notify {
-                        self.context.printer.ring();
+                    if self.opened.ask_person(self.context, waiting, &mut left_open).await {
+                        typed.resume();
                     }
-                    let put = tokio::select! {
-                        put = present(waiting) => put,
-                        () = self.context.interrupts.token().cancelled() => continue,
-                    };
-                    match put {
-                        QuestionOutcome::Answered => {}
-                        QuestionOutcome::Interrupted(_) => {
-                            left_open.push(put);
-                            self.opened.conversation.cancel().await;
-                        }
-                        QuestionOutcome::Gone(_) => left_open.push(put),
-                    }
-                    typed.resume();
                 }
                 Some(line) = typed.line() => self.queue_line(&line).await,
             }

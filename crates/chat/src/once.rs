@@ -2,16 +2,14 @@
 
 use std::io::Read as _;
 
-use switchboard_agent::Event;
-use switchboard_agent::{LimitDecision, TurnEnd};
+use switchboard_agent::{Event, LimitDecision, TurnEnd};
 use switchboard_core::OutcomeKind;
 use switchboard_host::Recording;
 use switchboard_terminal::{
-    ChatReviewer, CliError, DeskItem, People, QuestionOutcome, ReviewWait, exit_code, has_person,
-    is_terminal_gone, leave_open, leave_to_others, present,
+    ChatReviewer, CliError, DeskItem, People, ReviewWait, exit_code, has_person, is_terminal_gone,
 };
 
-use crate::open::{OpenConversation, TalkOptions, open, trouble_code};
+use crate::open::{OpenConversation, TalkOptions, hold_back, open, trouble_code};
 use crate::program::ChatContext;
 use crate::show::EventPrinter;
 use crate::suggest::Suggestion;
@@ -91,29 +89,9 @@ async fn follow(
             }
             event = opened.events.recv() => event,
             Some(waiting) = questions.recv() => {
-                if is_terminal_gone() {
-                    left_open.push(leave_to_others(waiting));
-                    continue;
-                }
-                if !left_open.is_empty() {
-                    left_open.push(leave_open(waiting));
-                    continue;
-                }
-                show.pause();
-                if opened.config.settings.chat.notify {
-                    context.printer.ring();
-                }
-                let put = tokio::select! {
-                    put = present(waiting) => put,
-                    () = context.interrupts.token().cancelled() => continue,
-                };
-                match put {
-                    QuestionOutcome::Answered => {}
-                    QuestionOutcome::Interrupted(_) => {
-                        left_open.push(put);
-                        opened.conversation.cancel().await;
-                    }
-                    QuestionOutcome::Gone(_) => left_open.push(put),
+                if let Some(waiting) = hold_back(waiting, &mut left_open) {
+                    show.pause();
+                    opened.ask_person(context, waiting, &mut left_open).await;
                 }
                 continue;
             }

@@ -12,7 +12,10 @@ use switchboard_host::{Host, Recording};
 use switchboard_prompting::{ChatMessage, Model, ModelError, ModelErrorKind};
 use switchboard_rules::Pattern;
 use switchboard_store::{SessionId, SessionStore};
-use switchboard_terminal::{CliError, People, exit_code};
+use switchboard_terminal::{
+    CliError, DeskItem, People, QuestionOutcome, exit_code, is_terminal_gone, leave_open,
+    leave_to_others, present,
+};
 use tokio::sync::mpsc;
 
 use crate::program::{ChatContext, StartOptions};
@@ -117,7 +120,47 @@ fn is_user_message(message: &ChatMessage) -> bool {
     }
 }
 
+/// Returns a question that can be asked here. Others wait: for another face if the terminal has
+/// gone, for the end of their calls if one before was left open.
+pub(crate) fn hold_back(
+    waiting: DeskItem,
+    left_open: &mut Vec<QuestionOutcome>,
+) -> Option<DeskItem> {
+    if is_terminal_gone() {
+        left_open.push(leave_to_others(waiting));
+    } else if left_open.is_empty() {
+        return Some(waiting);
+    } else {
+        left_open.push(leave_open(waiting));
+    }
+    None
+}
+
 impl OpenConversation {
+    /// Asks the person a question, and stops the step if they interrupt it; returns whether the
+    /// program is to continue.
+    pub(crate) async fn ask_person(
+        &self,
+        context: &ChatContext<'_>,
+        waiting: DeskItem,
+        left_open: &mut Vec<QuestionOutcome>,
+    ) -> bool {
+        if self.config.settings.chat.notify {
+            context.printer.ring();
+        }
+        let put = tokio::select! {
+            put = present(waiting) => put,
+            () = context.interrupts.token().cancelled() => return false,
+        };
+        if let QuestionOutcome::Interrupted(_) = put {
+            self.conversation.cancel().await;
+        }
+        if !matches!(put, QuestionOutcome::Answered) {
+            left_open.push(put);
+        }
+        true
+    }
+
     /// Ends the conversation and stops the servers.
     pub(crate) async fn close(self) -> SessionId {
         let session = self.conversation.session().clone();

@@ -48,7 +48,7 @@ mod at_terminal_tests;
 pub use address::open_address;
 pub use arguments::{arguments_from_json, arguments_from_words, text_arguments};
 pub use ask::{
-    CallQuestion, CallResponse, OpenQuestion, QuestionOutcome, TerminalReviewer, ask_line,
+    CallQuestion, CallResponse, HeldQuestion, QuestionOutcome, TerminalReviewer, ask_line,
     leave_open, leave_to_others, present, question_title, reason_with_all, reason_with_risk,
 };
 pub use asker::{
@@ -56,7 +56,7 @@ pub use asker::{
     tell_declined, tell_turned_down,
 };
 pub use callback::{CallbackListener, CallbackPage, CallbackVisit};
-pub use desk::{ChatReviewer, DeskItem, ReviewRequest};
+pub use desk::{ChatReviewer, DeskItem};
 pub use editor::{CompleteArgs, EditorError, EditorLine, PromptEditor};
 pub use elsewhere::{ElsewhereReviewer, waiting_line};
 pub use error::CliError;
