@@ -5,7 +5,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 use switchboard_text::{escape, escape_line};
 
 use super::stream::{BARRIER, follows_blank_line};
-use super::table::Table;
+use super::table::AlignedTable;
 use super::wrap::{StyledText, Wrap};
 
 /// Maximum number of quotes and items around a line; those within are shown without a mark.
@@ -59,7 +59,7 @@ pub(super) struct Renderer<'a> {
     in_text: bool,
     /// The line of code that has begun, within a code block.
     code: Option<String>,
-    table: Table,
+    table: AlignedTable,
     cell: Option<StyledText>,
 }
 
@@ -161,7 +161,7 @@ impl<'a> Renderer<'a> {
                 self.verbatim_line(&above, Some(at));
                 self.code = Some(String::new());
             }
-            Tag::Table(alignments) => self.table = Table { alignments, rows: Vec::new() },
+            Tag::Table(alignments) => self.table = AlignedTable { alignments, rows: Vec::new() },
             _ => {}
         }
     }

@@ -8,12 +8,12 @@ const CELL_GAP: usize = 3;
 
 /// A table; its first row is the heading.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(super) struct AlignedTable {
     pub(super) alignments: Vec<Alignment>,
     pub(super) rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl AlignedTable {
     /// Returns its lines; cells that do not fit are cut.
     ///
     /// A table with more columns than there is room for comes out row by row, without alignment.
