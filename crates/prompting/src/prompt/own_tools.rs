@@ -82,7 +82,7 @@ pub const fn search_tools() -> [ShownTool<'static>; 3] {
 
 /// The three tools, and the two that are always there, as definitions for a vendor.
 #[must_use]
-pub fn native(vendor: Vendor, options: &PromptOptions) -> Definitions {
+pub(crate) fn native(vendor: Vendor, options: &PromptOptions) -> Definitions {
     let own = conversation_tools();
     let search = search_tools();
     define(own.iter().chain(&search).map(|tool| ("switchboard", tool)), vendor, options)
@@ -90,7 +90,7 @@ pub fn native(vendor: Vendor, options: &PromptOptions) -> Definitions {
 
 /// The three tools as text, with an example each.
 #[must_use]
-pub fn text(options: &PromptOptions) -> String {
+pub(crate) fn text(options: &PromptOptions) -> String {
     let mut out = String::from(
         "## Finding tools\n\nThe servers offer more tools than fit here. These three elements find, \
          describe and run any of them; they are written like any other call.\n\n",
