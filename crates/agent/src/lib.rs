@@ -1,9 +1,8 @@
 //! The conversation: a model uses the tools, and a person stays in charge.
 //!
-//! [`turn`] is the machine: pure, and tested without a model. [`Conversation`] drives it: it shows
-//! the model what there is ([`switchboard_prompting::prompt`]), listens to the answer
-//! ([`switchboard_prompting::parse`]), has every call run along the host's line, and keeps each step
-//! before anything follows from it. A process that dies loses nothing, and no call runs twice.
+//! The module `turn` is the machine: pure, and tested without a model. [`Conversation`] drives it: it
+//! shows the model the catalog, parses the answer ([`switchboard_prompting`]), has every call run
+//! along the host's line, and keeps each step before anything follows from it. A process that dies loses nothing, and no call runs twice.
 
 mod answer_sources;
 mod call_report;
@@ -20,7 +19,7 @@ mod request;
 mod stream;
 mod system;
 mod tool_offer;
-pub mod turn;
+mod turn;
 
 pub use conversation::{
     Conversation, ConversationParts, ConversationStart, OpenError, fork, load_inputs, load_state,
@@ -28,3 +27,8 @@ pub use conversation::{
 pub use event::Event;
 pub use export::{as_json, as_markdown};
 pub use journal::UnreadableStep;
+pub use turn::{
+    CallBatch, CallEnd, CallKind, CallSlot, Consent, Failure, Interruption, Limit, LimitDecision,
+    ParallelCalls, Phase, SlotProgress, TurnAnswer, TurnCall, TurnCallKind, TurnEffect, TurnEnd,
+    TurnEntry, TurnInput, TurnLimits, TurnState, before_last_turn, replay, step, without_undone,
+};

@@ -3,12 +3,11 @@
 use serde_json::Value;
 use switchboard_catalog::Lease;
 use switchboard_config::{ChatSettings, McpMode};
-use switchboard_prompting::prompt::{own_tools, search_tools};
 use switchboard_prompting::{
     ACCESS_RESOURCE, CALL_TOOL, CallDialect, CallForm, CallMode, DESCRIBE_TOOL, Definitions,
     FIND_TOOLS, FittedPrompt, ModelInfo, NativeCall, ParseError, PromptMode, PromptOptions,
-    READ_RESULT, StableOrder, ToolShape, WrittenCall, WrittenTarget, fit, fit_native,
-    read_arguments, with_shown_servers,
+    READ_RESULT, StableOrder, ToolShape, WrittenCall, WrittenTarget, conversation_tools, fit,
+    fit_native, read_arguments, search_tools, with_shown_servers,
 };
 use switchboard_text::nearest_names;
 
@@ -71,8 +70,8 @@ impl ToolOffer {
     /// Which elements are calls, for a model that calls in text.
     pub(crate) fn dialect(&self) -> CallDialect {
         let mut shapes: Vec<ToolShape> = Vec::new();
-        let own = own_tools::tools();
-        let search = search_tools::tools();
+        let own = conversation_tools();
+        let search = search_tools();
         let searching: &[_] = if self.plan.level.has_search_tools() { &search } else { &[] };
         for tool in own.iter().filter(|tool| tool.name == READ_RESULT).chain(searching) {
             shapes.push(tool_shape(tool.name, tool.input_schema));

@@ -4,8 +4,7 @@ use std::hint::black_box;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use switchboard_prompting::parse::cline;
-use switchboard_prompting::{Assembler, CallDialect, MessageParser, ToolShape};
+use switchboard_prompting::{Assembler, CallDialect, MessageParser, ToolShape, cline};
 
 use crate::error::Result;
 use crate::meter::{measure_in_child, median, spent};

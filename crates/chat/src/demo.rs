@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use switchboard_agent::turn::{LimitDecision, TurnEnd};
-use switchboard_agent::{Conversation, ConversationParts, ConversationStart, Event};
+use switchboard_agent::{
+    Conversation, ConversationParts, ConversationStart, Event, LimitDecision, TurnEnd,
+};
 use switchboard_config::{ChatSettings, ModelProfile, Places, Provider};
 use switchboard_core::Face;
 use switchboard_host::Host;
@@ -90,9 +91,9 @@ pub async fn demo(context: &ChatContext<'_>, answers_yes: bool) -> Result<u8, Cl
             Some(waiting) = questions.recv() => {
                 show.pause();
                 match waiting {
-                    DeskItem::Question(question) if answers_yes => {
+                    DeskItem::Question { answer, .. } if answers_yes => {
                         // The call may have been cancelled while it waited for this answer.
-                        _ = question.answer.send(switchboard_core::Answer::Run);
+                        _ = answer.send(switchboard_core::Answer::Run);
                     }
                     question => if unanswered.present(context, question).await {
                         conversation.cancel().await;

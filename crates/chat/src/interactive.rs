@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use switchboard_agent::Event;
-use switchboard_agent::turn::{LimitDecision, TurnEnd};
+use switchboard_agent::{Event, LimitDecision, TurnEnd};
 use switchboard_host::Recording;
 use switchboard_prompting::ChatMessage;
 use switchboard_terminal::{
@@ -273,7 +272,10 @@ impl InteractiveChat<'_> {
                     if unanswered.present(self.context, question).await {
                         self.opened.conversation.cancel().await;
                     }
-                    typed.resume();
+                    // At the end of the program nothing reads the terminal any more.
+                    if !self.context.interrupts.token().is_cancelled() {
+                        typed.resume();
+                    }
                 }
                 Some(line) = typed.line() => self.queue_line(&line).await,
             }

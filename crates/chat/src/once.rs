@@ -2,8 +2,7 @@
 
 use std::io::Read as _;
 
-use switchboard_agent::Event;
-use switchboard_agent::turn::{LimitDecision, TurnEnd};
+use switchboard_agent::{Event, LimitDecision, TurnEnd};
 use switchboard_core::OutcomeKind;
 use switchboard_host::Recording;
 use switchboard_terminal::{

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use switchboard_agent::Event;
-use switchboard_agent::turn::{Limit, TurnEnd};
+use switchboard_agent::{Event, Limit, TurnEnd};
 use switchboard_core::OutcomeKind;
 use switchboard_prompting::Model;
 use switchboard_terminal::{CliError, Markdown, Printer, pluralize, progress_text, talk};

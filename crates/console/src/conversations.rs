@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use parking_lot::Mutex;
-use switchboard_agent::turn::LimitDecision;
-use switchboard_agent::{Conversation, ConversationParts, ConversationStart, Event, OpenError};
+use switchboard_agent::{
+    Conversation, ConversationParts, ConversationStart, Event, LimitDecision, OpenError,
+};
 use switchboard_config::Config;
 use switchboard_core::{Durability, Face};
 use switchboard_prompting::Model;

@@ -7,8 +7,7 @@ use std::time::Duration;
 use std::{fs, io};
 
 use switchboard_host::Host;
-use switchboard_prompting::prompt::index_files;
-use switchboard_prompting::{IndexFile, PromptOptions, with_shown_servers};
+use switchboard_prompting::{IndexFile, PromptOptions, index_files, with_shown_servers};
 use tokio_util::sync::CancellationToken;
 
 /// Changes that come this close after one another are written together.

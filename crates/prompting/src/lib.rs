@@ -6,8 +6,8 @@
 
 mod for_model;
 mod model;
-pub mod parse;
-pub mod prompt;
+mod parse;
+mod prompt;
 
 pub use for_model::{Image, ModelContent, Vision, for_model, strip_smuggled};
 pub use model::{
@@ -15,23 +15,15 @@ pub use model::{
     ModelDelta, ModelError, ModelErrorKind, ModelInfo, ModelOptions, ModelRequest, ModelToolChoice,
     RequestedCall, StopReason, TokenUsage, VendorMessage,
 };
-pub use parse::MessageParser;
-pub use parse::ParseError;
-pub use parse::{Assembler, NativeCall};
-pub use parse::{CallDialect, ToolShape};
-pub use parse::{MessagePiece, WrittenCall, WrittenTarget};
-pub use parse::{MistakeAction, MistakeCounter, RepeatDetector, Repetition};
-pub use parse::{ParsedArguments, read_arguments};
-pub use prompt::PromptMode;
-pub use prompt::StableOrder;
-pub use prompt::estimate_tokens;
-pub use prompt::own_tools::{ACCESS_RESOURCE, READ_RESULT};
-pub use prompt::search_tools::{CALL_TOOL, DESCRIBE_TOOL, FIND_TOOLS};
-pub use prompt::section;
-pub use prompt::with_shown_servers;
-pub use prompt::{CallForm, PromptOptions};
-pub use prompt::{Definitions, Vendor, definitions};
-pub use prompt::{DetailLevel, FittedPrompt, fit, fit_native};
-pub use prompt::{IndexFile, index_places};
-pub use prompt::{ShownServer, ShownTool};
-pub use prompt::{describe_tool, tool_line};
+pub use parse::{
+    Assembler, CallDialect, JsonProblem, MessageParser, MessagePiece, MistakeAction,
+    MistakeCounter, NativeCall, ParseError, ParsedArguments, RepeatDetector, Repetition, ToolShape,
+    WrittenCall, WrittenForm, WrittenTarget, cline, read_arguments,
+};
+pub use prompt::{
+    ACCESS_RESOURCE, CALL_TOOL, CallForm, DESCRIBE_TOOL, Definitions, DetailLevel, FIND_TOOLS,
+    FittedPrompt, IndexFile, IndexPlaces, PromptMode, PromptOptions, READ_RESULT, RenamedKey,
+    ShownArgument, ShownPrompt, ShownResource, ShownServer, ShownTemplate, ShownTool, StableOrder,
+    Vendor, conversation_tools, definitions, describe_tool, estimate_tokens, fit, fit_native,
+    index_files, index_places, search_tools, section, tool_line, with_shown_servers,
+};

@@ -1,16 +1,14 @@
 //! Puts questions to the person at the terminal.
 
+use std::any::Any;
 use std::io::Write as _;
 
 use switchboard_core::{Answer, Risk, TargetKind};
-use switchboard_host::Question;
-use switchboard_host::{QuestionUpdate, ReviewFuture, Reviewer};
-use switchboard_store::AskReply;
+use switchboard_host::{Question, QuestionUpdate, ReviewFuture, Reviewer};
 use switchboard_text::escape_line;
-use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::{DeskItem, ReviewRequest};
+use crate::desk::DeskItem;
 use crate::menu::{AlwaysOption, MenuChoice, ReviewCard};
 use crate::printer::talk;
 use crate::{asker, menu, tty};
@@ -28,25 +26,16 @@ pub enum QuestionOutcome {
     /// It was answered.
     Answered,
     /// The person wants to stop. The call waits until it is given up, as long as this is held.
-    Interrupted(OpenQuestion),
+    Interrupted(HeldQuestion),
     /// The terminal has gone. The question waits for another face, as long as this is held.
-    Gone(OpenQuestion),
+    Gone(HeldQuestion),
 }
 
 /// A question that this face leaves open. Dropping it tells the asking side that nobody answers.
 #[derive(Debug)]
-pub struct OpenQuestion {
-    _waiting: OpenEnd,
-}
-
-/// The channel on which an answer is awaited.
-#[derive(Debug)]
-#[expect(dead_code, reason = "the senders are only kept alive")]
-enum OpenEnd {
-    /// To a question about a call.
-    Answer(oneshot::Sender<Answer>),
-    /// To a question of a server.
-    Reply(oneshot::Sender<AskReply>),
+pub struct HeldQuestion {
+    /// The sender on which an answer is awaited, only kept alive.
+    _answer: Box<dyn Any + Send>,
 }
 
 /// What a person answers to a question about a call.
@@ -59,27 +48,15 @@ pub enum CallResponse {
     Gone,
 }
 
-impl OpenQuestion {
-    const fn answer(sender: oneshot::Sender<Answer>) -> Self {
-        Self { _waiting: OpenEnd::Answer(sender) }
-    }
-
-    const fn reply(sender: oneshot::Sender<AskReply>) -> Self {
-        Self { _waiting: OpenEnd::Reply(sender) }
+impl HeldQuestion {
+    fn new(answer: impl Any + Send) -> Self {
+        Self { _answer: Box::new(answer) }
     }
 }
 
 impl Reviewer for TerminalReviewer {
     fn ask<'a>(&'a self, question: &'a Question) -> ReviewFuture<'a> {
-        let call = question.call();
-        let target = call.target();
-        let asked = CallQuestion {
-            title: question_title(&target.server, &target.name, target.kind == TargetKind::Tool),
-            arguments: call.arguments().as_str().to_owned(),
-            why: review_reason(question),
-            problem: question.problem().map(str::to_owned),
-            is_tool: target.kind == TargetKind::Tool,
-        };
+        let asked = CallQuestion::new(question);
         Box::pin(async move {
             match asked.present().await {
                 CallResponse::Answer(answer) => Ok(answer),
@@ -103,8 +80,8 @@ impl Reviewer for TerminalReviewer {
 
 /// Puts a question that waits for the person.
 pub async fn present(waiting: DeskItem) -> QuestionOutcome {
-    let questioned = match waiting {
-        DeskItem::Question(questioned) => questioned,
+    let (question, mut answer) = match waiting {
+        DeskItem::Question { question, answer } => (question, answer),
         DeskItem::Ask { ask, mut reply } => {
             // Whoever asked may give up, and then the form goes away.
             let replied = tokio::select! {
@@ -113,7 +90,7 @@ pub async fn present(waiting: DeskItem) -> QuestionOutcome {
                 replied = asker::present_ask(ask) => replied,
             };
             let Some(replied) = replied else {
-                return QuestionOutcome::Gone(OpenQuestion::reply(reply));
+                return QuestionOutcome::Gone(HeldQuestion::new(reply));
             };
             // The asker may have gone after the form was filled in.
             _ = reply.send(replied);
@@ -124,17 +101,15 @@ pub async fn present(waiting: DeskItem) -> QuestionOutcome {
             return QuestionOutcome::Answered;
         }
     };
-    let ReviewRequest { server, target, arguments, why, problem, mut answer, is_tool } = questioned;
     // Its call was given up meanwhile.
     if answer.is_closed() {
         return QuestionOutcome::Answered;
     }
-    let title = question_title(&server, &target, is_tool);
     // It may be answered elsewhere, or given up, and then the menu goes away.
     let said = tokio::select! {
         biased;
         () = answer.closed() => return QuestionOutcome::Answered,
-        said = (CallQuestion { title, arguments, why, problem, is_tool }).present() => said,
+        said = question.present() => said,
     };
     match said {
         CallResponse::Answer(given) => {
@@ -142,16 +117,16 @@ pub async fn present(waiting: DeskItem) -> QuestionOutcome {
             _ = answer.send(given);
             QuestionOutcome::Answered
         }
-        CallResponse::Left => QuestionOutcome::Interrupted(OpenQuestion::answer(answer)),
-        CallResponse::Gone => QuestionOutcome::Gone(OpenQuestion::answer(answer)),
+        CallResponse::Left => QuestionOutcome::Interrupted(HeldQuestion::new(answer)),
+        CallResponse::Gone => QuestionOutcome::Gone(HeldQuestion::new(answer)),
     }
 }
 
 /// Leaves a question open whose call is about to be given up.
 pub fn leave_open(waiting: DeskItem) -> QuestionOutcome {
     match waiting {
-        DeskItem::Question(question) => {
-            QuestionOutcome::Interrupted(OpenQuestion::answer(question.answer))
+        DeskItem::Question { answer, .. } => {
+            QuestionOutcome::Interrupted(HeldQuestion::new(answer))
         }
         // A server whose question is dropped is told that nobody answered.
         DeskItem::Ask { .. } | DeskItem::Notice(_) => QuestionOutcome::Answered,
@@ -161,10 +136,8 @@ pub fn leave_open(waiting: DeskItem) -> QuestionOutcome {
 /// Leaves a question to other faces.
 pub fn leave_to_others(waiting: DeskItem) -> QuestionOutcome {
     match waiting {
-        DeskItem::Question(question) => {
-            QuestionOutcome::Gone(OpenQuestion::answer(question.answer))
-        }
-        DeskItem::Ask { reply, .. } => QuestionOutcome::Gone(OpenQuestion::reply(reply)),
+        DeskItem::Question { answer, .. } => QuestionOutcome::Gone(HeldQuestion::new(answer)),
+        DeskItem::Ask { reply, .. } => QuestionOutcome::Gone(HeldQuestion::new(reply)),
         DeskItem::Notice(_) => QuestionOutcome::Answered,
     }
 }
@@ -185,11 +158,6 @@ pub async fn ask_line(question: &str) -> Option<String> {
 }
 
 /// Why a call is asked about, what "always" would mean, and how much harm it could do.
-pub(crate) fn review_reason(question: &Question) -> String {
-    reason_with_all(question.why(), question.repeat_reason(), question.risk())
-}
-
-/// The same of its parts.
 pub fn reason_with_all(why: &str, anyway: Option<&str>, risk: &Risk) -> String {
     match anyway {
         Some(anyway) => reason_with_risk(&format!("{why}; {anyway}"), risk),
@@ -203,6 +171,7 @@ pub fn reason_with_risk(why: &str, risk: &Risk) -> String {
 }
 
 /// A question about a call, with everything that the answer decides about.
+#[derive(Debug)]
 pub struct CallQuestion {
     /// The call in one line; see [`question_title`].
     pub title: String,
@@ -217,6 +186,18 @@ pub struct CallQuestion {
 }
 
 impl CallQuestion {
+    pub(crate) fn new(question: &Question) -> Self {
+        let target = question.call().target();
+        let is_tool = target.kind == TargetKind::Tool;
+        Self {
+            title: question_title(&target.server, &target.name, is_tool),
+            arguments: question.call().arguments().as_str().to_owned(),
+            why: reason_with_all(question.why(), question.repeat_reason(), question.risk()),
+            problem: question.problem().map(str::to_owned),
+            is_tool,
+        }
+    }
+
     /// Puts it; it goes away with the future.
     pub async fn present(self) -> CallResponse {
         let choice = asker::withdrawable("(no longer asked)", move |standing| {

@@ -1,22 +1,26 @@
 //! Brings questions to the one task that owns the terminal.
 
-use switchboard_core::{Answer, TargetKind};
-use switchboard_host::Question;
+use switchboard_core::Answer;
 use switchboard_host::{
-    Ask, Asker, QuestionUpdate, ReplyFuture, ReviewFuture, Reviewer, Unanswered,
+    Ask, Asker, Question, QuestionUpdate, ReplyFuture, ReviewFuture, Reviewer, Unanswered,
 };
 use switchboard_store::AskReply;
 use switchboard_text::escape_line;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::ask;
+use crate::ask::CallQuestion;
 use crate::asker::update_line;
 
 /// What waits for the person.
 #[derive(Debug)]
 pub enum DeskItem {
     /// Whether a call may run.
-    Question(ReviewRequest),
+    Question {
+        /// The question.
+        question: CallQuestion,
+        /// Takes the answer.
+        answer: oneshot::Sender<Answer>,
+    },
     /// What a server asks.
     Ask {
         /// The question.
@@ -26,25 +30,6 @@ pub enum DeskItem {
     },
     /// What happened to a question without this person, in a line that is safe to show.
     Notice(String),
-}
-
-/// Whether a call may run.
-#[derive(Debug)]
-pub struct ReviewRequest {
-    /// The server of the call.
-    pub server: String,
-    /// The tool, resource or prompt.
-    pub target: String,
-    /// The arguments: the exact text of a JSON object.
-    pub arguments: String,
-    /// Why the call is asked about.
-    pub why: String,
-    /// What was wrong with the answer before.
-    pub problem: Option<String>,
-    /// Takes the answer.
-    pub answer: oneshot::Sender<Answer>,
-    /// Whether "always" means anything here.
-    pub is_tool: bool,
 }
 
 /// Hands questions over and waits for the answers.
@@ -75,18 +60,9 @@ impl ChatReviewer {
 impl Reviewer for ChatReviewer {
     fn ask<'a>(&'a self, question: &'a Question) -> ReviewFuture<'a> {
         Box::pin(async move {
-            let call = question.call();
             let (answer, answered) = oneshot::channel();
-            let waiting = ReviewRequest {
-                server: call.target().server.clone(),
-                target: call.target().name.clone(),
-                arguments: call.arguments().as_str().to_owned(),
-                why: ask::review_reason(question),
-                problem: question.problem().map(str::to_owned),
-                answer,
-                is_tool: call.target().kind == TargetKind::Tool,
-            };
-            self.questions.send(DeskItem::Question(waiting)).await.map_err(|_| terminal_gone())?;
+            let waiting = DeskItem::Question { question: CallQuestion::new(question), answer };
+            self.questions.send(waiting).await.map_err(|_| terminal_gone())?;
             answered.await.map_err(|_| terminal_gone())
         })
     }

@@ -1,7 +1,6 @@
 //! Nobody sits here, but somebody may at another face: questions wait in the queue.
 
-use switchboard_host::Question;
-use switchboard_host::{Ask, Asker, QuestionUpdate, ReplyFuture, ReviewFuture, Reviewer};
+use switchboard_host::{Ask, Asker, Question, QuestionUpdate, ReplyFuture, ReviewFuture, Reviewer};
 use switchboard_store::Matter;
 use switchboard_text::escape_line;
 

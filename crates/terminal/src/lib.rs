@@ -17,7 +17,6 @@ mod arguments;
 mod ask;
 mod asker;
 mod callback;
-mod counted;
 mod desk;
 mod editor;
 mod elsewhere;
@@ -39,11 +38,9 @@ mod progress;
 #[cfg(unix)]
 mod raw;
 mod sampling;
-mod starting;
 mod table;
 mod tty;
 mod typed;
-mod unseen;
 
 #[cfg(test)]
 mod at_terminal_tests;
@@ -51,7 +48,7 @@ mod at_terminal_tests;
 pub use address::open_address;
 pub use arguments::{arguments_from_json, arguments_from_words, text_arguments};
 pub use ask::{
-    CallQuestion, CallResponse, OpenQuestion, QuestionOutcome, TerminalReviewer, ask_line,
+    CallQuestion, CallResponse, HeldQuestion, QuestionOutcome, TerminalReviewer, ask_line,
     leave_open, leave_to_others, present, question_title, reason_with_all, reason_with_risk,
 };
 pub use asker::{
@@ -59,8 +56,7 @@ pub use asker::{
     tell_declined, tell_turned_down,
 };
 pub use callback::{CallbackListener, CallbackPage, CallbackVisit};
-pub use counted::pluralize;
-pub use desk::{ChatReviewer, DeskItem, ReviewRequest};
+pub use desk::{ChatReviewer, DeskItem};
 pub use editor::{CompleteArgs, EditorError, EditorLine, PromptEditor};
 pub use elsewhere::{ElsewhereReviewer, waiting_line};
 pub use error::CliError;
@@ -70,11 +66,9 @@ pub use interrupt::{Interrupts, Presses};
 pub use markdown::{Markdown, Paint};
 pub use people::{People, ReviewWait};
 pub use pipes::{standard_input, standard_output};
-pub use printer::{Printer, talk};
-pub use progress::{progress_text, show_progress, spinner};
+pub use printer::{Printer, pluralize, talk};
+pub use progress::{StartSpinners, progress_text, show_progress, spinner};
 pub use sampling::sampling_from_details;
-pub use starting::StartSpinners;
 pub use table::{TableReader, table};
-pub use tty::{has_person, is_terminal_gone, remember_mode, restore_mode};
+pub use tty::{ask_secret_line, has_person, is_terminal_gone, remember_mode, restore_mode};
 pub use typed::TypedLines;
-pub use unseen::ask_secret_line;

@@ -38,27 +38,13 @@ impl Printer {
 
     /// Prints a result.
     pub fn data(&self, text: &str) -> Result<(), CliError> {
-        let mut out = std::io::stdout().lock();
         let ending = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
-        match write!(out, "{text}{ending}").and_then(|()| out.flush()) {
-            // Whoever read our output has seen enough.
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-            outcome => outcome.map_err(|error| {
-                CliError::new(exit_code::TROUBLE, format!("cannot write the result: {error}"))
-            }),
-        }
+        print(format_args!("{text}{ending}"), "result")
     }
 
     /// Prints words of an answer as they come.
     pub fn words(&self, text: &str) -> Result<(), CliError> {
-        let mut out = std::io::stdout().lock();
-        match write!(out, "{text}").and_then(|()| out.flush()) {
-            // Whoever read our output has seen enough.
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-            outcome => outcome.map_err(|error| {
-                CliError::new(exit_code::TROUBLE, format!("cannot write the answer: {error}"))
-            }),
-        }
+        print(format_args!("{text}"), "answer")
     }
 
     /// How many columns the terminal has.
@@ -117,11 +103,7 @@ impl Printer {
 
     /// Who reads the tables.
     pub fn reader(&self) -> TableReader {
-        if self.terminal {
-            TableReader::Person(usize::from(console::Term::stdout().size().1))
-        } else {
-            TableReader::Program
-        }
+        if self.terminal { TableReader::Person(self.width()) } else { TableReader::Program }
     }
 
     /// Whether moving pictures may be shown.
@@ -156,8 +138,40 @@ impl Printer {
     }
 }
 
+/// Writes to standard output; a reader that has closed it has seen enough.
+fn print(text: std::fmt::Arguments<'_>, what: &str) -> Result<(), CliError> {
+    let mut out = std::io::stdout().lock();
+    match out.write_fmt(text).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        outcome => outcome.map_err(|error| {
+            CliError::new(exit_code::TROUBLE, format!("cannot write the {what}: {error}"))
+        }),
+    }
+}
+
 /// Writes a line to standard error, with secrets redacted.
 pub fn talk(line: &str) {
     // Standard error may be closed, and there is no other place to report that.
     _ = writeln!(std::io::stderr(), "{}", redact::redact_text(line));
+}
+
+/// Returns a count in words: `1 server`, `2 servers`.
+pub fn pluralize(count: usize, one: &str) -> String {
+    match (count, one.strip_suffix('y')) {
+        (1, _) => format!("1 {one}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        (_, None) => format!("{count} {one}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pluralize;
+
+    #[test]
+    fn one_is_not_many() {
+        let said = [0, 1, 2].map(|count| pluralize(count, "server"));
+        assert_eq!(said, ["0 servers", "1 server", "2 servers"]);
+        assert_eq!([1, 2].map(|count| pluralize(count, "entry")), ["1 entry", "2 entries"]);
+    }
 }

@@ -1,7 +1,6 @@
 //! Aligned columns for people, tab-separated lines for programs.
 
-use std::fmt::Write as _;
-
+use console::{Alignment, measure_text_width, pad_str, truncate_str};
 use switchboard_text::escape_line;
 
 /// No column is made narrower than this.
@@ -25,11 +24,7 @@ pub fn table<const N: usize>(
     match reader {
         TableReader::Person(columns) => align_columns(columns, heading, rows),
         TableReader::Program => {
-            let line = |row: &[String; N]| {
-                let cells = row.each_ref().map(|cell| escape_line(cell).replace('\t', " "));
-                format!("{}\n", cells.join("\t"))
-            };
-            rows.iter().map(line).collect()
+            rows.iter().map(|row| format!("{}\n", escape_row(row).join("\t"))).collect()
         }
     }
 }
@@ -39,14 +34,11 @@ fn align_columns<const N: usize>(
     heading: [&str; N],
     rows: &[[String; N]],
 ) -> String {
-    let heading = heading.map(str::to_uppercase);
-    let rows: Vec<[String; N]> = rows
-        .iter()
-        .map(|row| row.each_ref().map(|cell| escape_line(cell).replace('\t', " ")))
-        .collect();
+    let mut lines = vec![heading.map(str::to_uppercase)];
+    lines.extend(rows.iter().map(escape_row));
     let natural = |column: usize| {
-        let cells = rows.iter().chain([&heading]).filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        let cells = lines.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| measure_text_width(cell)).max().unwrap_or(0)
     };
     let mut widths: Vec<usize> = (0..N).map(natural).collect();
     // The widest column gives way until the line fits, or nothing more can.
@@ -56,24 +48,21 @@ fn align_columns<const N: usize>(
             _ => break,
         }
     }
-    let mut text = String::new();
-    for row in [&heading].into_iter().chain(&rows) {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            // Writing to a `String` cannot fail.
-            _ = write!(line, "{:<width$}  ", truncate(cell, *width));
-        }
-        _ = writeln!(text, "{}", line.trim_end());
-    }
-    text
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(&widths);
+        let cells: Vec<String> = cells
+            .map(|(cell, width)| {
+                let cell = truncate_str(cell, *width, "…");
+                pad_str(&cell, *width, Alignment::Left, None).into_owned()
+            })
+            .collect();
+        format!("{}\n", cells.join("  ").trim_end())
+    };
+    lines.iter().map(line).collect()
 }
 
-fn truncate(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    let head: String = text.chars().take(width.saturating_sub(1)).collect();
-    format!("{head}…")
+fn escape_row<const N: usize>(row: &[String; N]) -> [String; N] {
+    row.each_ref().map(|cell| escape_line(cell).replace('\t', " "))
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! State and abilities of the terminal device.
 
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _};
 
 /// Terminals that cannot move the cursor.
 const SIMPLE_TERMINALS: [&str; 3] = ["dumb", "cons25", "emacs"];
 
 /// Whether a person types into a terminal in which the cursor can be moved.
 pub(crate) fn is_capable() -> bool {
-    std::io::stdin().is_terminal() && !is_simple(std::env::var("TERM").ok().as_deref())
+    io::stdin().is_terminal() && !is_simple(std::env::var("TERM").ok().as_deref())
 }
 
 fn is_simple(name: Option<&str>) -> bool {
@@ -22,7 +22,7 @@ static INITIAL_STATE: std::sync::OnceLock<Option<rustix::termios::Termios>> =
 /// Remembers how the terminal is.
 pub fn remember_mode() {
     #[cfg(unix)]
-    INITIAL_STATE.get_or_init(|| rustix::termios::tcgetattr(std::io::stdin()).ok());
+    INITIAL_STATE.get_or_init(|| rustix::termios::tcgetattr(io::stdin()).ok());
 }
 
 /// Gives the terminal back as it was: a question may have been left open.
@@ -31,7 +31,7 @@ pub fn restore_mode() {
     if let Some(Some(before)) = INITIAL_STATE.get() {
         use rustix::termios::{OptionalActions, tcsetattr};
         // This fails only if the terminal has been closed.
-        _ = tcsetattr(std::io::stdin(), OptionalActions::Now, before);
+        _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
     }
 }
 
@@ -53,7 +53,7 @@ pub fn is_terminal_gone() -> bool {
 
 /// Whether a person can be asked: standard input and standard error are a terminal.
 pub fn has_person() -> bool {
-    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
 /// Forgets the keys that were pressed before a question was shown: they are no answer to it.
@@ -62,8 +62,65 @@ pub(crate) fn discard_keys() {
     {
         use rustix::termios::{QueueSelector, tcflush};
         // This fails only for input that is not a terminal, which has no keys typed ahead.
-        _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
+        _ = tcflush(io::stdin(), QueueSelector::IFlush);
     }
+}
+
+/// Asks for a line that is not shown while it is typed; gives it without its end.
+pub async fn ask_secret_line(question: &str) -> io::Result<String> {
+    let question = question.to_owned();
+    tokio::task::spawn_blocking(move || read_secret(&question)).await.map_err(io::Error::other)?
+}
+
+#[cfg(unix)]
+fn read_secret(question: &str) -> io::Result<String> {
+    use std::io::Write as _;
+
+    // Before the question: nothing that is typed as soon as it is there is shown, or lost.
+    let dark = EchoOff::begin()?;
+    let mut out = io::stderr();
+    write!(out, "{question}")?;
+    out.flush()?;
+    let mut line = String::new();
+    io::stdin().read_line(&mut line)?;
+    drop(dark);
+    // The end of the line was not shown either.
+    writeln!(out)?;
+    line.truncate(line.trim_end_matches(['\r', '\n']).len());
+    Ok(line)
+}
+
+/// The terminal shows nothing of what is typed, until this is dropped.
+#[cfg(unix)]
+struct EchoOff(rustix::termios::Termios);
+
+#[cfg(unix)]
+impl EchoOff {
+    fn begin() -> io::Result<Self> {
+        use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+        let before = tcgetattr(io::stdin())?;
+        let mut dark = before.clone();
+        dark.local_modes -= LocalModes::ECHO;
+        // What was pressed before the question is no answer to it.
+        tcsetattr(io::stdin(), OptionalActions::Flush, &dark)?;
+        Ok(Self(before))
+    }
+}
+
+#[cfg(unix)]
+impl Drop for EchoOff {
+    fn drop(&mut self) {
+        use rustix::termios::{OptionalActions, tcsetattr};
+        // A terminal that was closed has no echo to turn on again.
+        _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
+    }
+}
+
+#[cfg(not(unix))]
+fn read_secret(question: &str) -> io::Result<String> {
+    let terminal = console::Term::stderr();
+    terminal.write_str(question)?;
+    terminal.read_secure_line()
 }
 
 #[cfg(test)]

@@ -7,8 +7,7 @@ use switchboard_prompting::{
 
 use crate::turn::effect::{Limit, TurnEffect, TurnEnd};
 use crate::turn::input::{CallEnd, Consent, TurnAnswer, TurnCall, TurnCallKind};
-use crate::turn::limits::ParallelCalls;
-use crate::turn::state::{CallBatch, CallSlot, Phase, SlotProgress, TurnState};
+use crate::turn::state::{CallBatch, CallSlot, ParallelCalls, Phase, SlotProgress, TurnState};
 use crate::turn::texts;
 
 impl TurnState {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use switchboard_core::OutcomeKind;
 use switchboard_prompting::{Image, ModelErrorKind, StopReason, TokenUsage, VendorMessage};
 
-use crate::turn::limits::TurnLimits;
+use crate::turn::state::TurnLimits;
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -7,11 +7,10 @@
 mod calls;
 mod effect;
 mod input;
-mod limits;
 mod replay;
 mod state;
 mod step;
-pub mod texts;
+pub(crate) mod texts;
 pub(crate) mod window;
 
 pub use effect::{Limit, TurnEffect, TurnEnd};
@@ -19,9 +18,8 @@ pub use input::{
     CallEnd, CallKind, Consent, Failure, Interruption, LimitDecision, TurnAnswer, TurnCall,
     TurnCallKind, TurnInput,
 };
-pub use limits::{ParallelCalls, TurnLimits};
 pub use replay::{TurnEntry, before_last_turn, replay, without_undone};
-pub use state::{CallBatch, CallSlot, Phase, SlotProgress, TurnState};
+pub use state::{CallBatch, CallSlot, ParallelCalls, Phase, SlotProgress, TurnLimits, TurnState};
 pub use step::step;
 
 #[cfg(test)]

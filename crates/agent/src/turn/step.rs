@@ -4,8 +4,7 @@ use switchboard_prompting::{ChatMessage, Image, MistakeCounter, ModelErrorKind, 
 
 use crate::turn::effect::{Limit, TurnEffect, TurnEnd};
 use crate::turn::input::{Failure, Interruption, LimitDecision, TurnInput};
-use crate::turn::limits::TurnLimits;
-use crate::turn::state::{Phase, TurnState};
+use crate::turn::state::{Phase, TurnLimits, TurnState};
 use crate::turn::texts;
 
 /// Takes one input. An input that does not fit the state changes nothing but the count.

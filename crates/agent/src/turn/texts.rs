@@ -3,32 +3,32 @@
 use crate::turn::input::{TurnCall, TurnCallKind};
 
 /// Ends what a model had said when it was interrupted.
-pub const INTERRUPTED: &str = "\n\n[The user interrupted this answer.]";
+pub(crate) const INTERRUPTED: &str = "\n\n[The user interrupted this answer.]";
 /// What a call is told that came after one that a person turned down.
-pub const AFTER_REJECTION: &str =
+pub(crate) const AFTER_REJECTION: &str =
     "Not run, because the user turned down an earlier call of the same message.";
 /// What a call is told that was given up before it began.
-pub const CANCELLED: &str = "Not run: the user stopped this step.";
+pub(crate) const CANCELLED: &str = "Not run: the user stopped this step.";
 /// What a call is told that was under way where a conversation was forked.
-pub const FORKED: &str = "Not run here: this conversation was copied from another one while this \
+pub(crate) const FORKED: &str = "Not run here: this conversation was copied from another one while this \
                           call was under way there, where it may have run. Find out before you ask \
                           for it again.";
 /// What a call is told when too many before it ran without a question.
-pub const TOO_MANY_UNASKED: &str = "Not run: too many calls in a row ran without a question. Ask \
+pub(crate) const TOO_MANY_UNASKED: &str = "Not run: too many calls in a row ran without a question. Ask \
                                     for this again if it is still needed.";
 /// What a call is told when only one may run.
-pub const ONE_AT_A_TIME: &str = "Not run: only one call per message is made here. Read the result \
+pub(crate) const ONE_AT_A_TIME: &str = "Not run: only one call per message is made here. Read the result \
                                  of the first one, then ask for this again if it is still needed.";
 
 /// Says whose words follow.
 #[must_use]
-pub fn origin_note(origin: &str) -> String {
+pub(crate) fn origin_note(origin: &str) -> String {
     format!("[Data from `{origin}`:]")
 }
 
 /// What a model is told when it makes the same call again.
 #[must_use]
-pub fn repeat_note(times: u32) -> String {
+pub(crate) fn repeat_note(times: u32) -> String {
     format!(
         "[This is the same call with the same arguments for the {} time in a row. If the result \
          does not help, do something else or tell the user.]",
@@ -38,7 +38,7 @@ pub fn repeat_note(times: u32) -> String {
 
 /// What a model is told when it has made the same call too often.
 #[must_use]
-pub fn repeat_limit_note(times: u32) -> String {
+pub(crate) fn repeat_limit_note(times: u32) -> String {
     format!(
         "Not run: the same call with the same arguments was asked for {times} times in a row. \
          Another time gives nothing new; do something else or tell the user what is in the way."
@@ -47,7 +47,7 @@ pub fn repeat_limit_note(times: u32) -> String {
 
 /// A result for a model that reads results as text: with what it is the result of.
 #[must_use]
-pub fn labelled_result(asked: &TurnCall, text: &str) -> String {
+pub(crate) fn labelled_result(asked: &TurnCall, text: &str) -> String {
     match &asked.what {
         TurnCallKind::Call { server, target, .. } => {
             let fenced = fence(text);
@@ -60,7 +60,7 @@ pub fn labelled_result(asked: &TurnCall, text: &str) -> String {
 
 /// What stands at the beginning of a conversation whose beginning was cut.
 #[must_use]
-pub fn summary(summary: &str, handle: Option<&str>) -> String {
+pub(crate) fn summary(summary: &str, handle: Option<&str>) -> String {
     let whole = handle.map_or_else(String::new, |handle| {
         format!("\n\n[The whole of it can be read with `read_result`, result `{handle}`.]")
     });
@@ -72,7 +72,7 @@ pub fn summary(summary: &str, handle: Option<&str>) -> String {
 
 /// The text of a server between fences that it does not hold itself, so that its end is plain.
 #[must_use]
-pub fn fence(text: &str) -> String {
+pub(crate) fn fence(text: &str) -> String {
     let mut longest = 0;
     let mut run = 0;
     for c in text.chars() {

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use switchboard_agent::Event;
-use switchboard_agent::turn::TurnEnd;
+use switchboard_agent::{Event, TurnEnd};
 use switchboard_host::Question;
 use switchboard_host::{ReviewFuture, Reviewer};
 use tokio::sync::mpsc;

@@ -1,8 +1,7 @@
 //! A conversation that outgrows the model's window is cut, and what was cut can be read.
 
 use serde_json::{Value, json};
-use switchboard_agent::Event;
-use switchboard_agent::turn::TurnEnd;
+use switchboard_agent::{Event, TurnEnd};
 use switchboard_prompting::{CallMode, ModelErrorKind, Vendor};
 
 use crate::puppet::{Puppet, PuppetQuestion, Questions};

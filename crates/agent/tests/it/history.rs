@@ -1,7 +1,7 @@
 //! What was said is taken back, asked again, read by another model and by another process.
 
 use serde_json::{Value, json};
-use switchboard_agent::turn::TurnEnd;
+use switchboard_agent::TurnEnd;
 use switchboard_prompting::{CallMode, ModelErrorKind, Vendor};
 
 use crate::puppet::{Puppet, Questions};

@@ -1,7 +1,7 @@
 //! What a person says while something runs reaches the model with the next question.
 
 use serde_json::json;
-use switchboard_agent::turn::TurnEnd;
+use switchboard_agent::TurnEnd;
 use switchboard_prompting::Image;
 
 use crate::puppet::Puppet;

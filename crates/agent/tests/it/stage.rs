@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::json;
-use switchboard_agent::turn::{TurnEnd, TurnState};
-use switchboard_agent::{Conversation, ConversationParts, ConversationStart, Event, load_state};
+use switchboard_agent::{
+    Conversation, ConversationParts, ConversationStart, Event, TurnEnd, TurnState, load_state,
+};
 use switchboard_config::{ChatSettings, Environment, Places};
 use switchboard_core::Face;
 use switchboard_host::{Host, Options, Reviewer};

@@ -12,7 +12,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::{StreamExt as _, stream};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use switchboard_agent::turn::LimitDecision;
+use switchboard_agent::LimitDecision;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::body::{ApiResult, parse_body};

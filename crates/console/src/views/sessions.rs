@@ -2,8 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use switchboard_agent::load_inputs;
-use switchboard_agent::turn::{TurnCall, TurnEntry, TurnInput};
+use switchboard_agent::{TurnCall, TurnEntry, TurnInput, load_inputs};
 use switchboard_core::{Durability, OutcomeKind};
 use switchboard_store::{SessionStore, SessionSummary};
 use switchboard_text::redact;

@@ -1,13 +1,12 @@
 //! Chooses how much of a catalog is shown so that it fits a number of tokens.
 
 use crate::prompt::clean::{clean, code_span, wrap_in_fence};
-use crate::prompt::mode::PromptMode;
 use crate::prompt::native::{Definitions, Vendor, definitions, definitions_with_own};
-use crate::prompt::options::PromptOptions;
+use crate::prompt::options::{PromptMode, PromptOptions};
 use crate::prompt::tokens::estimate_tokens;
 use crate::prompt::views::ShownServer;
 use crate::prompt::xml_server::write_rest;
-use crate::prompt::{compact, fixed_text, search_tools, xml};
+use crate::prompt::{compact, fixed_text, own_tools, xml};
 
 /// How much of a catalog is shown, from all to least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,7 +69,7 @@ pub fn fit(
     if full.fits || servers.is_empty() || options.mode == PromptMode::Off {
         return full;
     }
-    let head = format!("{}\n{}\n", xml::opening(servers, options), search_tools::text(options));
+    let head = format!("{}\n{}\n", xml::opening(servers, options), own_tools::text(options));
     fit_smaller(servers, budget_tokens, &head, None)
 }
 
@@ -103,7 +102,7 @@ pub fn fit_native(
         "{opening}\nThe servers offer more tools than fit here. Use `find_tools` to look for one, \
          `describe_tool` to see its arguments and `call_tool` to run it.\n\n"
     );
-    fit_smaller(servers, budget_tokens, &head, Some(search_tools::native(vendor, options)))
+    fit_smaller(servers, budget_tokens, &head, Some(own_tools::native(vendor, options)))
 }
 
 fn fit_smaller(

@@ -1,9 +1,8 @@
 //! How a catalog shrinks with its budget.
 
 use super::{DetailLevel, fit, fit_native};
-use crate::prompt::mode::PromptMode;
 use crate::prompt::native::Vendor;
-use crate::prompt::options::PromptOptions;
+use crate::prompt::options::{PromptMode, PromptOptions};
 use crate::prompt::test_catalog::small;
 use crate::prompt::views::{ShownServer, ShownTool};
 

@@ -6,42 +6,41 @@
 //! over the types in [`views`], and equal input gives equal bytes, so that vendors can cache the
 //! prefix. Only [`order`] keeps state.
 
-pub mod budget;
+mod budget;
 mod clean;
 mod compact;
 mod fixed_text;
 mod gemini;
-pub mod index_files;
+mod index_files;
 mod inline;
-pub mod keys;
-pub mod lease_view;
-pub mod mode;
-pub mod native;
-pub mod options;
-pub mod order;
-pub mod own_tools;
+mod keys;
+mod lease_view;
+mod native;
+mod options;
+mod order;
+mod own_tools;
 mod parameters;
 mod sample;
 mod schema;
-pub mod search_tools;
-pub mod tokens;
-mod tool_text;
-pub mod views;
-pub mod xml;
+mod tokens;
+mod views;
+mod xml;
 mod xml_server;
 
 pub use budget::{DetailLevel, FittedPrompt, fit, fit_native};
 pub use index_files::{IndexFile, IndexPlaces, index_files, index_places};
 pub use keys::RenamedKey;
 pub use lease_view::with_shown_servers;
-pub use mode::PromptMode;
 pub use native::{Definitions, Vendor, definitions};
-pub use options::{CallForm, PromptOptions};
+pub use options::{CallForm, PromptMode, PromptOptions};
 pub use order::StableOrder;
+pub use own_tools::{
+    ACCESS_RESOURCE, CALL_TOOL, DESCRIBE_TOOL, FIND_TOOLS, READ_RESULT, conversation_tools,
+    search_tools,
+};
 pub use tokens::estimate_tokens;
-pub use tool_text::{describe_tool, tool_line};
 pub use views::{ShownArgument, ShownPrompt, ShownResource, ShownServer, ShownTemplate, ShownTool};
-pub use xml::section;
+pub use xml::{describe_tool, section, tool_line};
 
 #[cfg(test)]
 mod property_tests;

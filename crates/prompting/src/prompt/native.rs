@@ -120,7 +120,7 @@ pub(crate) fn definitions_with_own(
     vendor: Vendor,
     options: &PromptOptions,
 ) -> Definitions {
-    let own = own_tools::tools();
+    let own = own_tools::conversation_tools();
     let own = own.iter().map(|tool| ("switchboard", tool));
     define(own.chain(named_tools(servers)), vendor, options)
 }

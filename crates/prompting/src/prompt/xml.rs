@@ -1,10 +1,11 @@
-//! The section of a system prompt for models that write their calls as text.
+//! The section of a system prompt for models that write their calls as text, and single tools as
+//! text.
 
+use crate::prompt::clean::{code_span, first_sentence};
 use crate::prompt::fixed_text;
-use crate::prompt::mode::PromptMode;
-use crate::prompt::options::PromptOptions;
-use crate::prompt::views::ShownServer;
-use crate::prompt::xml_server::write_server;
+use crate::prompt::options::{PromptMode, PromptOptions};
+use crate::prompt::views::{ShownServer, ShownTool};
+use crate::prompt::xml_server::{write_server, write_tool};
 
 /// Everything the servers offer and how to call it; empty in mode `off`.
 ///
@@ -38,6 +39,26 @@ pub(crate) fn opening(servers: &[ShownServer<'_>], options: &PromptOptions) -> S
         out.push_str(help);
     }
     out
+}
+
+/// Everything about one tool, as the text section would show it.
+#[must_use]
+pub fn describe_tool(
+    server: &ShownServer<'_>,
+    tool: &ShownTool<'_>,
+    options: &PromptOptions,
+) -> String {
+    let mut out = format!("Tool of server {}:\n", code_span(server.name));
+    write_tool(&mut out, server, tool, options);
+    out
+}
+
+/// A tool in one line.
+#[must_use]
+pub fn tool_line(server: &str, tool: &str, description: &str) -> String {
+    let said = first_sentence(description, 200);
+    let colon = if said.is_empty() { "" } else { ": " };
+    format!("- {} of server {}{colon}{said}", code_span(tool), code_span(server))
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! What the text section looks like.
 
 use super::section;
-use crate::prompt::mode::PromptMode;
-use crate::prompt::options::{CallForm, PromptOptions};
+use crate::prompt::options::{CallForm, PromptMode, PromptOptions};
 use crate::prompt::test_catalog::small;
 
 fn after_opening(text: &str) -> &str {

@@ -1,17 +1,12 @@
-//! What a model writes, as a terminal shows it: Markdown, rendered while it arrives.
+//! Markdown as a model writes it, rendered for a terminal while it arrives.
 //!
-//! Characters go one by one through three stages: blocks find out what a line is, inline what a
-//! span is, and wrap where a line ends. Nothing depends on how the text was cut into chunks.
+//! `stream` parses the blocks that may still change and decides how much of them is final,
+//! `render` turns the events of that part into lines, `wrap` breaks lines, `table` aligns columns.
 
-mod blocks;
-mod code;
-mod containers;
-mod inline;
-mod openings;
-mod spans;
-mod style;
+mod render;
+mod stream;
 mod table;
 mod wrap;
 
-pub use blocks::Markdown;
-pub use style::Paint;
+pub use render::Paint;
+pub use stream::Markdown;

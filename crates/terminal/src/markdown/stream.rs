@@ -1,0 +1,364 @@
+//! The stream of text: parses the blocks that may still change, and prints the final part.
+//!
+//! The `tail` begins with the last block at the top level, or with the last item of a list
+//! there. Every parse renders it anew, up to the place from which on more text could change the
+//! result, and prints the addition. Two constructs of the syntax would change text that has been
+//! printed long ago; a character that is never shown, [`BARRIER`], keeps the parser from them.
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+use super::render::{Paint, Renderer};
+use super::wrap::Wrap;
+
+/// A noncharacter that separates marks which would otherwise be
+///
+/// - a link definition (`[a]: b`), which is not shown and changes the text before it, or
+/// - the ruler of a table whose heading has no bar in front, and looked like a paragraph.
+pub(super) const BARRIER: char = '\u{fdd0}';
+
+/// Narrower terminals are treated as if they had this many columns.
+const MIN_WIDTH: usize = 20;
+/// A tail up to this size is parsed with every piece of text, a longer one as it grows.
+const SMALL_TAIL: usize = 4096;
+/// Maximum text to hold back behind a mark that may open a span; then the mark is plain text.
+const MAX_HELD: usize = 1000;
+
+type SourceEvent<'a> = (Event<'a>, Range<usize>);
+
+/// Markdown on its way to a terminal.
+#[derive(Debug, Default)]
+pub struct Markdown {
+    width: usize,
+    paint: Paint,
+    /// The source that may still change.
+    tail: String,
+    /// How much of the rendered tail has been printed.
+    printed: usize,
+    /// The size of the tail at the last parse.
+    parsed: usize,
+    /// A blank line precedes the tail.
+    gap: bool,
+    /// Something was printed for the source before the tail.
+    open: bool,
+    /// The last character was a carriage return.
+    carriage: bool,
+}
+
+impl Markdown {
+    /// Renders for a terminal with this number of columns.
+    pub fn new(width: usize, paint: Paint) -> Self {
+        Self { width: width.max(MIN_WIDTH), paint, ..Self::default() }
+    }
+
+    /// Takes the next piece of text and returns what to print now.
+    pub fn push(&mut self, text: &str) -> String {
+        self.append(text);
+        // Parsing in proportion to the growth keeps the whole work linear.
+        let is_due = self.tail.len() <= SMALL_TAIL || self.tail.len() > self.parsed / 8 * 9;
+        if is_due { self.advance(false) } else { String::new() }
+    }
+
+    /// Ends the text and returns what is left to print. After that a new text may begin.
+    pub fn finish(&mut self) -> String {
+        if !self.tail.is_empty() && !self.tail.ends_with('\n') {
+            self.append("\n");
+        }
+        let mut rest = self.advance(true);
+        if self.open || self.printed > 0 {
+            rest.push('\n');
+        }
+        *self = Self::new(self.width, self.paint);
+        rest
+    }
+
+    fn append(&mut self, text: &str) {
+        for c in text.chars() {
+            let is_pair = std::mem::replace(&mut self.carriage, c == '\r') && c == '\n';
+            match c {
+                '\n' if is_pair => {}
+                '\n' | '\r' => {
+                    if ends_with_bare_ruler(&self.tail) {
+                        self.tail.push(BARRIER);
+                    }
+                    self.tail.push('\n');
+                }
+                ':' if self.tail.ends_with(']') => self.tail.extend([BARRIER, ':']),
+                BARRIER => self.tail.push(char::REPLACEMENT_CHARACTER),
+                _ => self.tail.push(c),
+            }
+        }
+    }
+
+    /// Parses the tail, returns the addition to print and drops the blocks that are complete.
+    fn advance(&mut self, is_end: bool) -> String {
+        let mut tail = std::mem::take(&mut self.tail);
+        let options =
+            Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+        let events: Vec<_> = Parser::new_ext(&tail, options).into_offset_iter().collect();
+        let whole = StablePart { end: tail.len(), mark: None };
+        let stable = if is_end { whole } else { StablePart::find(&tail, &events) };
+        // The ends of blocks are certain when something follows them.
+        let certain = if is_end { events.len() } else { content(&events, stable.end).len() };
+
+        let wrap = Wrap::new(self.width, self.open);
+        let mut renderer = Renderer::new(&tail, self.paint, wrap, self.gap);
+        let mut block = LastBlock::default();
+        let mut depth = 0_usize;
+        for (event, range) in events.into_iter().take(certain) {
+            match &event {
+                // Each item of a list at the top level counts as a block there.
+                Event::Start(Tag::List(_)) | Event::End(TagEnd::List(_)) if depth == 0 => {}
+                Event::Start(_) | Event::Rule if depth == 0 => {
+                    block = LastBlock::new(&tail, range.start, renderer.wrap.text().len());
+                    block.is_fenced =
+                        matches!(event, Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))));
+                    depth = usize::from(event != Event::Rule);
+                }
+                Event::Start(_) => depth += 1,
+                Event::End(_) => depth = depth.saturating_sub(1),
+                Event::Text(_) => block.text_end = range.end,
+                _ => {}
+            }
+            renderer.event(cut_text(event, &range, stable.end), range.start);
+            block.opened.get_or_insert(renderer.wrap.text().len());
+        }
+        if tail.get(..stable.end).is_some_and(|text| text.ends_with([' ', '\t', '\n'])) {
+            renderer.wrap.end_word();
+        }
+
+        let out = renderer.wrap.text();
+        let addition = out.get(self.printed..).unwrap_or_default().to_owned();
+        self.printed = out.len().max(self.printed) - block.rendered;
+        self.open |= block.rendered > 0;
+        self.gap = follows_blank_line(&tail, block.start).unwrap_or(self.gap);
+        if let Some(code) = block.printed_code(&tail) {
+            self.printed = block.opened.unwrap_or_default() - block.rendered;
+            tail.drain(code);
+        } else if let Some(mark) = stable.mark.filter(|mark| tail.len() - mark > MAX_HELD) {
+            tail.insert(mark, '\\');
+        }
+        tail.drain(..block.start);
+        self.parsed = tail.len();
+        self.tail = tail;
+        addition
+    }
+}
+
+/// The last block at the top level.
+#[derive(Debug, Default)]
+struct LastBlock {
+    /// The start of its first line in the source.
+    start: usize,
+    /// The length of the text rendered before it.
+    rendered: usize,
+    /// The length of the text rendered up to its first event.
+    opened: Option<usize>,
+    /// The end of its text in the source.
+    text_end: usize,
+    is_fenced: bool,
+}
+
+impl LastBlock {
+    fn new(tail: &str, at: usize, rendered: usize) -> Self {
+        Self { start: line_start(tail, at), rendered, ..Self::default() }
+    }
+
+    /// Returns the lines of an open code block, which are printed and not needed any more.
+    fn printed_code(&self, tail: &str) -> Option<Range<usize>> {
+        let first = self.start + tail.get(self.start..)?.find('\n')? + 1;
+        let last = line_start(tail, tail.len());
+        (self.is_fenced && self.text_end >= last && first < last).then_some(first..last)
+    }
+}
+
+/// The part of the tail that more text cannot change.
+#[derive(Clone, Copy, Debug)]
+struct StablePart {
+    end: usize,
+    /// The mark at its end that may still open a span.
+    mark: Option<usize>,
+}
+
+impl StablePart {
+    fn find(tail: &str, events: &[SourceEvent<'_>]) -> Self {
+        let last = line_start(tail, tail.len());
+        let previous = line_start(tail, last.saturating_sub(1));
+        let line = tail.get(last..).unwrap_or_default();
+        // Marks and digits may become an item, a rule, a fence, or change the line before.
+        let is_undecided = line.chars().all(|c| {
+            c.is_ascii_punctuation() || c.is_ascii_digit() || c.is_whitespace() || c == BARRIER
+        });
+        let is_verbatim = matches!(last_leaf(events, tail.len()), (Some(leaf), _) if is_code(leaf));
+        let may_be_heading = |line: &str| !is_verbatim && starts_with_bar(line);
+        let end = if is_undecided && may_be_heading(tail.get(previous..last).unwrap_or_default()) {
+            previous
+        } else if is_undecided || is_verbatim || starts_with_bar(line) {
+            last
+        } else {
+            tail.len()
+        };
+        let (leaf, spans) = last_leaf(events, end);
+        // A backslash before the end of a line is a line break if another line follows.
+        let text = tail.get(..end).unwrap_or_default();
+        let text = text.strip_suffix('\n').unwrap_or(text).strip_suffix('\\');
+        let is_code = leaf.is_some_and(is_code);
+        let end = text.filter(|_| !is_code).map_or(end, str::len);
+        let whole = Self { end, mark: None };
+        let text_end = spans.last().map_or(0, |(_, range)| range.end);
+        let is_ended = tail.get(text_end..).is_some_and(|rest| rest.matches('\n').count() > 1);
+        if is_ended || is_code {
+            return whole;
+        }
+        whole.before_open_span(tail, spans)
+    }
+
+    /// Leaves out the spans from the first one on that may still change.
+    fn before_open_span(self, tail: &str, spans: &[SourceEvent<'_>]) -> Self {
+        // The marks at the end of a span may be a part of more marks.
+        let may_grow = |end: usize| {
+            let rest = tail.get(end..).unwrap_or_default();
+            rest.trim_start_matches(['*', '_', '~', '`']).is_empty()
+        };
+        // Text within a span is as certain as the whole span.
+        let mut depth = 0_usize;
+        let mut outermost = 0;
+        let mut open: Vec<Self> = Vec::new();
+        let mut read = 0;
+        'spans: for (event, range) in spans {
+            match event {
+                Event::Start(_) | Event::Code(_) | Event::InlineHtml(_)
+                    if depth == 0 && (range.end > self.end || may_grow(range.end)) =>
+                {
+                    open.push(Self { end: range.start, mark: None });
+                    break;
+                }
+                Event::Start(_) => {
+                    outermost = if depth == 0 { range.start } else { outermost };
+                    depth += 1;
+                }
+                Event::End(_) => depth = depth.saturating_sub(1),
+                Event::Text(text) if text.len() == range.len() => {
+                    let is_escaped = read < range.start
+                        && tail.get(..range.start).is_some_and(|text| text.ends_with('\\'));
+                    for (index, c) in text.char_indices().skip(usize::from(is_escaped)) {
+                        let at = range.start + index;
+                        let end = if depth > 0 { outermost } else { at };
+                        match c {
+                            ']' if !matches!(tail.as_bytes().get(at + 1), None | Some(b'(')) => {
+                                open.pop();
+                            }
+                            '[' => open.push(Self { end, mark: Some(at) }),
+                            _ if may_open_span(tail, at, c) => {
+                                open.push(Self { end, mark: Some(at) });
+                                break 'spans;
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+                _ => {}
+            }
+            read = range.end;
+        }
+        open.first().map_or(self, |first| Self { end: first.end.min(self.end), ..*first })
+    }
+}
+
+/// Returns the event, and of text only the part before `end`.
+fn cut_text<'a>(event: Event<'a>, range: &Range<usize>, end: usize) -> Event<'a> {
+    match event {
+        Event::Text(text) if range.end > end => {
+            let is_literal = text.len() == range.len();
+            let part = text.get(..end.saturating_sub(range.start)).filter(|_| is_literal);
+            Event::Text(part.unwrap_or_default().to_owned().into())
+        }
+        event => event,
+    }
+}
+
+/// Returns the events up to the last one with content before `end`.
+fn content<'e, 'a>(events: &'e [SourceEvent<'a>], end: usize) -> &'e [SourceEvent<'a>] {
+    let is_content =
+        |(event, range): &SourceEvent<'_>| !matches!(event, Event::End(_)) && range.start < end;
+    let count = events.iter().rposition(is_content).map_or(0, |last| last + 1);
+    events.get(..count).unwrap_or_default()
+}
+
+/// Returns the last block that has content before `end`, and the spans of that content.
+fn last_leaf<'e, 'a>(
+    events: &'e [SourceEvent<'a>],
+    end: usize,
+) -> (Option<&'e Event<'a>>, &'e [SourceEvent<'a>]) {
+    let content = content(events, end);
+    let leaf = content.iter().rposition(|(event, _)| is_block(event));
+    let spans = content.get(leaf.map_or(0, |leaf| leaf + 1)..).unwrap_or_default();
+    (leaf.and_then(|leaf| content.get(leaf)).map(|(event, _)| event), spans)
+}
+
+const fn is_code(event: &Event<'_>) -> bool {
+    matches!(event, Event::Start(Tag::CodeBlock(_) | Tag::HtmlBlock))
+}
+
+fn is_block(event: &Event<'_>) -> bool {
+    let tag = match event {
+        Event::Start(tag) => tag.to_end(),
+        Event::End(tag) => *tag,
+        _ => return false,
+    };
+    let is_span = matches!(
+        tag,
+        TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image
+    );
+    !is_span
+}
+
+/// Whether a mark that is text so far may open a span once more text follows.
+fn may_open_span(tail: &str, at: usize, mark: char) -> bool {
+    let mut after = tail.get(at..).unwrap_or_default().chars().skip(1);
+    match mark {
+        '`' => true,
+        '<' => after.next().is_none_or(|c| c.is_ascii_alphabetic() || "/!?".contains(c)),
+        '*' | '_' | '~' => {
+            let next = after.take(MAX_HELD).find(|c| *c != mark);
+            let before = tail.get(..at).and_then(|text| text.chars().next_back());
+            let in_word = mark == '_' && before.is_some_and(char::is_alphanumeric);
+            !in_word && next.is_none_or(|c| !c.is_whitespace())
+        }
+        _ => false,
+    }
+}
+
+/// Whether a line ends here that is a ruler, but not of a table with bars in front.
+fn ends_with_bare_ruler(text: &str) -> bool {
+    let start = line_start(text, text.len());
+    let line = text.get(start..).unwrap_or_default();
+    let heading = text.get(line_start(text, start.saturating_sub(1))..start).unwrap_or_default();
+    let is_ruler = line.chars().all(|c| "-:| \t>".contains(c))
+        && line.contains('-')
+        && line.contains([':', '|']);
+    let has_bar = line.trim_start_matches([' ', '\t', '>']).starts_with('|');
+    is_ruler && !(has_bar && starts_with_bar(heading))
+}
+
+/// Whether a line has a bar in front, behind the marks of quotes and items.
+fn starts_with_bar(line: &str) -> bool {
+    line.trim_start_matches(|c: char| " \t>-+*.)".contains(c) || c.is_ascii_digit())
+        .starts_with('|')
+}
+
+/// Whether the line before the one with this place is blank; nothing if there is no such line.
+pub(super) fn follows_blank_line(source: &str, at: usize) -> Option<bool> {
+    let start = line_start(source, at);
+    let before = source.get(line_start(source, start.checked_sub(1)?)..start)?;
+    Some(before.trim_matches([' ', '\t', '\n', '>']).is_empty())
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    text.get(..at).and_then(|text| text.rfind('\n')).map_or(0, |end| end + 1)
+}
+
+#[cfg(test)]
+#[path = "stream_tests.rs"]
+mod tests;
