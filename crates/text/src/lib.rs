@@ -8,12 +8,10 @@ pub mod characters;
 pub mod digest;
 mod escape;
 mod excerpt;
-mod near_miss;
+mod near_names;
 pub mod percent;
 pub mod redact;
 pub mod secret_shapes;
-mod similar;
-mod suggest;
 mod truncate;
 mod visible_text;
 mod words;
@@ -24,9 +22,7 @@ pub use escape::{
     unescape, unescape_line,
 };
 pub use excerpt::{MAX_VALUE_CHARS, excerpt_text, excerpt_value};
-pub use near_miss::{differs_in_separators, is_near, near_keys};
-pub use similar::suggestion;
-pub use suggest::nearest_names;
+pub use near_names::{differs_in_separators, is_near, near_keys, nearest_names, suggestion};
 pub use truncate::truncate_middle;
 pub use visible_text::{is_visible, sanitize, sanitize_whole};
 pub use words::{for_each_part, for_each_word, is_stop_word, stem};
