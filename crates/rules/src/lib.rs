@@ -6,7 +6,6 @@
 mod allowed_servers;
 mod cel;
 mod expression;
-mod glob;
 mod level;
 mod path_parts;
 mod pattern;

@@ -1,13 +1,15 @@
 //! What Switchboard does to texts before it shows, compares or stores them.
 //!
 //! In go strings from servers, models and people; out come escaped, shortened or redacted ones, the
-//! names that are close to one another, and digests. Pure, with one exception: [`redact`] keeps one
-//! list per process of the secrets that must never be written down. Nothing here does I/O.
+//! names that are close to one another or match a wildcard pattern, and digests. Pure, with one
+//! exception: [`redact`] keeps one list per process of the secrets that must never be written down.
+//! Nothing here does I/O.
 
 pub mod characters;
 pub mod digest;
 mod escape;
 mod excerpt;
+pub mod glob;
 mod near_names;
 pub mod percent;
 pub mod redact;
