@@ -10,9 +10,8 @@ use switchboard_text::sanitize;
 
 use crate::allowed_servers::{AllowedServer, AllowedServers, UrlPattern};
 use crate::expression::Expression;
-use crate::level::PolicyLevel;
 use crate::pattern::{Pattern, check_address};
-use crate::policy_file::{PolicyFile, RuleEffect, RuleEntry};
+use crate::policy_file::{PolicyFile, PolicyLevel, RuleEffect, RuleEntry};
 use crate::rule_reader::{NodeReader, example};
 use crate::team;
 use crate::team::Team;

@@ -15,7 +15,6 @@ pub mod percent;
 pub mod redact;
 pub mod secret_shapes;
 mod truncate;
-mod visible_text;
 mod words;
 
 pub use digest::Digest;
@@ -23,8 +22,9 @@ pub use escape::{
     encode_json_controls, escape, escape_json, escape_line, escape_prose, escape_prose_line,
     unescape, unescape_line,
 };
-pub use excerpt::{MAX_VALUE_CHARS, excerpt_text, excerpt_value};
+pub use excerpt::{
+    MAX_VALUE_CHARS, excerpt_text, excerpt_value, is_visible, sanitize, sanitize_whole,
+};
 pub use near_names::{differs_in_separators, is_near, near_keys, nearest_names, suggestion};
 pub use truncate::truncate_middle;
-pub use visible_text::{is_visible, sanitize, sanitize_whole};
 pub use words::{for_each_part, for_each_word, is_stop_word, stem};
