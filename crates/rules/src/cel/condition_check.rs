@@ -9,6 +9,7 @@ use regex::Regex;
 use switchboard_text::suggestion;
 
 use crate::cel::condition_calls;
+use crate::cel::condition_calls::CallNode;
 use crate::cel::condition_shapes::{
     CelMembers, CelShape, SESSION_WITH_RESULTS, TYPES, VARIABLES, name_hint, names,
 };
@@ -155,9 +156,9 @@ impl<'a> ExpressionChecker<'a> {
         if is_operator {
             let args = call.args.iter().map(|part| self.shape(part));
             let args: Vec<CelShape> = args.collect::<Result<_, _>>()?;
-            return condition_calls::check_operator(self, (node, call), &args);
+            return condition_calls::check_operator(self, CallNode { node, call }, &args);
         }
-        condition_calls::check_function(self, (node, call))
+        condition_calls::check_function(self, CallNode { node, call })
     }
 
     fn comprehension(
