@@ -1,144 +1,98 @@
-//! Patterns for file names: `*`, `?`, `**` and `{a,b}`, matched in time linear in the name.
+//! Patterns for file names: `*`, `?`, `**` and `{a,b}`.
+
+use switchboard_text::glob::{Glob, GlobToken, SingleChoice, parse_forms};
 
 use crate::error::ToolRefusal;
 
 const MAX_PATTERN_BYTES: usize = 256;
-const MAX_ALTERNATIVES: usize = 64;
 
-/// A pattern ready to be held against paths.
+/// A pattern over paths.
 #[derive(Debug)]
 pub(crate) struct FileGlob {
-    alternatives: Vec<Vec<GlobToken>>,
-    /// A pattern without `/` is about the name alone, wherever the file is.
+    alternatives: Vec<Vec<PathPart>>,
+    /// A pattern without `/` is matched against the name alone, wherever the file is.
     name_only: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum GlobToken {
-    Exactly(char),
-    /// `?`
-    One,
-    /// `*`
-    Some,
-    /// `**`
-    Any,
-    /// `**/`
+#[derive(Debug)]
+enum PathPart {
+    Name(Glob),
+    /// `**`: any number of folders, also none.
     Folders,
 }
 
 impl FileGlob {
     pub(crate) fn new(pattern: &str) -> Result<Self, ToolRefusal> {
-        let wrong = |problem| Err(ToolRefusal::parameter("glob", problem));
+        let wrong = |problem: &str| ToolRefusal::parameter("glob", problem);
         if pattern.is_empty() || pattern.len() > MAX_PATTERN_BYTES {
-            return wrong("must have 1 to 256 bytes");
+            return Err(wrong("must have 1 to 256 bytes"));
         }
         if pattern.contains(['[', ']', '\\']) {
-            return wrong("may use `*`, `?`, `**` and `{a,b}`, but no brackets or backslashes");
+            return Err(wrong(
+                "may use `*`, `?`, `**` and `{a,b}`, but no brackets or backslashes",
+            ));
         }
         let pattern = pattern.trim_start_matches("./");
-        let mut expanded = vec![String::new()];
-        let mut rest = pattern;
-        while let Some((before, after)) = rest.split_once('{') {
-            let Some((inside, after)) = after.split_once('}') else {
-                return wrong("has a `{` without `}`");
-            };
-            if inside.contains('{') {
-                return wrong("has braces within braces");
-            }
-            expanded = expanded
-                .iter()
-                .flat_map(|start| inside.split(',').map(move |one| format!("{start}{before}{one}")))
-                .take(MAX_ALTERNATIVES + 1)
-                .collect();
-            if expanded.len() > MAX_ALTERNATIVES {
-                return wrong("stands for more than 64 patterns");
-            }
-            rest = after;
-        }
-        if rest.contains('}') {
-            return wrong("has a `}` without `{`");
-        }
-        let alternatives =
-            expanded.iter().map(|start| parse_tokens(&format!("{start}{rest}"))).collect();
+        let alternatives = parse_forms(pattern, SingleChoice::Accept)
+            .map_err(|bad| wrong(bad.message))?
+            .iter()
+            .map(|form| path_parts(&form.tokens))
+            .collect();
         Ok(Self { alternatives, name_only: !pattern.contains('/') })
     }
 
-    /// Whether a file matches, given its path below the searched folder with `/` between names.
+    /// Returns whether a file matches, given its path below the searched folder with `/` between
+    /// names.
     pub(crate) fn matches(&self, path: &str) -> bool {
-        let subject = match self.name_only {
+        let path = match self.name_only {
             true => path.rsplit('/').next().unwrap_or(path),
             false => path,
         };
-        self.alternatives.iter().any(|tokens| matches_tokens(tokens, subject))
+        let names: Vec<&str> = path.split('/').collect();
+        self.alternatives.iter().any(|parts| matches_names(parts, &names))
     }
 }
 
-fn parse_tokens(pattern: &str) -> Vec<GlobToken> {
-    let mut out = Vec::new();
-    let mut characters = pattern.chars().peekable();
-    let mut at_start = true;
-    while let Some(character) = characters.next() {
-        let begins_name = std::mem::replace(&mut at_start, character == '/');
-        out.push(match character {
-            '?' => GlobToken::One,
-            '*' if characters.next_if_eq(&'*').is_none() => GlobToken::Some,
-            '*' if begins_name && characters.next_if_eq(&'/').is_some() => {
-                at_start = true;
-                GlobToken::Folders
+fn path_parts(tokens: &[GlobToken]) -> Vec<PathPart> {
+    let mut parts = Vec::new();
+    let mut names = tokens.split(GlobToken::is_slash).peekable();
+    while let Some(name) = names.next() {
+        match name {
+            [GlobToken::AnyText, GlobToken::AnyText] if names.peek().is_some() => {
+                parts.push(PathPart::Folders);
             }
-            '*' => GlobToken::Any,
-            other => GlobToken::Exactly(other),
-        });
+            // `**.rs` is `**/*.rs`; at the end `**` is `**/*`.
+            [GlobToken::AnyText, rest @ ..] if rest.first() == Some(&GlobToken::AnyText) => {
+                parts.extend([PathPart::Folders, PathPart::Name(Glob::new(rest))]);
+            }
+            name => parts.push(PathPart::Name(Glob::new(name))),
+        }
     }
-    out
+    parts
 }
 
 /// Follows all ways through the pattern at once, so that no pattern takes exponential time.
-fn matches_tokens(tokens: &[GlobToken], subject: &str) -> bool {
-    let mut alive = vec![false; tokens.len() + 1];
-    enter(&mut alive, tokens, 0);
-    for character in subject.chars() {
-        let mut next = vec![false; tokens.len() + 1];
-        for (at, token) in tokens.iter().enumerate() {
-            if !alive.get(at).copied().unwrap_or(false) {
-                continue;
+fn matches_names(parts: &[PathPart], names: &[&str]) -> bool {
+    // For each number of names whether the parts so far match that many.
+    let mut reached = vec![false; names.len() + 1];
+    reached.iter_mut().take(1).for_each(|none| *none = true);
+    for part in parts {
+        match part {
+            PathPart::Folders => {
+                let mut is_past = false;
+                for place in &mut reached {
+                    is_past |= *place;
+                    *place = is_past;
+                }
             }
-            match token {
-                GlobToken::Exactly(wanted) if *wanted == character => {
-                    enter(&mut next, tokens, at + 1);
-                }
-                GlobToken::One if character != '/' => enter(&mut next, tokens, at + 1),
-                GlobToken::Some if character != '/' => enter(&mut next, tokens, at),
-                GlobToken::Any => enter(&mut next, tokens, at),
-                GlobToken::Folders => {
-                    stay(&mut next, at);
-                    if character == '/' {
-                        enter(&mut next, tokens, at + 1);
-                    }
-                }
-                _ => {}
+            PathPart::Name(glob) => {
+                let next =
+                    reached.iter().zip(names).map(|(here, name)| *here && glob.matches(name));
+                reached = [false].into_iter().chain(next).collect();
             }
         }
-        alive = next;
     }
-    alive.last().copied().unwrap_or(false)
-}
-
-/// Marks a position and those reachable from it without a character.
-fn enter(alive: &mut [bool], tokens: &[GlobToken], at: usize) {
-    stay(alive, at);
-    let optional =
-        |token: &GlobToken| matches!(token, GlobToken::Some | GlobToken::Any | GlobToken::Folders);
-    let free = tokens.iter().skip(at).take_while(|token| optional(token)).count();
-    for further in at..=at + free {
-        stay(alive, further);
-    }
-}
-
-fn stay(alive: &mut [bool], at: usize) {
-    if let Some(place) = alive.get_mut(at) {
-        *place = true;
-    }
+    reached.last().copied().unwrap_or(false)
 }
 
 #[cfg(test)]
@@ -166,7 +120,11 @@ mod tests {
             ("*.{ts,tsx}", "a.tsx", true),
             ("*.{ts,tsx}", "a.js", false),
             ("{a,b}/{c,d}.x", "b/c.x", true),
+            ("{a,b{c,d}}.x", "bd.x", true),
             ("na?ve.txt", "naïve.txt", true),
+            ("src/**.rs", "src/a/b.rs", true),
+            ("*.{rs}", "src/lib.rs", true),
+            ("src/**/**/lib.rs", "src/lib.rs", true),
             ("?", "", false),
             ("*", "", true),
         ] {
@@ -177,7 +135,7 @@ mod tests {
 
     #[test]
     fn patterns_that_cannot_be_meant_are_refused() {
-        for pattern in ["", "[a]", "a{b", "a}b", "{a,{b}}", "a\\b", &"{a,b}".repeat(7)] {
+        for pattern in ["", "[a]", "a{b", "a}b", "a\\b", &"{a,b}".repeat(9)] {
             let refusal = FileGlob::new(pattern).unwrap_err();
             assert!(refusal.message.starts_with("parameter `glob` "), "{pattern}: {refusal}");
         }
@@ -187,6 +145,8 @@ mod tests {
     fn a_pattern_made_to_be_slow_is_not() {
         let glob = FileGlob::new(&"*a".repeat(100)).unwrap();
         assert!(!glob.matches(&format!("{}b", "a".repeat(4000))));
+        let glob = FileGlob::new(&format!("{}x", "**/".repeat(80))).unwrap();
+        assert!(!glob.matches(&"a/".repeat(2000)));
     }
 
     proptest! {

@@ -10,7 +10,6 @@ mod attack_tests;
 mod beneath;
 mod content;
 mod display_text;
-mod echo;
 mod error;
 mod glob;
 mod in_process;

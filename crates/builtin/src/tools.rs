@@ -6,7 +6,10 @@ use crate::arguments::ToolArguments;
 use crate::content::ToolResult;
 use crate::error::{BuiltinRpcError, ToolRefusal};
 use crate::server::{BuiltinReply, ToolContext};
-use crate::{display_text, echo, list, read, search, time};
+use crate::{display_text, list, read, search, time};
+
+const MAX_ECHO_TIMES: u64 = 100;
+const MAX_ECHO_BYTES: usize = 256 * 1024;
 
 /// One tool: what it says about itself and what it does.
 #[derive(Clone, Copy)]
@@ -18,7 +21,7 @@ pub(crate) struct BuiltinTool {
 
 /// Sorted by name, so that the list is the same each time.
 const TOOLS: [BuiltinTool; 6] = [
-    BuiltinTool { name: "echo", definition: echo::definition, run: |_, given| echo::run(given) },
+    BuiltinTool { name: "echo", definition: echo_definition, run: echo },
     BuiltinTool { name: "files_list", definition: list::definition, run: list::run },
     BuiltinTool { name: "files_read", definition: read::definition, run: read::run },
     BuiltinTool { name: "files_search", definition: search::definition, run: search::run },
@@ -69,4 +72,39 @@ pub(crate) fn read_only_annotations(title: &str) -> Value {
         "idempotentHint": true,
         "openWorldHint": false
     })
+}
+
+/// The tool `echo`: returns its text, to try out a connection.
+fn echo_definition() -> Value {
+    json!({
+        "name": "echo",
+        "title": "Echo",
+        "description": "Gives back the text it was given. Useful to try out a connection.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "text": { "type": "string", "description": "The text to give back." },
+                "times": {
+                    "type": "integer", "minimum": 1, "maximum": MAX_ECHO_TIMES, "default": 1,
+                    "description": "How often to repeat it, one line each."
+                }
+            },
+            "required": ["text"],
+            "additionalProperties": false
+        },
+        "annotations": read_only_annotations("Echo")
+    })
+}
+
+fn echo(_: &ToolContext, arguments: &ToolArguments) -> Result<ToolResult, ToolRefusal> {
+    let text = arguments.text("text")?;
+    let times =
+        usize::try_from(arguments.whole_number("times", 1..=MAX_ECHO_TIMES, 1)?).unwrap_or(1);
+    if text.len().saturating_add(1).saturating_mul(times) > MAX_ECHO_BYTES {
+        let problem = format!("repeated {times} times is longer than {MAX_ECHO_BYTES} bytes");
+        return Err(
+            ToolRefusal::parameter("text", &problem).with_hint("shorten `text` or lower `times`")
+        );
+    }
+    Ok(ToolResult::text(vec![text; times].join("\n")))
 }

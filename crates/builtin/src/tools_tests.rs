@@ -137,7 +137,7 @@ async fn wrong_arguments_of_the_file_tools_name_the_parameter_or_the_path() {
         (
             "files_search",
             json!({ "pattern": "a", "glob": "{" }),
-            "parameter `glob` has a `{` without `}`",
+            "parameter `glob` has a `{` without its `}`",
         ),
     ] {
         names_the_parameter(&server, tool, arguments, expected).await;

@@ -2,6 +2,7 @@
 
 use jiff::tz;
 use jiff::tz::{Offset, TimeZone};
+use switchboard_text::nearest_names;
 
 use crate::display_text;
 use crate::error::ToolRefusal;
@@ -48,54 +49,33 @@ fn suggestions(name: &str) -> Option<String> {
     }
     let database = tz::db();
     let names: Vec<String> = database.available().map(|name| name.to_string()).collect();
-    let near = nearest(name, names.iter().map(String::as_str));
-    let quoted: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let quoted: Vec<String> =
+        nearest(name, &names).iter().map(|name| format!("`{name}`")).collect();
     (!quoted.is_empty()).then(|| quoted.join(", "))
 }
 
-/// The names closest to what was written; several if they are equally close.
-fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let wanted = wanted.trim().to_lowercase().replace(' ', "_");
-    let wanted_place = wanted.rsplit('/').next().unwrap_or(&wanted).to_owned();
-    let tolerated = (wanted_place.chars().count() / 3).max(1);
-    let mut scored: Vec<(usize, &str)> = names
-        .filter_map(|name| {
-            let lower = name.to_lowercase();
-            let place = lower.rsplit('/').next().unwrap_or(&lower);
-            let score = distance(&wanted, &lower).min(distance(&wanted_place, place));
-            let within = wanted.len() > 2 && lower.contains(&wanted);
-            let score = if within { score.min(1) } else { score };
-            (score <= tolerated).then_some((score, name))
-        })
-        .collect();
-    scored.sort_unstable();
-    let best = scored.first().map_or(0, |(score, _)| *score);
-    let equally_near = scored.into_iter().take_while(|(score, _)| *score == best);
-    equally_near.take(MAX_SUGGESTIONS).map(|(_, name)| name).collect()
+/// The names nearest to `wanted`; if there are none, those whose place is near: `Asia/Tokyo` for
+/// `tokio`.
+fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
+    let near = nearest_names(wanted, names.iter().copied(), MAX_SUGGESTIONS);
+    if !near.is_empty() {
+        return near;
+    }
+    let places = names.iter().map(|name| place(name));
+    let near = nearest_names(place(wanted), places, MAX_SUGGESTIONS);
+    let is_near = |name: &&str| near.contains(&place(name));
+    names.iter().copied().filter(is_near).take(MAX_SUGGESTIONS).collect()
 }
 
-/// How many characters have to be added, removed or changed to get from one to the other.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (above, left) in one.chars().enumerate() {
-        let mut corner = above;
-        let mut previous = above + 1;
-        let mut next = vec![previous];
-        for (cell, right) in row.iter().skip(1).zip(&other) {
-            let changed = corner + usize::from(left != *right);
-            corner = *cell;
-            previous = changed.min(*cell + 1).min(previous + 1);
-            next.push(previous);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or(0)
+/// The last part of a name: `Berlin` of `Europe/Berlin`.
+fn place(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{distance, find, nearest};
+    use super::{find, nearest};
 
     const NAMES: [&str; 6] = [
         "America/New_York",
@@ -119,17 +99,7 @@ mod tests {
             ("zzzzzzzz", &[]),
             ("", &[]),
         ] {
-            assert_eq!(nearest(wanted, NAMES.into_iter()), expected, "{wanted}");
-        }
-    }
-
-    #[test]
-    fn distance_counts_edits() {
-        for (one, other, expected) in
-            [("", "", 0), ("abc", "abc", 0), ("abc", "", 3), ("kitten", "sitting", 3)]
-        {
-            assert_eq!(distance(one, other), expected);
-            assert_eq!(distance(other, one), expected);
+            assert_eq!(nearest(wanted, &NAMES), expected, "{wanted}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! Which servers an organisation allows: commands and addresses with `*` in them.
 
 use switchboard_net::{UrlParts, check_host_pattern, host_matches};
+use switchboard_text::glob::Glob;
 
 /// Which servers may be there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,7 +61,9 @@ impl AllowedServers {
 impl AllowedServer {
     fn covers(&self, endpoint: &Endpoint<'_>) -> bool {
         match (self, endpoint) {
-            (Self::Command(pattern), Endpoint::Command(line)) => matches_glob(pattern, line),
+            (Self::Command(pattern), Endpoint::Command(line)) => {
+                Glob::with_stars(pattern).matches(line)
+            }
             // Each address gets calls, so each has to be allowed.
             (Self::Url(pattern), Endpoint::Urls(urls)) => {
                 urls.iter().all(|url| pattern.covers(url))
@@ -115,7 +118,9 @@ impl UrlPattern {
         let path = match &self.path {
             None => true,
             Some(pattern) if pattern == "/*" => true,
-            Some(pattern) => !has_parent_segment(parts.rest) && matches_glob(pattern, parts.rest),
+            Some(pattern) => {
+                !has_parent_segment(parts.rest) && Glob::with_stars(pattern).matches(parts.rest)
+            }
         };
         let scheme = self.scheme == "*" || self.scheme == parts.scheme;
         scheme && port && path && host_matches(&parts.host, &self.host)
@@ -135,21 +140,6 @@ fn has_parent_segment(path: &str) -> bool {
     let plain =
         path.to_ascii_lowercase().replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
     plain.split(['/', '?', '#']).any(|part| part == "..")
-}
-
-/// Whether a text fits a pattern in which `*` stands for any text, also for none.
-fn matches_glob(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
-    let mut parts: Vec<&str> = parts.collect();
-    // The last part has to be at the end; without a `*` there is none, and nothing may be left.
-    let Some(last) = parts.pop() else { return rest.is_empty() };
-    for part in parts {
-        let Some((_, after)) = rest.split_once(part) else { return false };
-        rest = after;
-    }
-    rest.ends_with(last)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Names of targets with wildcards in them.
 
-use crate::glob;
-use crate::glob::{BadPattern, Glob};
+use switchboard_text::glob::{
+    BadPattern, Glob, GlobToken, SingleChoice, escape_wildcards, parse_forms,
+};
 
 /// A pattern over `server/target`: `*` stands for any text, also for none, `?` for one character,
 /// `[a-z]` for one of those, `{a,b}` for one of the texts. A backslash takes a sign as it is.
@@ -45,21 +46,21 @@ impl Pattern {
         if let Some(at) = text.find("://") {
             check_address(text, text.get(..at).unwrap_or_default().chars().count())?;
         }
-        let texts = glob::alternatives(text)?;
-        let forms = texts.iter().map(|form| PatternForm::parse(form)).collect::<Result<_, _>>()?;
+        let forms = parse_forms(text, SingleChoice::Reject)?.into_iter();
+        let forms = forms.map(|form| PatternForm::new(form.tokens)).collect::<Result<_, _>>()?;
         Ok(Self { text: text.to_owned(), forms })
     }
 
     /// A pattern for one target and no other.
     #[must_use]
     pub fn exactly(server: &str, target: &str) -> Self {
-        Self::new(&format!("{}/{}", glob::escape(server), glob::escape(target)))
+        Self::new(&format!("{}/{}", escape_wildcards(server), escape_wildcards(target)))
     }
 
     /// The text of a pattern for everything that a server offers.
     #[must_use]
     pub fn server_text(server: &str) -> String {
-        format!("{}/*", glob::escape(server))
+        format!("{}/*", escape_wildcards(server))
     }
 
     /// Whether the pattern covers a target of a server.
@@ -106,54 +107,42 @@ impl Pattern {
 }
 
 impl PatternForm {
-    fn parse(text: &str) -> Result<Self, BadPattern> {
-        if text == "*" {
-            return Ok(Self {
-                start: String::new(),
-                is_exact: false,
-                reach: PatternReach::Everything,
-            });
+    fn new(mut tokens: Vec<GlobToken>) -> Result<Self, BadPattern> {
+        if tokens == [GlobToken::AnyText] {
+            let reach = PatternReach::Everything;
+            return Ok(Self { start: String::new(), is_exact: false, reach });
         }
-        let slashes = slashes(text);
-        if slashes.is_empty() {
-            return Self::parse(&format!("{text}/*"));
+        if !tokens.iter().any(GlobToken::is_slash) {
+            tokens.extend([GlobToken::Char { sign: '/', is_escaped: false }, GlobToken::AnyText]);
         }
+        let slashes = tokens.iter().enumerate().filter(|(_, token)| token.is_slash());
         let mut halves = Vec::new();
-        for at in slashes {
-            let (server, rest) = text.split_at_checked(at).unwrap_or_default();
-            let target = rest.strip_prefix('/').unwrap_or_default();
-            // It would cover nothing, and a `deny` that covers nothing is no slip that may go unseen.
-            let is_half = |text: &str| text.is_empty() || text.trim() != text;
-            if halves.is_empty() && (is_half(server) || is_half(target)) {
+        for (at, _) in slashes {
+            let (server, rest) = tokens.split_at_checked(at).unwrap_or_default();
+            let target = rest.get(1..).unwrap_or_default();
+            // It would cover nothing, and a `deny` that covers nothing must not go unnoticed.
+            if halves.is_empty() && (lacks_name(server) || lacks_name(target)) {
                 return Err(BadPattern {
                     offset: 0,
                     message: "lacks a name on one side of its `/`, or has a space there",
                     hint: "`server/*` is everything of a server",
                 });
             }
-            halves.push((Glob::parse(server)?, Glob::parse(target)?));
+            halves.push((Glob::new(server), Glob::new(target)));
         }
-        let (start, is_exact) = Glob::parse(text)?.literal_prefix();
+        let start: String = tokens.iter().map_while(GlobToken::literal).collect();
+        let is_exact = tokens.iter().all(|token| token.literal().is_some());
         Ok(Self { start, is_exact, reach: PatternReach::Halves(halves) })
     }
 }
 
-/// Where the slashes of a text are that divide it.
-fn slashes(text: &str) -> Vec<usize> {
-    let mut found = Vec::new();
-    let mut is_taken = false;
-    let mut is_in_class = false;
-    for (at, sign) in text.char_indices() {
-        match sign {
-            _ if is_taken => is_taken = false,
-            '\\' => is_taken = true,
-            '[' => is_in_class = true,
-            ']' => is_in_class = false,
-            '/' if !is_in_class => found.push(at),
-            _ => {}
-        }
-    }
-    found
+/// Whether one side of a `/` is empty, or has a space at its start or end.
+fn lacks_name(tokens: &[GlobToken]) -> bool {
+    let is_space = |token: &GlobToken| token.literal().is_some_and(char::is_whitespace);
+    let is_escaped = |token: &GlobToken| matches!(token, GlobToken::Char { is_escaped: true, .. });
+    // A space at the start can be meant, if a backslash says so.
+    tokens.first().is_none_or(|first| is_space(first) && !is_escaped(first))
+        || tokens.last().is_some_and(is_space)
 }
 
 /// Looks for signs in an address that can be meant in two ways: addresses have `?` and `[` of their

@@ -49,6 +49,7 @@ fn question_marks_brackets_and_braces_stand_for_what_people_expect() {
         ("files/[a-cx_]*", "files", "x9", true),
         ("files/[a-cx_]*", "files", "d9", false),
         ("files/[]]", "files", "]", true),
+        ("files/[]/]x", "files", "/x", true),
         ("files/[a-]", "files", "-", true),
         ("files/[\\]a]x", "files", "]x", true),
         ("files/*[0-9]z*", "files", "a1b2z3", true),

@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use switchboard_core::TargetKind;
 use switchboard_document::{ConfigError, Node, NodeValue, Position, document, nested_position};
+use switchboard_text::glob::{BadPattern, SingleChoice, parse_forms};
 use switchboard_text::sanitize;
 
 use crate::allowed_servers::{AllowedServer, AllowedServers, UrlPattern};
 use crate::expression::Expression;
-use crate::glob::{BadPattern, alternatives};
-use crate::level::PolicyLevel;
 use crate::pattern::{Pattern, check_address};
-use crate::policy_file::{PolicyFile, RuleEffect, RuleEntry};
+use crate::policy_file::{PolicyFile, PolicyLevel, RuleEffect, RuleEntry};
 use crate::rule_reader::{NodeReader, example};
 use crate::team;
 use crate::team::Team;
@@ -216,8 +215,8 @@ fn tool_patterns(
 ) -> Result<Vec<String>, ConfigError> {
     let text = nodes.pattern(node, key)?;
     let bad = |bad: BadPattern| nodes.bad_pattern(node, key, &BadPattern { offset: 0, ..bad });
-    let texts = alternatives(text.as_str()).map_err(bad)?.into_iter();
-    let patterns = texts.map(|text| match text.split_once(':') {
+    let forms = parse_forms(text.as_str(), SingleChoice::Reject).map_err(bad)?.into_iter();
+    let patterns = forms.map(|form| form.text).map(|text| match text.split_once(':') {
         _ if text.contains('/') || text == "*" => text,
         Some((server, tool)) => format!("{server}/{tool}"),
         None => format!("*/{text}"),

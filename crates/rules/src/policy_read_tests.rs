@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::read;
-use crate::level::PolicyLevel;
+use crate::policy_file::PolicyLevel;
 
 fn wrong(text: &str) -> String {
     let file: Arc<Path> = Path::new("p.json").into();

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use switchboard_core::TargetKind;
 use switchboard_document::{ConfigError, Node, Position, TypeMismatch, choose, nested_position};
+use switchboard_text::glob::BadPattern;
 use switchboard_text::{is_visible, sanitize, suggestion};
 
-use crate::glob::BadPattern;
 use crate::pattern::Pattern;
 use crate::policy_file::{Example, RuleEntry};
 use crate::policy_read::to_json_text;

@@ -1,6 +1,7 @@
 //! Letters that stand for other letters: Braille cells, characters moved by 47 places, base 85.
 
 use crate::encoded::{DecodedText, readable_text};
+use crate::finding::offset_in;
 
 /// Fewer cells are an example.
 const MIN_CELLS: usize = 8;
@@ -23,10 +24,6 @@ pub(crate) fn decode_alphabets(text: &str, found: &mut Vec<DecodedText>) {
             found.push(DecodedText { at: offset_in(text, word), text: said, hides: true });
         }
     }
-}
-
-fn offset_in(text: &str, word: &str) -> usize {
-    word.as_ptr().addr().saturating_sub(text.as_ptr().addr())
 }
 
 fn decode_braille(text: &str) -> Option<DecodedText> {

@@ -6,6 +6,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use crate::alphabets::decode_alphabets;
 use crate::escapes::decode_escapes;
+use crate::finding::offset_in;
 use crate::numbers::decode_numbers;
 
 /// Shorter runs are words, names and numbers.
@@ -88,7 +89,7 @@ fn decode_split_runs(text: &str, found: &mut Vec<DecodedText>) {
         end(&mut together, &mut count, start);
         if fits {
             (length, count) = (word.len(), 1);
-            start = word.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+            start = offset_in(text, word);
             together.push_str(word);
         }
     }

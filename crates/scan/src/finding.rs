@@ -112,6 +112,11 @@ impl Indicator {
     }
 }
 
+/// The offset of a part of a text in that text.
+pub(crate) fn offset_in(text: &str, part: &str) -> usize {
+    part.as_ptr().addr().saturating_sub(text.as_ptr().addr())
+}
+
 fn excerpt_around(text: &str, at: usize) -> String {
     let from = text.floor_char_boundary(at.saturating_sub(EXCERPT_LEAD_BYTES));
     let shown = excerpt_text(text.get(from..).unwrap_or(text), MAX_EXCERPT_CHARS);

@@ -4,7 +4,7 @@ use switchboard_text::characters::{
     fold_char, is_hidden, is_mixed_script, is_variation_selector, tag_letter,
 };
 
-use crate::finding::Indicator;
+use crate::finding::{Indicator, offset_in};
 
 /// So many invisible characters in a row can only be a message.
 const MIN_INVISIBLE_RUN: usize = 8;
@@ -157,7 +157,7 @@ const fn carrier_bit(c: char) -> Option<u32> {
 fn find_mixed_scripts(text: &str, signs: &mut Vec<Indicator>) {
     for word in text.split(|c: char| !c.is_alphanumeric()) {
         if is_mixed_script(word) {
-            let at = word.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+            let at = offset_in(text, word);
             let decoded = Some(word.chars().filter_map(fold_char).collect());
             signs.push(Indicator { decoded, ..Indicator::new("lookalike_letters", 6, at) });
             return;

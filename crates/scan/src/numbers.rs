@@ -1,6 +1,7 @@
 //! Text that is written as numbers, one for each letter, or as dots and dashes.
 
 use crate::encoded::{DecodedText, readable_text};
+use crate::finding::offset_in;
 
 /// Fewer numbers in a row are numbers.
 const MIN_NUMBERS: usize = 8;
@@ -65,7 +66,7 @@ fn decode_rows(text: &str, base: NumberBase, found: &mut Vec<DecodedText>) {
         match base.decode(word) {
             Some(byte) => {
                 if bytes.is_empty() {
-                    start = word.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+                    start = offset_in(text, word);
                 }
                 bytes.push(byte);
             }
@@ -106,7 +107,7 @@ fn decode_bits(text: &str, found: &mut Vec<DecodedText>) {
         }
         let eight = |bits: &[u8]| u8::from_str_radix(str::from_utf8(bits).ok()?, 2).ok();
         let bytes: Option<Vec<u8>> = run.as_bytes().chunks_exact(8).map(eight).collect();
-        let at = run.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+        let at = offset_in(text, run);
         found.extend(bytes.and_then(readable_text).map(|text| DecodedText {
             at,
             text,
@@ -140,7 +141,7 @@ fn decode_morse(text: &str, found: &mut Vec<DecodedText>) {
         let letter = MORSE.iter().zip(b'a'..).find(|(code, _)| **code == word);
         match letter {
             Some((_, letter)) => {
-                let at = word.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+                let at = offset_in(text, word);
                 start.get_or_insert(at);
                 said.push(char::from(letter));
             }

@@ -10,7 +10,7 @@ use crate::finding::Indicator;
 use crate::tokens::{Gap, TextTokens};
 use crate::transforms;
 use crate::transforms::LetterTransform;
-use crate::unspaced::{MAX_GAP, SQUEEZED_ORDERS, UnspacedRule, find_in_order};
+use crate::unspaced::{MAX_GAP, UnspacedRule, find_in_order};
 use crate::word_sets::{PAIR_BIT, PatternStep, WordSets, WordTable};
 
 /// The rules, read once.
@@ -166,17 +166,6 @@ impl RuleSet {
         for joined in &self.joined {
             if find_in_order(&folded, &joined.parts, MAX_GAP).is_some() {
                 signs.push(Indicator::new(joined.rule, joined.points, 0));
-            }
-        }
-    }
-
-    /// The rules that need no spaces, for letters that were written one by one.
-    pub(crate) fn find_squeezed_indicators(&self, letters: &str, signs: &mut Vec<Indicator>) {
-        for (rule, parts) in SQUEEZED_ORDERS {
-            let parts: Vec<Vec<&str>> =
-                parts.iter().map(|part| part.split(' ').collect()).collect();
-            if let Some(at) = find_in_order(letters, &parts, MAX_GAP) {
-                signs.push(Indicator::new(rule, 10, at));
             }
         }
     }

@@ -7,7 +7,7 @@ use foldhash::HashMap;
 use switchboard_text::characters::fold_char;
 use switchboard_text::{is_near, near_keys};
 
-use crate::finding::{Indicator, ScanFinding};
+use crate::finding::{Indicator, ScanFinding, offset_in};
 use crate::tokens::skeleton;
 
 /// Shorter names, and names of one plain word, are also words of the language.
@@ -145,7 +145,7 @@ impl DefinitionWords {
     pub fn new(tool: Option<&str>, raw: &str) -> Self {
         let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
         let mentions = raw.split(|c| !in_name(c)).filter_map(|word| {
-            let at = word.as_ptr().addr().saturating_sub(raw.as_ptr().addr());
+            let at = offset_in(raw, word);
             let word = word.trim_matches(['.', '/', ':', '-']);
             let has_server = word.contains(['.', '/', ':']) || word.contains("__");
             let may_be_meant = has_server || is_distinctive(word);

@@ -1,7 +1,18 @@
-//! Rules for texts without spaces between words: parts of words in an order.
+//! Orders in letters without reliable spaces: in scripts that use none, and in words that were
+//! taken apart or pushed together.
 
 use serde::Deserialize;
 use switchboard_text::characters::fold_char;
+
+use crate::finding::Indicator;
+use crate::tokens::{TextTokens, skeleton};
+
+/// Maximum number of bytes between two parts of an order.
+pub(crate) const MAX_GAP: usize = 48;
+/// The same in a text whose spaces were removed: honest texts give orders in words.
+const MAX_JOINED_GAP: usize = 14;
+/// Shorter texts hold no whole order.
+const MIN_TEXT_LEN: usize = 16;
 
 /// A rule for text without spaces: one of each of these parts, in their order.
 #[derive(Debug, Deserialize)]
@@ -20,32 +31,107 @@ impl UnspacedRule<'_> {
     }
 }
 
-/// Parts of words in their order, without spaces and as skeletons.
-pub(crate) const SQUEEZED_ORDERS: [(&str, &[&str]); 3] = [
-    (
-        "orders_overridden",
-        &[
+/// An order without its spaces, as skeletons: a word of each step, in this order.
+struct LetterOrder {
+    rule: &'static str,
+    points: u32,
+    steps: &'static [&'static str],
+}
+
+/// Orders in a text whose spaces were removed.
+const JOINED_ORDERS: [LetterOrder; 2] = [
+    LetterOrder {
+        rule: "orders_overridden",
+        points: 10,
+        steps: &[
+            "ignore disregard forget override",
+            "previous prior eariier preceding above system",
+            "instruction prompt guideiine directive orders",
+        ],
+    },
+    LetterOrder {
+        rule: "hidden_from_user",
+        points: 6,
+        steps: &[
+            "donot dont never",
+            "teii mention inform reveai notify",
+            "theuser tousers totheuser thehuman anyone",
+        ],
+    },
+];
+
+/// Orders in words that were written letter by letter.
+const SPACED_ORDERS: [LetterOrder; 3] = [
+    LetterOrder {
+        rule: "orders_overridden",
+        points: 10,
+        steps: &[
             "ignore disregard forget override",
             "previous prior above aii system",
             "instruction prompt rui guideiin",
         ],
-    ),
-    (
-        "hidden_from_user",
-        &[
+    },
+    LetterOrder {
+        rule: "hidden_from_user",
+        points: 10,
+        steps: &[
             "donot dont never without",
             "teii mention inform reveai show say",
             "user human anyone this",
         ],
-    ),
-    (
-        "secret_read",
-        &["read open send cat upioad copy pass", "idrsa ssh etcpasswd password apikey mcpjson"],
-    ),
+    },
+    LetterOrder {
+        rule: "secret_read",
+        points: 10,
+        steps: &[
+            "read open send cat upioad copy pass",
+            "idrsa ssh etcpasswd password apikey mcpjson",
+        ],
+    },
 ];
 
-/// So many letters may lie between two parts.
-pub(crate) const MAX_GAP: usize = 48;
+impl LetterOrder {
+    fn find(&self, letters: &str, between: usize) -> Option<Indicator> {
+        let steps: Vec<Vec<&str>> =
+            self.steps.iter().map(|step| step.split(' ').collect()).collect();
+        let at = find_in_order(letters, &steps, between)?;
+        Some(Indicator::new(self.rule, self.points, at))
+    }
+}
+
+/// Finds orders in the letters of a text, whatever is between them.
+pub(crate) fn find_joined(text: &str, tokens: &TextTokens, signs: &mut Vec<Indicator>) {
+    if text.len() < MIN_TEXT_LEN {
+        return;
+    }
+    let letters = if text.contains('<') { letters_only(text) } else { tokens.without_spaces() };
+    let found = JOINED_ORDERS.iter().filter_map(|order| order.find(&letters, MAX_JOINED_GAP));
+    signs.extend(found.map(|sign| Indicator { at: 0, ..sign }));
+}
+
+/// Finds orders in words that were written letter by letter.
+pub(crate) fn find_spaced(tokens: &TextTokens, signs: &mut Vec<Indicator>) {
+    let Some(letters) = tokens.spaced_letters() else { return };
+    let found = SPACED_ORDERS.iter().filter_map(|order| order.find(&letters, MAX_GAP));
+    signs.extend(found.map(|sign| Indicator { at: 0, decoded: Some(letters.clone()), ..sign }));
+}
+
+/// The letters of a text without tags and everything else between them.
+fn letters_only(text: &str) -> String {
+    let mut letters = String::with_capacity(text.len());
+    let mut rest = text;
+    loop {
+        let tag = rest.find('<');
+        let (before, from) = rest.split_at_checked(tag.unwrap_or(rest.len())).unwrap_or((rest, ""));
+        letters.extend(
+            before.chars().filter_map(fold_char).filter(|c| c.is_alphanumeric()).map(skeleton),
+        );
+        let Some(after) = from.get(1..) else { return letters };
+        // What is long between such signs is no tag.
+        let close = after.get(..after.floor_char_boundary(80)).and_then(|near| near.find('>'));
+        rest = close.and_then(|close| after.get(close + 1..)).unwrap_or(after);
+    }
+}
 
 /// Where the parts begin, if one of each stands in the text in this order, with at most `between`
 /// bytes before each.

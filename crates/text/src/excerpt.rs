@@ -6,6 +6,7 @@ use std::io;
 use serde_json::Value;
 
 use crate::characters;
+use crate::characters::is_ambiguous;
 
 /// How much of a value is shown.
 pub const MAX_VALUE_CHARS: usize = 80;
@@ -79,6 +80,38 @@ fn is_hidden(character: char) -> bool {
         || matches!(character, '\u{2800}' | '\u{e000}'..='\u{f8ff}')
 }
 
+/// Returns `text` without control, hidden or direction-changing characters, and not too long.
+pub fn sanitize(text: &str) -> String {
+    const LONGEST: usize = 120;
+    let mut safe: String = text.chars().take(LONGEST).collect();
+    if safe.len() < text.len() {
+        safe.push('…');
+    }
+    sanitize_whole(&safe)
+}
+
+/// Returns `text` with every invisible character escaped, at its full length.
+pub fn sanitize_whole(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_unsafe(character) {
+            safe.extend(character.escape_default());
+        } else {
+            safe.push(character);
+        }
+    }
+    safe
+}
+
+/// Whether `text` has only characters that a reader sees.
+pub fn is_visible(text: &str) -> bool {
+    !text.contains(is_unsafe)
+}
+
+fn is_unsafe(character: char) -> bool {
+    character.is_control() || characters::is_hidden(character) || is_ambiguous(character)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -106,6 +139,11 @@ mod tests {
         for (text, limit, expected) in cases {
             assert_eq!(excerpt_text(text, limit), expected, "{text} {limit}");
         }
+    }
+
+    #[test]
+    fn a_long_text_is_cut() {
+        assert_eq!(sanitize(&"x".repeat(500)).chars().count(), 121);
     }
 
     #[test]

@@ -1,21 +1,20 @@
 //! What Switchboard does to texts before it shows, compares or stores them.
 //!
 //! In go strings from servers, models and people; out come escaped, shortened or redacted ones, the
-//! names that are close to one another, and digests. Pure, with one exception: [`redact`] keeps one
-//! list per process of the secrets that must never be written down. Nothing here does I/O.
+//! names that are close to one another or match a wildcard pattern, and digests. Pure, with one
+//! exception: [`redact`] keeps one list per process of the secrets that must never be written down.
+//! Nothing here does I/O.
 
 pub mod characters;
 pub mod digest;
 mod escape;
 mod excerpt;
-mod near_miss;
+pub mod glob;
+mod near_names;
 pub mod percent;
 pub mod redact;
 pub mod secret_shapes;
-mod similar;
-mod suggest;
 mod truncate;
-mod visible_text;
 mod words;
 
 pub use digest::Digest;
@@ -23,10 +22,9 @@ pub use escape::{
     encode_json_controls, escape, escape_json, escape_line, escape_prose, escape_prose_line,
     unescape, unescape_line,
 };
-pub use excerpt::{MAX_VALUE_CHARS, excerpt_text, excerpt_value};
-pub use near_miss::{differs_in_separators, is_near, near_keys};
-pub use similar::suggestion;
-pub use suggest::nearest_names;
+pub use excerpt::{
+    MAX_VALUE_CHARS, excerpt_text, excerpt_value, is_visible, sanitize, sanitize_whole,
+};
+pub use near_names::{differs_in_separators, is_near, near_keys, nearest_names, suggestion};
 pub use truncate::truncate_middle;
-pub use visible_text::{is_visible, sanitize, sanitize_whole};
 pub use words::{for_each_part, for_each_word, is_stop_word, stem};

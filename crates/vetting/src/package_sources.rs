@@ -1,7 +1,7 @@
 //! Where package runners fetch from: options that lead them to another place than the usual one.
 
 use crate::interpreters::program_name;
-use crate::packages::runner_packages;
+use crate::packages::{inner_commands, runner_packages};
 
 /// How one family of runners is told where to fetch from.
 struct RunnerFamily {
@@ -81,17 +81,8 @@ pub(crate) enum SourceOption {
 
 /// The options by which the words of a command fetch from another place, in any wrapping.
 pub(crate) fn source_options(words: &[&str]) -> Vec<SourceOption> {
-    let mut found = Vec::new();
-    for (index, word) in words.iter().enumerate() {
-        let line: Vec<&str> = word.split_whitespace().collect();
-        // A proxy may take the whole line of the server behind it as one word.
-        let rest = if index > 0 && line.len() > 1 {
-            &line
-        } else {
-            words.get(index..).unwrap_or_default()
-        };
-        found.extend(runner_options(rest));
-    }
+    let mut found: Vec<SourceOption> =
+        inner_commands(words).flat_map(|inner| runner_options(&inner)).collect();
     found.dedup();
     found
 }

@@ -1,5 +1,7 @@
 //! Package runners such as `npx`, `uvx` and `docker run`: which package, and whether its version is fixed.
 
+use std::borrow::Cow;
+
 use switchboard_text::sanitize;
 
 use crate::containers;
@@ -22,6 +24,10 @@ impl FetchedPackage {
     /// Its name, safe to show.
     pub fn display_name(&self) -> String {
         sanitize(&self.name)
+    }
+
+    fn without_version(ecosystem: &'static str, spec: &str, is_pinned: bool) -> Self {
+        Self { ecosystem, name: spec.to_owned(), version: None, is_pinned }
     }
 }
 
@@ -84,22 +90,27 @@ pub(crate) fn runner_command<'a, 'w>(args: &'a [&'w str]) -> &'a [&'w str] {
 
 /// The packages that the words of a command fetch and run, in any wrapping.
 pub fn command_packages(words: &[&str]) -> Vec<FetchedPackage> {
-    let mut found = runner_packages(words);
-    for index in 1..words.len() {
-        let rest = words.get(index..).unwrap_or_default();
-        let line: Vec<&str> =
-            rest.first().map(|word| word.split_whitespace().collect()).unwrap_or_default();
-        // A proxy may take the whole line of the server behind it as one word.
-        found.extend(runner_packages(if line.len() > 1 { &line } else { rest }));
-    }
-    let mut known: Vec<FetchedPackage> = Vec::new();
-    found.retain(|one| {
-        !known.contains(one) && {
-            known.push(one.clone());
-            true
+    let mut found: Vec<FetchedPackage> = Vec::new();
+    for inner in inner_commands(words) {
+        for package in runner_packages(&inner) {
+            if !found.contains(&package) {
+                found.push(package);
+            }
         }
-    });
+    }
     found
+}
+
+/// Every command that the words may start: from each word to the end, and each word that is a line
+/// of its own, because a proxy may take the command of the server behind it as one word.
+pub(crate) fn inner_commands<'a>(words: &'a [&'a str]) -> impl Iterator<Item = Cow<'a, [&'a str]>> {
+    words.iter().enumerate().map(move |(index, word)| {
+        let line: Vec<&str> = word.split_whitespace().collect();
+        match index > 0 && line.len() > 1 {
+            true => Cow::Owned(line),
+            false => Cow::Borrowed(words.get(index..).unwrap_or_default()),
+        }
+    })
 }
 
 /// The packages that a runner fetches; none if the first word is not one.
@@ -198,12 +209,7 @@ fn parse_npm(spec: &str) -> Option<FetchedPackage> {
         let commit = spec.rsplit_once('#').map(|(_, commit)| commit);
         // Behind the address of a file it means nothing.
         let is_pinned = is_repository && commit.is_some_and(is_commit);
-        return Some(FetchedPackage {
-            ecosystem: "npm",
-            name: spec.to_owned(),
-            version: None,
-            is_pinned,
-        });
+        return Some(FetchedPackage::without_version("npm", spec, is_pinned));
     }
     let (name, version) = match spec.rfind('@').filter(|at| *at > 0) {
         Some(at) => (spec.get(..at).unwrap_or(spec), spec.get(at + 1..)),
@@ -218,19 +224,12 @@ fn parse_pypi(spec: &str) -> Option<FetchedPackage> {
     }
     if let Some((_, address)) = spec.split_once("git+") {
         let is_pinned = address.rsplit_once('@').is_some_and(|(_, commit)| is_commit(commit));
-        return Some(FetchedPackage {
-            ecosystem: "PyPI",
-            name: spec.to_owned(),
-            version: None,
-            is_pinned,
-        });
+        return Some(FetchedPackage::without_version("PyPI", spec, is_pinned));
     }
     if spec.contains("://") {
         let digest = spec.split_once("sha256=").map(|(_, digest)| digest);
         let is_pinned = digest.is_some_and(|hex| hex.len() == 64 && is_hex(hex));
-        let name = spec.to_owned();
-        let version = None;
-        return Some(FetchedPackage { ecosystem: "PyPI", name, version, is_pinned });
+        return Some(FetchedPackage::without_version("PyPI", spec, is_pinned));
     }
     let (name, version) = spec
         .split_once("==")
@@ -254,7 +253,7 @@ fn parse_image(image: &str) -> FetchedPackage {
     let tag = name.rsplit('/').next().and_then(|last| last.split_once(':')).map(|(_, tag)| tag);
     let is_digest = digest
         .and_then(|digest| digest.strip_prefix("sha256:"))
-        .is_some_and(|hex| hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        .is_some_and(|hex| hex.len() == 64 && is_hex(hex));
     let is_pinned = is_digest || tag.is_some_and(is_exact_tag);
     let version = digest.or(tag).map(str::to_owned);
     FetchedPackage { ecosystem: "OCI", name: name.to_owned(), version, is_pinned }
@@ -269,7 +268,7 @@ fn is_exact_tag(tag: &str) -> bool {
         digits.parse::<u64>().ok().map(|_| digits.len())
     });
     let numbers: Vec<usize> = numbers.collect();
-    let is_hash = |part: &str| part.len() >= 7 && part.bytes().all(|b| b.is_ascii_hexdigit());
+    let is_hash = |part: &str| part.len() >= 7 && is_hex(part);
     numbers.len() >= 2
         || numbers.first().is_some_and(|digits| *digits >= 6)
         || parts.clone().any(is_hash)
@@ -285,8 +284,7 @@ fn parse_nuget(spec: &str) -> Option<FetchedPackage> {
 fn parse_flake(spec: &str) -> Option<FetchedPackage> {
     let parts = ['/', '?', '=', '#', '&'];
     let is_pinned = spec.split(parts).any(is_commit);
-    let name = spec.to_owned();
-    (!is_local(spec)).then_some(FetchedPackage { ecosystem: "Nix", name, version: None, is_pinned })
+    (!is_local(spec)).then(|| FetchedPackage::without_version("Nix", spec, is_pinned))
 }
 
 fn deno_packages(args: &[&str]) -> Vec<FetchedPackage> {

@@ -42,14 +42,15 @@ pub(crate) fn page(context: &CommandContext) -> Result<u8, CliError> {
 mod tests {
     use std::fmt::Write as _;
 
-    use clap::CommandFactory as _;
+    use clap::{ArgAction, CommandFactory as _};
     use switchboard_testkit::check_reference;
 
     use super::{CliArgs, exit_code};
 
     fn reference() -> String {
         let mut text = "# Commands\n\nMade from the program's own help; `UPDATE_REFERENCE=1 \
-                        cargo test -p switchboard reference` writes it anew.\n"
+                        cargo test -p switchboard reference` writes it anew. Every command takes \
+                        the options of `switchboard`, which are listed once.\n"
             .to_owned();
         let mut command = CliArgs::command();
         command.build();
@@ -63,8 +64,15 @@ mod tests {
 
     fn describe(text: &mut String, command: &mut clap::Command, depth: usize) {
         assert!(depth < 5);
-        let title = command.get_bin_name().unwrap_or_default().to_owned();
-        let help = command.clone().term_width(100).render_long_help().to_string();
+        let title = command.get_bin_name().unwrap_or("switchboard").to_owned();
+        let is_everywhere = |arg: &clap::Arg| {
+            arg.is_global_set() || matches!(arg.get_action(), ArgAction::Help | ArgAction::Version)
+        };
+        let own = command.clone().mut_args(|arg| {
+            let is_hidden = arg.is_hide_set() || depth > 0 && is_everywhere(&arg);
+            arg.hide(is_hidden)
+        });
+        let help = own.term_width(100).render_long_help().to_string();
         let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
         write!(text, "\n## `{title}`\n\n```text\n{}\n```\n", lines.join("\n").trim_end()).unwrap();
         for sub in command.get_subcommands_mut() {

@@ -9,16 +9,28 @@ use crate::cel::condition_shapes::{CelShape, name_hint};
 use crate::expression::BadExpression;
 use crate::path_parts::check_folder;
 use crate::regex_limits;
+use CallForm::{Both, Global, Macro, Method};
 
-/// How a function is called.
+/// A function of conditions.
 struct CelFunction {
     name: &'static str,
+    form: CallForm,
+    takes: ParameterKinds,
+    gives: CelShape,
     /// As people write it.
     usage: &'static str,
-    /// What it takes as `function(a, b)`, and what it takes as `a.function(b)`.
-    as_global: Option<ParameterKinds>,
-    as_method: Option<ParameterKinds>,
-    gives: CelShape,
+}
+
+/// How a function is called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CallForm {
+    /// `function(a, b)`
+    Global,
+    /// `a.function(b)`
+    Method,
+    Both,
+    /// The parser expands it; a call that is left was written in another way.
+    Macro,
 }
 
 /// What each argument has to be, with the value before the dot as the first; empty for anything.
@@ -31,59 +43,37 @@ const ONE_VALUE: ParameterKinds = &[ANYTHING];
 const SIZED: ParameterKinds = &[&["a text", "bytes", "a list", "an object"]];
 
 const FUNCTIONS: &[CelFunction] = &[
-    global("path_in", "path_in(args.path, '/data')", TEXTS, CelShape::Bool),
-    global("host_in", "host_in(args.url, '*.example.com')", TEXTS, CelShape::Bool),
-    method("contains", "args.text.contains('word')", TEXTS, CelShape::Bool),
-    method("startsWith", "args.text.startsWith('word')", TEXTS, CelShape::Bool),
-    method("endsWith", "args.text.endsWith('word')", TEXTS, CelShape::Bool),
-    both("matches", "args.text.matches('^[a-z]+$')", TEXTS, CelShape::Bool),
-    both("size", "size(args.list)", SIZED, CelShape::Int),
-    global("int", "int(args.number)", ONE_VALUE, CelShape::Int),
-    global("uint", "uint(args.number)", ONE_VALUE, CelShape::UInt),
-    global("double", "double(args.number)", ONE_VALUE, CelShape::Double),
-    global("string", "string(args.number)", ONE_VALUE, CelShape::Text),
-    global("bool", "bool(args.text)", ONE_VALUE, CelShape::Bool),
-    global("bytes", "bytes(args.text)", ONE_VALUE, CelShape::Bytes),
-    global("type", "type(args.value)", ONE_VALUE, CelShape::Type),
-    global("dyn", "dyn(args.value)", ONE_VALUE, CelShape::Any),
-    // These are taken apart when they are read; what is left of them was written in another way.
-    macro_only("has", "has(args.name)"),
-    macro_only("all", "args.list.all(item, item > 0)"),
-    macro_only("exists", "args.list.exists(item, item > 0)"),
-    macro_only("exists_one", "args.list.exists_one(item, item > 0)"),
-    macro_only("map", "args.list.map(item, item.name)"),
-    macro_only("filter", "args.list.filter(item, item > 0)"),
+    function("path_in", Global, TEXTS, CelShape::Bool, "path_in(args.path, '/data')"),
+    function("host_in", Global, TEXTS, CelShape::Bool, "host_in(args.url, '*.example.com')"),
+    function("contains", Method, TEXTS, CelShape::Bool, "args.text.contains('word')"),
+    function("startsWith", Method, TEXTS, CelShape::Bool, "args.text.startsWith('word')"),
+    function("endsWith", Method, TEXTS, CelShape::Bool, "args.text.endsWith('word')"),
+    function("matches", Both, TEXTS, CelShape::Bool, "args.text.matches('^[a-z]+$')"),
+    function("size", Both, SIZED, CelShape::Int, "size(args.list)"),
+    function("int", Global, ONE_VALUE, CelShape::Int, "int(args.number)"),
+    function("uint", Global, ONE_VALUE, CelShape::UInt, "uint(args.number)"),
+    function("double", Global, ONE_VALUE, CelShape::Double, "double(args.number)"),
+    function("string", Global, ONE_VALUE, CelShape::Text, "string(args.number)"),
+    function("bool", Global, ONE_VALUE, CelShape::Bool, "bool(args.text)"),
+    function("bytes", Global, ONE_VALUE, CelShape::Bytes, "bytes(args.text)"),
+    function("type", Global, ONE_VALUE, CelShape::Type, "type(args.value)"),
+    function("dyn", Global, ONE_VALUE, CelShape::Any, "dyn(args.value)"),
+    function("has", Macro, ONE_VALUE, CelShape::Any, "has(args.name)"),
+    function("all", Macro, ONE_VALUE, CelShape::Any, "args.list.all(item, item > 0)"),
+    function("exists", Macro, ONE_VALUE, CelShape::Any, "args.list.exists(item, item > 0)"),
+    function("exists_one", Macro, ONE_VALUE, CelShape::Any, "args.list.exists_one(item, item > 0)"),
+    function("map", Macro, ONE_VALUE, CelShape::Any, "args.list.map(item, item.name)"),
+    function("filter", Macro, ONE_VALUE, CelShape::Any, "args.list.filter(item, item > 0)"),
 ];
 
-const fn global(
+const fn function(
     name: &'static str,
-    usage: &'static str,
+    form: CallForm,
     takes: ParameterKinds,
     gives: CelShape,
-) -> CelFunction {
-    CelFunction { name, usage, as_global: Some(takes), as_method: None, gives }
-}
-
-const fn method(
-    name: &'static str,
     usage: &'static str,
-    takes: ParameterKinds,
-    gives: CelShape,
 ) -> CelFunction {
-    CelFunction { name, usage, as_global: None, as_method: Some(takes), gives }
-}
-
-const fn both(
-    name: &'static str,
-    usage: &'static str,
-    takes: ParameterKinds,
-    gives: CelShape,
-) -> CelFunction {
-    CelFunction { name, usage, as_global: Some(takes), as_method: Some(takes), gives }
-}
-
-const fn macro_only(name: &'static str, usage: &'static str) -> CelFunction {
-    CelFunction { name, usage, as_global: None, as_method: None, gives: CelShape::Any }
+    CelFunction { name, form, takes, gives, usage }
 }
 
 /// A call in the condition, and the node that has its position.
@@ -109,13 +99,14 @@ pub(crate) fn check_function<'a>(
         });
     };
     let parts: Vec<&IdedExpr> = call.target.as_deref().into_iter().chain(&call.args).collect();
-    let takes = if call.target.is_some() { known.as_method } else { known.as_global };
-    let Some(takes) = takes.filter(|takes| takes.len() == parts.len()) else {
+    let form = if call.target.is_some() { Method } else { Global };
+    let is_form = known.form == form || known.form == Both;
+    if !is_form || known.takes.len() != parts.len() {
         let message = format!("calls `{name}` in another way than it is meant");
         let hint = format!("it is written as `{}`", known.usage);
         return Err(check.name_error(node, name, message).hint(hint));
-    };
-    for (part, wanted) in parts.iter().zip(takes) {
+    }
+    for (part, wanted) in parts.iter().zip(known.takes) {
         let shape = check.shape(part)?;
         if !wanted.is_empty() && !shape.can_be(wanted) {
             let told = shape.describe();

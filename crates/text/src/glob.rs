@@ -1,0 +1,306 @@
+//! Wildcard patterns: `*`, `?`, `[a-z]` and `{a,b}`; a backslash takes the next character literally.
+//!
+//! One engine for rules, allow-lists and file names. Its patterns count characters, not bytes, and
+//! have an escape inside brackets, neither of which `globset` offers; a pattern is a few short
+//! vectors instead of an automaton. Matching takes at most the product of both lengths.
+
+use std::str::Chars;
+
+/// Maximum number of texts that the braces of one pattern expand to.
+const MAX_FORMS: usize = 256;
+
+/// One element of a pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GlobToken {
+    /// A character that stands for itself.
+    Char { sign: char, is_escaped: bool },
+    /// `?`
+    AnyChar,
+    /// `*`
+    AnyText,
+    /// `[a-z]` or `[!a-z]`
+    Class {
+        /// The first and the last character of each range.
+        ranges: Vec<(char, char)>,
+        is_negated: bool,
+    },
+}
+
+/// A pattern without braces, ready to be matched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Glob {
+    /// The parts between the stars; one part if there is no star.
+    parts: Vec<GlobPart>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum GlobPart {
+    Text(Box<str>),
+    Tokens(Vec<GlobToken>),
+}
+
+/// The reason why a text is not a pattern.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct BadPattern {
+    /// How many characters are before the place.
+    pub offset: usize,
+    /// A predicate of the pattern, such as "has no end".
+    pub message: &'static str,
+    /// What to write instead.
+    pub hint: &'static str,
+}
+
+const ESCAPE_HINT: &str = "a backslash before a sign takes it as it is: `\\[`, in JSON `\\\\[`";
+
+impl BadPattern {
+    const fn new(offset: usize, message: &'static str) -> Self {
+        Self { offset, message, hint: ESCAPE_HINT }
+    }
+}
+
+/// Returns a pattern that matches only `text`.
+#[must_use]
+pub fn escape_wildcards(text: &str) -> String {
+    let is_special = |sign| matches!(sign, '*' | '?' | '[' | ']' | '{' | '}' | ',' | '\\' | '/');
+    text.chars()
+        .flat_map(|sign| is_special(sign).then_some('\\').into_iter().chain([sign]))
+        .collect()
+}
+
+/// Whether braces may hold a single text: `{a}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SingleChoice {
+    /// `{a}` is `a`.
+    Accept,
+    /// `{a}` is an error.
+    Reject,
+}
+
+/// A pattern after one choice was made in each of its braces.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GlobForm {
+    /// The pattern as it was written, without its braces.
+    pub text: String,
+    pub tokens: Vec<GlobToken>,
+}
+
+impl GlobForm {
+    fn join(&self, after: &Self) -> Self {
+        let text = format!("{}{}", self.text, after.text);
+        Self { text, tokens: [self.tokens.as_slice(), &after.tokens].concat() }
+    }
+}
+
+/// Reads a pattern: one form for each choice of its braces, one form without braces.
+///
+/// # Errors
+/// If a bracket, a brace or a backslash is incomplete, or the braces offer no choice or too many.
+pub fn parse_forms(text: &str, single_choice: SingleChoice) -> Result<Vec<GlobForm>, BadPattern> {
+    PatternReader { rest: text.chars(), passed: 0, single_choice }.forms(None)
+}
+
+/// The characters of a pattern, counted.
+struct PatternReader<'a> {
+    rest: Chars<'a>,
+    passed: usize,
+    single_choice: SingleChoice,
+}
+
+impl PatternReader<'_> {
+    fn next(&mut self) -> Option<char> {
+        self.passed += 1;
+        self.rest.next()
+    }
+
+    /// Reads up to the end of the text, or of the braces that begin at `brace`.
+    fn forms(&mut self, brace: Option<usize>) -> Result<Vec<GlobForm>, BadPattern> {
+        let mut done: Vec<GlobForm> = Vec::new();
+        let mut current = vec![GlobForm::default()];
+        loop {
+            let at = self.passed;
+            let from = self.rest.as_str();
+            let token = match (self.next(), brace) {
+                (None, None) => return Ok(current),
+                (None, Some(start)) => {
+                    return Err(BadPattern::new(start, "has a `{` without its `}`"));
+                }
+                (Some('{'), _) => {
+                    let inner = self.forms(Some(at))?;
+                    let pairs = current
+                        .iter()
+                        .flat_map(|before| inner.iter().map(move |after| before.join(after)));
+                    current = pairs.take(MAX_FORMS + 1).collect();
+                    if current.len() > MAX_FORMS {
+                        return Err(BadPattern::new(at, "stands for too many texts"));
+                    }
+                    continue;
+                }
+                (Some('}'), None) => {
+                    return Err(BadPattern::new(at, "has a `}` without its `{`"));
+                }
+                (Some('}'), Some(start))
+                    if done.is_empty() && self.single_choice == SingleChoice::Reject =>
+                {
+                    return Err(BadPattern::new(start, "has braces with nothing to choose from"));
+                }
+                (Some('}'), Some(_)) => {
+                    done.append(&mut current);
+                    return Ok(done);
+                }
+                (Some(','), Some(_)) => {
+                    done.append(&mut current);
+                    current.push(GlobForm::default());
+                    continue;
+                }
+                (Some('\\'), _) => {
+                    let sign = self.next().ok_or_else(|| {
+                        BadPattern::new(at, "ends with a backslash that stands before nothing")
+                    })?;
+                    GlobToken::Char { sign, is_escaped: true }
+                }
+                (Some('['), _) => self.class(at)?,
+                (Some('*'), _) => GlobToken::AnyText,
+                (Some('?'), _) => GlobToken::AnyChar,
+                (Some(sign), _) => GlobToken::Char { sign, is_escaped: false },
+            };
+            let read = from.strip_suffix(self.rest.as_str()).unwrap_or_default();
+            for form in &mut current {
+                form.text.push_str(read);
+                form.tokens.push(token.clone());
+            }
+        }
+    }
+
+    /// Reads a class whose bracket was passed at `start`.
+    fn class(&mut self, start: usize) -> Result<GlobToken, BadPattern> {
+        let unclosed = || BadPattern::new(start, "has a `[` without its `]`");
+        let is_negated = self.rest.as_str().starts_with(['!', '^']);
+        if is_negated {
+            self.next();
+        }
+        let mut ranges: Vec<(char, char)> = Vec::new();
+        loop {
+            let from = match self.next().ok_or_else(unclosed)? {
+                ']' if ranges.iter().any(|(from, to)| to < from) => {
+                    return Err(BadPattern::new(start, "has a range that ends before it begins"));
+                }
+                ']' if !ranges.is_empty() => return Ok(GlobToken::Class { ranges, is_negated }),
+                '\\' => self.next().ok_or_else(unclosed)?,
+                sign => sign,
+            };
+            let after_dash = self.rest.as_str().strip_prefix('-');
+            let is_range = after_dash.is_some_and(|end| !end.is_empty() && !end.starts_with(']'));
+            let mut to = from;
+            if is_range {
+                self.next();
+                to = self.next().ok_or_else(unclosed)?;
+                if to == '\\' {
+                    to = self.next().ok_or_else(unclosed)?;
+                }
+            }
+            ranges.push((from, to));
+        }
+    }
+}
+
+impl GlobToken {
+    /// The character, if the token stands for exactly one.
+    #[must_use]
+    pub const fn literal(&self) -> Option<char> {
+        match self {
+            Self::Char { sign, .. } => Some(*sign),
+            Self::AnyChar | Self::AnyText | Self::Class { .. } => None,
+        }
+    }
+
+    /// Whether this is a `/` that divides the pattern.
+    #[must_use]
+    pub const fn is_slash(&self) -> bool {
+        matches!(self, Self::Char { sign: '/', is_escaped: false })
+    }
+
+    fn matches(&self, character: char) -> bool {
+        match self {
+            Self::Char { sign, .. } => *sign == character,
+            Self::AnyChar | Self::AnyText => true,
+            Self::Class { ranges, is_negated } => {
+                let is_in = |(from, to): &(char, char)| (*from..=*to).contains(&character);
+                ranges.iter().any(is_in) != *is_negated
+            }
+        }
+    }
+}
+
+impl Glob {
+    /// A pattern of tokens, in which `/` has no special meaning.
+    #[must_use]
+    pub fn new(tokens: &[GlobToken]) -> Self {
+        let parts = tokens.split(|token| *token == GlobToken::AnyText);
+        Self { parts: parts.map(GlobPart::new).collect() }
+    }
+
+    /// A pattern in which only `*` has a special meaning.
+    #[must_use]
+    pub fn with_stars(text: &str) -> Self {
+        Self { parts: text.split('*').map(|part| GlobPart::Text(part.into())).collect() }
+    }
+
+    /// Returns whether the pattern matches the whole text.
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
+        let Some((first, others)) = self.parts.split_first() else { return false };
+        let Some(mut rest) = first.strip_start(text) else { return false };
+        // Without a star nothing may be left.
+        let Some((last, between)) = others.split_last() else { return rest.is_empty() };
+        for part in between {
+            let Some(after) = part.find(rest) else { return false };
+            rest = after;
+        }
+        last.matches_end(rest)
+    }
+}
+
+impl GlobPart {
+    fn new(tokens: &[GlobToken]) -> Self {
+        let text: Option<String> = tokens.iter().map(GlobToken::literal).collect();
+        text.map_or_else(|| Self::Tokens(tokens.to_vec()), |text| Self::Text(text.into()))
+    }
+
+    /// The rest of a text that begins with this part.
+    fn strip_start<'t>(&self, text: &'t str) -> Option<&'t str> {
+        match self {
+            // The part next to a star is often empty, and a comparison with nothing costs a call.
+            Self::Text(start) if start.is_empty() => Some(text),
+            Self::Text(start) => text.strip_prefix(&**start),
+            Self::Tokens(tokens) => {
+                let mut rest = text.chars();
+                tokens
+                    .iter()
+                    .all(|token| rest.next().is_some_and(|next| token.matches(next)))
+                    .then_some(rest.as_str())
+            }
+        }
+    }
+
+    /// The rest of a text after the first occurrence of this part.
+    fn find<'t>(&self, text: &'t str) -> Option<&'t str> {
+        match self {
+            Self::Text(part) => text.split_once(&**part).map(|(_, after)| after),
+            Self::Tokens(_) => {
+                let mut places = text.char_indices();
+                places.find_map(|(at, _)| self.strip_start(text.get(at..).unwrap_or_default()))
+            }
+        }
+    }
+
+    fn matches_end(&self, text: &str) -> bool {
+        match self {
+            Self::Text(end) => end.is_empty() || text.ends_with(&**end),
+            Self::Tokens(tokens) => {
+                let mut rest = text.chars().rev();
+                tokens.iter().rev().all(|token| rest.next().is_some_and(|next| token.matches(next)))
+            }
+        }
+    }
+}
