@@ -114,7 +114,7 @@ impl GrpcListener {
         let shown = path.display().to_string();
         let refused = |cause| ListenError::Refused { place: shown.clone(), cause };
         if let Some(folder) = path.parent() {
-            switchboard_files::replace::create_private_folder(folder).map_err(refused)?;
+            switchboard_files::create_private_folder(folder).map_err(refused)?;
         }
         if let Ok(there) = std::fs::symlink_metadata(path) {
             if !there.file_type().is_socket() {

@@ -6,8 +6,7 @@ use std::{fs, io};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, ErrorCode};
-use switchboard_files::FolderLock;
-use switchboard_files::replace::create_private_folder;
+use switchboard_files::{FolderLock, create_private_folder, parent_folder, private_mode};
 
 use crate::entry::OpenReport;
 use crate::file_error::FileError;
@@ -19,10 +18,10 @@ const MAX_FULL_CHECK_BYTES: u64 = 16 << 20;
 
 /// The folder of locks beside a file, and the gate that keeps other openers out.
 pub(crate) fn lock_for_open(path: &Path) -> Result<(PathBuf, FolderLock), FileError> {
-    let folder = data_folder(path);
+    let folder = parent_folder(path);
     let owners = owners_folder(path);
     create_private_folder(&owners).map_err(|error| FileError::from_folder(path, &error))?;
-    refuse_exposed(&folder)?;
+    refuse_exposed(folder)?;
     let gate =
         FolderLock::acquire(&owners).map_err(|error| FileError::from_folder(path, &error))?;
     Ok((owners, gate))
@@ -48,15 +47,7 @@ pub(crate) fn mark_suspect(path: &Path) {
 
 /// The folder of the locks of processes that use the file.
 pub(crate) fn owners_folder(path: &Path) -> PathBuf {
-    data_folder(path).join("owners")
-}
-
-/// The folder that holds the file and what belongs to it.
-pub(crate) fn data_folder(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
-    }
+    parent_folder(path).join("owners")
 }
 
 fn open_sound(
@@ -140,22 +131,10 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 // What was asked and answered is private; the files SQLite adds take their mode from this one.
 fn create_private(path: &Path) -> io::Result<()> {
-    match private(fs::OpenOptions::new().write(true).create_new(true)).open(path) {
+    match private_mode(fs::OpenOptions::new().write(true).create_new(true)).open(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),
     }
-}
-
-/// Files that are made so are for their owner alone.
-#[cfg(unix)]
-pub(crate) fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
-    use std::os::unix::fs::OpenOptionsExt;
-    options.mode(0o600)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
-    options
 }
 
 #[cfg(unix)]

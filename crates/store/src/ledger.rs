@@ -10,13 +10,13 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use switchboard_core::Durability;
+use switchboard_files::parent_folder;
 use tokio::sync::oneshot;
 
 use crate::bodies::{BodyStore, StoredBody};
 use crate::call_id::CallId;
 use crate::entry::{NewCall, OpenReport};
 use crate::error::LedgerError;
-use crate::file::data_folder;
 use crate::file_error::FileError;
 use crate::filter::Filter;
 use crate::group::{CallChange, CallOpening, CallUpdate, DecisionDetails, NewRow, WriterMessage};
@@ -125,7 +125,7 @@ impl Ledger {
             shared,
             reader,
             opened,
-            results: data_folder(path).join("results").into(),
+            results: parent_folder(path).join("results").into(),
             result_limit: options.result_limit.max(2),
             durability: options.durability,
             bodies: Arc::new(bodies),

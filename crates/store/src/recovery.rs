@@ -4,8 +4,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
-use switchboard_files::FolderLock;
-use switchboard_files::process_lock::{is_alive, owners_in, remove};
+use switchboard_files::{FolderLock, is_alive, owners_in, remove_owner};
 
 use crate::entry::OpenReport;
 use crate::journal;
@@ -57,7 +56,7 @@ pub(crate) fn recover(
             // Read again it changes nothing.
             let _left = std::fs::remove_file(file);
         }
-        remove(owners, name, gate);
+        remove_owner(owners, name, gate);
     }
     Ok(())
 }

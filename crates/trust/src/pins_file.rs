@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use switchboard_document::{ConfigError, edit_locked_within, read_text_within};
-use switchboard_files::process_lock::is_alive;
+use switchboard_files::is_alive;
 
 /// The longest file of pins, in bytes: a server may list thousands of tools.
 const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;

@@ -8,8 +8,7 @@ use parking_lot::Mutex;
 
 use crate::same_file::SameFile;
 use rusqlite::{Connection, TransactionBehavior};
-use switchboard_files::ProcessLock;
-use switchboard_files::process_lock::is_alive;
+use switchboard_files::{ProcessLock, is_alive};
 
 use crate::entry::OpenReport;
 use crate::file;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
-use switchboard_files::process_lock::is_alive;
+use switchboard_files::is_alive;
 
 use crate::queue::entry::{EntryState, QueueEntry, QueuedQuestion};
 use crate::queue::error::QueueError;

@@ -1,9 +1,10 @@
 //! One process at a time goes on with a conversation.
 
 use std::fs;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::time::Duration;
 
-use crate::file::data_folder;
+use switchboard_files::{Lock, LockError, parent_folder};
+
 use crate::sessions::error::SessionError;
 use crate::sessions::id::SessionId;
 use crate::sessions::store::SessionStore;
@@ -11,7 +12,7 @@ use crate::sessions::store::SessionStore;
 /// The right to go on with a conversation, until it is dropped or the process ends.
 #[derive(Debug)]
 pub struct SessionLock {
-    _lock: Option<File>,
+    _lock: Option<Lock>,
 }
 
 impl SessionStore {
@@ -22,23 +23,16 @@ impl SessionStore {
     pub fn lock_session(&self, id: &SessionId) -> Result<SessionLock, SessionError> {
         // What is only in memory is nobody else's.
         let Some(path) = self.path() else { return Ok(SessionLock { _lock: None }) };
-        let folder = data_folder(path).join("held");
+        let folder = parent_folder(path).join("held");
         let trouble = |error: std::io::Error| SessionError::Write {
             reason: error.to_string(),
             hint: "look at the folder of the conversations",
         };
         fs::create_dir_all(&folder).map_err(trouble)?;
-        // The file stays: removing it while another process opens it would let both in.
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(folder.join(format!("{id}.lock")))
-            .map_err(trouble)?;
-        match file.try_lock() {
-            Ok(()) => Ok(SessionLock { _lock: Some(file) }),
-            Err(TryLockError::WouldBlock) => Err(SessionError::InUse { id: id.clone() }),
-            Err(TryLockError::Error(error)) => Err(trouble(error)),
+        match Lock::acquire(&folder.join(format!("{id}.lock")), Duration::ZERO) {
+            Ok(lock) => Ok(SessionLock { _lock: Some(lock) }),
+            Err(LockError::Held) => Err(SessionError::InUse { id: id.clone() }),
+            Err(LockError::Io(error)) => Err(trouble(error)),
         }
     }
 }
