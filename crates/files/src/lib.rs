@@ -8,7 +8,7 @@ mod file_uri;
 mod lock;
 mod normal_path;
 mod process_lock;
-pub mod replace;
+mod replace;
 mod watch;
 
 pub use download::{DownloadError, DownloadRoots, IfExists, file_name_for, write_download};

@@ -23,7 +23,7 @@ pub enum Access {
 /// # Errors
 /// When the system refuses. Then the old file is as it was, and the new one is gone.
 pub fn replace(path: &Path, contents: &[u8], access: Access) -> io::Result<()> {
-    replace_file(write_temporary(path, contents, access)?, path)
+    rename(write_temporary(path, contents, access)?, path)
 }
 
 /// The same, with the new contents on disk before the old ones are gone.
@@ -33,7 +33,7 @@ pub fn replace(path: &Path, contents: &[u8], access: Access) -> io::Result<()> {
 pub fn replace_synced(path: &Path, contents: &[u8], access: Access) -> io::Result<()> {
     let file = write_temporary(path, contents, access)?;
     file.as_file().sync_all()?;
-    replace_file(file, path)
+    rename(file, path)
 }
 
 fn write_temporary(path: &Path, contents: &[u8], access: Access) -> io::Result<NamedTempFile> {
@@ -79,16 +79,14 @@ pub fn private_mode(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// Gives a temporary file its name.
 #[cfg(not(windows))]
-pub fn replace_file(file: NamedTempFile, path: &Path) -> io::Result<()> {
+fn rename(file: NamedTempFile, path: &Path) -> io::Result<()> {
     file.persist(path)?;
     Ok(())
 }
 
-/// Gives a temporary file its name.
 #[cfg(windows)]
-pub fn replace_file(file: NamedTempFile, path: &Path) -> io::Result<()> {
+fn rename(file: NamedTempFile, path: &Path) -> io::Result<()> {
     let (file, temporary) = file.keep().map_err(|error| error.error)?;
     drop(file);
     // Unlike `persist`, this replaces a file that another process has open.
