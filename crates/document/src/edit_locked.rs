@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use switchboard_files::{Access, Lock, LockError, parent_folder, replace_synced};
@@ -45,7 +45,7 @@ fn edit_with_limits(
     // A link stays a link: the file behind it is replaced.
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     fs::create_dir_all(parent_folder(&real)).map_err(|cause| failed("created", cause))?;
-    let beside = lock_path(&real);
+    let beside = real.with_added_extension("lock");
     let _lock = Lock::acquire(&beside, patience).map_err(|error| match error {
         LockError::Held => {
             ConfigError::new(path, "is being changed by another process and stays locked")
@@ -73,12 +73,6 @@ fn has_bom(path: &Path) -> std::io::Result<bool> {
         Err(cause) => return Err(cause),
     };
     Ok(start == "\u{feff}".as_bytes())
-}
-
-fn lock_path(real: &Path) -> PathBuf {
-    let mut name = real.as_os_str().to_owned();
-    name.push(".lock");
-    name.into()
 }
 
 #[cfg(test)]
@@ -150,7 +144,7 @@ mod tests {
     fn a_lock_that_is_never_released_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = fs::canonicalize(folder.path()).unwrap().join("config.json");
-        let held = Lock::acquire(&lock_path(&path), LOCK_TIMEOUT).unwrap();
+        let held = Lock::acquire(&path.with_added_extension("lock"), LOCK_TIMEOUT).unwrap();
         let error = edit_with_limits(&path, Duration::from_millis(60), MAX_FILE_BYTES, |_| {
             Ok(String::new())
         })

@@ -6,12 +6,11 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _};
 use switchboard_files::{ProcessLock, parent_folder};
 
+use crate::call_id::{FIRST_BLOCK, IdBlock};
 use crate::entry::OpenReport;
 use crate::error::LedgerError;
 use crate::file;
-use crate::file::lock_for_open;
-use crate::file_error::FileError;
-use crate::ids::{FIRST_BLOCK, IdBlock};
+use crate::file::{FileError, lock_for_open};
 use crate::ledger::{Ledger, LedgerOptions};
 use crate::recovery::recover;
 use crate::schema::LEDGER_SCHEMA;

@@ -9,8 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use switchboard_files::is_alive;
 
 use crate::queue::entry::{EntryState, QueueEntry, QueuedQuestion};
-use crate::queue::error::QueueError;
-use crate::queue::store::QueueAnswer;
+use crate::queue::store::{QueueAnswer, QueueError};
 use crate::queue::user_decision::UserDecision;
 use crate::rows::{read_time, unreadable};
 use crate::schema::DatabaseSchema;

@@ -95,9 +95,7 @@ fn copy(real: &Path) -> std::io::Result<PathBuf> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let mut stamp = now;
     loop {
-        let mut name = real.as_os_str().to_owned();
-        name.push(format!(".switchboard-backup-{stamp}"));
-        let backup = PathBuf::from(name);
+        let backup = real.with_added_extension(format!("switchboard-backup-{stamp}"));
         let mut options = fs::OpenOptions::new();
         match options.write(true).create_new(true).open(&backup) {
             Ok(mut file) => {
