@@ -1,7 +1,7 @@
 //! The prompt `summarize_file`: a file and the request to sum it up, ready to be sent to a model.
 
 use serde_json::{Map, Value, json};
-use switchboard_files::file_uri;
+use switchboard_files::path_to_uri;
 
 use crate::arguments::ToolArguments;
 use crate::error::{BuiltinRpcError, ToolRefusal};
@@ -47,8 +47,7 @@ fn summarize(around: &ToolContext, arguments: Map<String, Value>) -> Result<Valu
     let arguments = ToolArguments::parse(arguments, &["path"])?;
     let path = arguments.text("path")?;
     let place = around.roots.resolve(path)?;
-    let resource =
-        resources::embed_resource(&place, path, &file_uri::from_path(&place.display_path()))?;
+    let resource = resources::embed_resource(&place, path, &path_to_uri(&place.display_path()))?;
     if resource.get("text").is_none() {
         return Err(ToolRefusal::new(format!(
             "`{}` is not a text file",

@@ -1,7 +1,7 @@
 //! The resources: a page of help, and every file in the shared folders by its `file:` address.
 
 use serde_json::{Value, json};
-use switchboard_files::file_uri;
+use switchboard_files::uri_to_path;
 
 use crate::error::{BuiltinRpcError, ToolRefusal};
 use crate::read::OpenedFile;
@@ -46,7 +46,7 @@ pub(crate) fn read(
         let item = json!({ "uri": uri, "mimeType": "text/plain", "text": help(around) });
         return Ok(BuiltinReply::private(single_member("contents", json!([item])), HOUR_MS));
     }
-    let found = match file_uri::to_path(uri) {
+    let found = match uri_to_path(uri) {
         Some(Ok(path)) => file(around, &path, uri),
         Some(Err(_)) => Err(bad_address()),
         None => {

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use switchboard_files::normal_path;
+use switchboard_files::simplify_path;
 
 use crate::display_text;
 use crate::error::ToolRefusal;
@@ -46,7 +46,7 @@ pub(crate) struct RootedPath {
 impl RootedPath {
     /// The full path, for telling it to somebody; opening goes through `beneath`.
     pub(crate) fn display_path(&self) -> PathBuf {
-        normal_path::simplify(self.to_path())
+        simplify_path(self.to_path())
     }
 
     /// Whether no name has a colon, after which Windows takes the rest for a part of the file: such a
@@ -94,7 +94,7 @@ impl Roots {
     pub(crate) fn describe(&self) -> String {
         let names: Vec<String> = self
             .folders()
-            .map(|folder| normal_path::simplify(folder.to_owned()))
+            .map(|folder| simplify_path(folder.to_owned()))
             .map(|folder| format!("`{}`", display_text::printable(&folder.to_string_lossy())))
             .collect();
         match names.as_slice() {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use switchboard_core::{Outcome, OutcomeKind, ProposedCall, Target, TargetKind};
-use switchboard_json::strict;
+use switchboard_json::read_strictly;
 use switchboard_scan::DefinitionKind;
 use switchboard_text::{digest, nearest_names};
 use switchboard_wire::Json;
@@ -266,8 +266,9 @@ impl ResolvedCall {
 }
 
 fn parse_object(target: &Target, arguments: &Json) -> Result<Value, ResolveError> {
-    let parsed = strict::read_strictly(arguments.bytes()).map_err(|error| {
-        ResolveError::NotAnObject { target: target.clone(), problem: error.to_string() }
+    let parsed = read_strictly(arguments.bytes()).map_err(|error| ResolveError::NotAnObject {
+        target: target.clone(),
+        problem: error.to_string(),
     })?;
     if parsed.is_object() {
         Ok(parsed)

@@ -1,11 +1,9 @@
 //! Renders a tool's parameters on one line, for tables.
 
 use std::collections::HashSet;
-use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
+use switchboard_json::property_names;
 use switchboard_text::{excerpt_text, excerpt_value};
 
 /// The longest line, in characters.
@@ -26,9 +24,7 @@ const MAX_DEPTH: usize = 4;
 #[must_use]
 pub fn signature(schema: &str) -> String {
     let Ok(whole) = serde_json::from_str::<Value>(schema) else { return String::new() };
-    let Ok(SchemaOutline { properties: MemberOrder(names) }) = serde_json::from_str(schema) else {
-        return String::new();
-    };
+    let names = property_names(schema);
     let listed = whole.get("required").and_then(Value::as_array);
     let listed: HashSet<&str> = listed.into_iter().flatten().filter_map(Value::as_str).collect();
     let required = |name: &String| listed.contains(name.as_str());
@@ -128,44 +124,6 @@ fn join_options(mut options: Vec<String>) -> String {
 
 fn literal(value: &Value) -> String {
     excerpt_text(&excerpt_value(value), MAX_LITERAL_CHARS)
-}
-
-/// The part of a schema whose order counts.
-#[derive(Deserialize)]
-struct SchemaOutline {
-    #[serde(default)]
-    properties: MemberOrder,
-}
-
-/// The names of an object's members in the order of the text, which a value does not keep.
-#[derive(Default)]
-struct MemberOrder(Vec<String>);
-
-impl<'de> Deserialize<'de> for MemberOrder {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(MemberOrderVisitor)
-    }
-}
-
-struct MemberOrderVisitor;
-
-impl<'de> Visitor<'de> for MemberOrderVisitor {
-    type Value = MemberOrder;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<MemberOrder, A::Error> {
-        let mut names: Vec<String> = Vec::new();
-        let mut seen = HashSet::new();
-        while let Some((name, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
-            if seen.insert(name.clone()) {
-                names.push(name);
-            }
-        }
-        Ok(MemberOrder(names))
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use switchboard_core::ServerId;
-use switchboard_document::{ConfigError, NodeValue, document, edit_locked};
+use switchboard_document::{ConfigError, NodeValue, edit_locked};
 use switchboard_text::sanitize;
 use switchboard_vetting::EntryFinding;
 
@@ -217,7 +217,7 @@ fn edit(
             return Err(ConfigError::new(Arc::clone(file), message).server(name));
         }
         let wrong = |cause: &str| ConfigError::new(Arc::clone(file), cause);
-        let root = CstRootNode::parse(before, &document::parse_options())
+        let root = CstRootNode::parse(before, &switchboard_document::parse_options())
             .map_err(|cause| wrong(&cause.to_string()))?;
         let top = root.object_value_or_create().ok_or_else(|| wrong("is not an object"))?;
         action(&top.object_value_or_set("mcpServers"))?;
@@ -236,7 +236,7 @@ fn edit(
 
 /// Everything a file says but for one server, to see that an edit left it alone.
 fn other_content(text: &str, name: &str) -> Option<Vec<String>> {
-    let Some(root) = document::parse(text).ok()? else { return Some(Vec::new()) };
+    let Some(root) = switchboard_document::parse(text).ok()? else { return Some(Vec::new()) };
     let NodeValue::Object(members) = root.value else { return None };
     let mut rest = Vec::new();
     for member in members {
@@ -263,9 +263,9 @@ fn check_entry(
     let error = |message: String| ConfigError::new(Arc::clone(file), message).server(name);
     let id = ServerId::new(name)
         .map_err(|cause| error(cause.to_string()).hint("give it another name"))?;
-    let node = document::parse(&entry.to_string()).ok().flatten();
+    let node = switchboard_document::parse(&entry.to_string()).ok().flatten();
     let node = node.ok_or_else(|| error("the entry is nested too deeply".to_owned()))?;
-    let member = document::Member { name: name.to_owned(), at: node.at, value: node };
+    let member = switchboard_document::Member { name: name.to_owned(), at: node.at, value: node };
     let environment = Environment {
         variables: Default::default(),
         home: Some("/".into()),

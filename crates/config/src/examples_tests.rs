@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::consents::NoConsents;
 use crate::environment::Environment;
 use crate::load;
+use crate::load::NoConsents;
 use crate::places::Places;
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use switchboard_document::{ConfigError, Member, Node, NodeValue, document, duplicate_member};
+use switchboard_document::{ConfigError, Member, Node, NodeValue, duplicate_member};
 use switchboard_text::{sanitize, suggestion};
 
 /// The names at the top of a file.
@@ -23,7 +23,7 @@ pub(crate) struct ConfigSections {
 /// does not hide the others.
 pub(crate) fn parse_sections(file: &Arc<Path>, text: &str) -> Result<ConfigSections, ConfigError> {
     let error = |at, message: String| ConfigError::new(Arc::clone(file), message).at(at);
-    let root = document::parse(text)
+    let root = switchboard_document::parse(text)
         .map_err(|syntax| error(syntax.at, syntax.message).hint(syntax.hint))?;
     let Some(root) = root else { return Ok(ConfigSections::default()) };
     let kind = root.kind();

@@ -5,12 +5,8 @@
 //! crate that reads the process's environment. Nothing here starts a server or asks a person; approvals
 //! come in through [`Consents`].
 
-mod authorities;
 mod bad_packages;
 mod chat;
-mod compromised;
-mod consents;
-mod discovery;
 mod dotenv;
 mod edit;
 mod entry_text;
@@ -19,7 +15,6 @@ mod environment;
 mod file;
 mod gateway;
 mod gateway_views;
-mod identity;
 mod load;
 mod log_level;
 mod lookalike;
@@ -32,18 +27,14 @@ mod reader;
 mod resolved;
 mod sampling;
 mod sandbox;
-pub mod secret_reference;
-pub mod server;
+mod secret_reference;
+mod server;
 mod settings;
 mod team_files;
 mod transport;
 mod variables;
 
-pub use authorities::AuthoritiesFile;
 pub use chat::{CallsPerMessage, ChatSettings, McpMode};
-pub use compromised::CompromiseScope;
-pub use consents::{Consents, NoConsents};
-pub use discovery::KnownServersSource;
 pub use edit::{
     Replace, add_auto_approve, add_server, disable_server, enable_server, entry_findings,
     remove_auto_approve, remove_server, set_sandbox,
@@ -53,7 +44,7 @@ pub use env_case::EnvCase;
 pub use environment::Environment;
 pub use gateway::{GatewayNames, GatewayOauth, GatewayReview, GatewaySettings, GatewayTools};
 pub use gateway_views::ViewKey;
-pub use load::load;
+pub use load::{Consents, NoConsents, load};
 pub use log_level::LogLevel;
 pub use models::{CallStyle, ModelProfile, Provider};
 pub use oauth::{GrantType, OauthSettings, is_scope};
@@ -61,10 +52,13 @@ pub use paste::{PastedEntry, pasted_entries, read_entry};
 pub use places::Places;
 pub use policies::{read_policy, read_policy_cases};
 pub use resolved::{
-    BUILTIN, Config, ConfigLayer, EntrySource, EraSetting, FirstUseSetting, HttpKind, ServerConfig,
-    Settings, Transport,
+    BUILTIN, CompromiseScope, Config, ConfigLayer, EntrySource, EraSetting, FirstUseSetting,
+    HttpKind, ServerConfig, Settings, Transport,
 };
 pub use sampling::{SamplingReview, SamplingSettings};
 pub use sandbox::{Confinement, NetworkAccess};
+pub use secret_reference::{contains_reference, fill_references, secret_names};
 pub use server::default_server;
+pub use settings::KnownServersSource;
 pub use team_files::{cache_team_file, missing_team_files, team_file};
+pub use transport::AuthoritiesFile;

@@ -8,9 +8,8 @@ use proptest::prelude::*;
 use switchboard_core::Durability;
 
 use super::*;
-use crate::consents::NoConsents;
-use crate::discovery::{DiscoverySettings, KnownServersSource};
 use crate::resolved::Settings;
+use crate::settings::{DiscoverySettings, KnownServersSource};
 
 struct TestHome {
     folder: tempfile::TempDir,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::consents::NoConsents;
 use crate::environment::Environment;
+use crate::load::NoConsents;
 use crate::places::Places;
 use crate::{file, load};
 

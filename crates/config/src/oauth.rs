@@ -126,9 +126,9 @@ fn read_word(reader: &ConfigReader<'_>, node: &Node, key: &str) -> Result<String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::consents::NoConsents;
     use crate::environment::Environment;
     use crate::load;
+    use crate::load::NoConsents;
     use crate::places::Places;
     use crate::resolved::Config;
 

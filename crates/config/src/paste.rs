@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use switchboard_document::{ConfigError, Member, Node, NodeValue, document, read_text, strip_bom};
+use switchboard_document::{ConfigError, Member, Node, NodeValue, read_text, strip_bom};
 
 use crate::file;
 
@@ -29,7 +29,7 @@ pub struct PastedEntry {
 pub fn pasted_entries(text: &str) -> Result<Vec<PastedEntry>, ConfigError> {
     let file: Arc<Path> = Path::new("").into();
     let error = |message: String| ConfigError::new(Arc::clone(&file), message);
-    let root = document::parse(strip_bom(text).trim())
+    let root = switchboard_document::parse(strip_bom(text).trim())
         .map_err(|syntax| error(syntax.message).at(syntax.at).hint(syntax.hint))?
         .ok_or_else(|| error("there is nothing in it".to_owned()))?;
     if let Some((path, at)) = root.find_duplicate() {

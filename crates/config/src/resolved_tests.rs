@@ -1,6 +1,7 @@
 //! What forces a restart, and what is never printed.
 
 use super::*;
+use crate::server::default_server;
 
 fn stdio() -> Transport {
     Transport::Stdio {
@@ -20,30 +21,7 @@ fn http() -> Transport {
 }
 
 fn server(transport: Transport) -> ServerConfig {
-    ServerConfig {
-        id: ServerId::new("a").unwrap(),
-        transport,
-        disabled: false,
-        timeout: DEFAULT_TIMEOUT,
-        auto_approve: BTreeSet::new(),
-        instances: 1,
-        fallback: None,
-        tools: BTreeMap::new(),
-        prefix: None,
-        era: EraSetting::Auto,
-        oauth: OauthSettings::default(),
-        authorities: None,
-        sampling: None,
-        log_level: None,
-        trusted: false,
-        barred: None,
-        mirror_secrets: Default::default(),
-        approved: true,
-        confinement: Confinement::None,
-        findings: Vec::new(),
-        approval_digest: String::new(),
-        source: EntrySource { file: PathBuf::new(), layer: ConfigLayer::User, line: 0 },
-    }
+    ServerConfig { transport, ..default_server(ServerId::new("a").unwrap()) }
 }
 
 #[test]

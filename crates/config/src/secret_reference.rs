@@ -31,7 +31,7 @@ pub fn secret_names(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The text with every reference replaced by its secret.
-pub fn fill(text: &str, secret: impl Fn(&str) -> String) -> String {
+pub fn fill_references(text: &str, secret: impl Fn(&str) -> String) -> String {
     let parts = text.split(DELIMITER).enumerate();
     parts.map(|(at, part)| if at % 2 == 1 { secret(part) } else { part.to_owned() }).collect()
 }
@@ -46,7 +46,7 @@ mod tests {
         assert!(contains_reference(&text) && !contains_reference("Bearer x"));
         assert_eq!(secret_names(&text).collect::<Vec<_>>(), ["A", "B"]);
         assert_eq!(display_text(&text), "Bearer ${keyring:A}!${keyring:B}");
-        assert_eq!(fill(&text, |name| format!("<{name}>")), "Bearer <A>!<B>");
-        assert_eq!(fill("plain", |_| String::new()), "plain");
+        assert_eq!(fill_references(&text, |name| format!("<{name}>")), "Bearer <A>!<B>");
+        assert_eq!(fill_references("plain", |_| String::new()), "plain");
     }
 }

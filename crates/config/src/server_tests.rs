@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use switchboard_document::ConfigError;
 
-use crate::consents::NoConsents;
 use crate::environment::Environment;
 use crate::load;
+use crate::load::NoConsents;
 use crate::log_level::LogLevel;
 use crate::places::Places;
 use crate::resolved::{Config, EraSetting, HttpKind, ServerConfig, ToolSettings, Transport};

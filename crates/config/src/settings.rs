@@ -1,16 +1,17 @@
 //! The `settings` of a file, put on top of those of the layers below.
 
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 
 use switchboard_core::Durability;
 use switchboard_document::{ConfigError, Member, Node};
+use switchboard_net::url_check;
 use switchboard_rules::{NodeReader, team};
 
-use crate::compromised::CompromiseScope;
 use crate::log_level::LogLevel;
 use crate::reader::ConfigReader;
-use crate::resolved::{ConfigLayer, FirstUseSetting, Settings};
-use crate::{chat, discovery, gateway};
+use crate::resolved::{CompromiseScope, ConfigLayer, FirstUseSetting, Settings};
+use crate::{chat, gateway};
 
 const KEYS: &[&str] = &[
     "autoApprove",
@@ -150,10 +151,10 @@ fn read(
             settings.compromise_scope = reader.choice(node, key, &choices)?;
         }
         "registries" => {
-            settings.discovery.registries = discovery::registries(reader, node, key)?;
+            settings.discovery.registries = registries(reader, node, key)?;
         }
         "knownServers" => {
-            settings.discovery.known_servers = Some(discovery::known_list(reader, node, key)?);
+            settings.discovery.known_servers = Some(known_list(reader, node, key)?);
         }
         "chat" => chat::read(&mut settings.chat, node, key, reader)?,
         "gateway" => gateway::read(&mut settings.gateway, node, key, reader)?,
@@ -188,4 +189,47 @@ fn widens(wanted: &Settings, current: &Settings) -> bool {
         || wanted.first_use < current.first_use
         || wanted.compromise_scope < current.compromise_scope
         || wanted.discovery != current.discovery
+}
+
+/// Where servers are looked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DiscoverySettings {
+    /// The registries, in the order in which they are asked; the official one without any.
+    pub registries: Vec<String>,
+    /// The list of known servers in place of ours.
+    pub known_servers: Option<KnownServersSource>,
+}
+
+/// Where a list of known servers is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KnownServersSource {
+    /// In a file.
+    File(PathBuf),
+    /// At an address.
+    Url(String),
+}
+
+fn registries(
+    reader: &ConfigReader<'_>,
+    node: &Node,
+    key: &str,
+) -> Result<Vec<String>, ConfigError> {
+    let texts = reader.texts(node, key)?;
+    for text in &texts {
+        url_check::check(text).map_err(|wrong| reader.key_error(node.at, key, wrong))?;
+    }
+    Ok(texts)
+}
+
+fn known_list(
+    reader: &ConfigReader<'_>,
+    node: &Node,
+    key: &str,
+) -> Result<KnownServersSource, ConfigError> {
+    let text = reader.text(node, key)?;
+    if !text.contains("://") {
+        return Ok(KnownServersSource::File(reader.path(node, key, reader.variables.workspace)?));
+    }
+    url_check::check(&text).map_err(|wrong| reader.key_error(node.at, key, wrong))?;
+    Ok(KnownServersSource::Url(text))
 }

@@ -80,11 +80,5 @@ fn cache_path(state: &Path, digest: &str) -> PathBuf {
 }
 
 fn sha256_hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::new();
-    for byte in Sha256::digest(bytes) {
-        // Writing to a `String` cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

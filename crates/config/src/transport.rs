@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf, is_separator};
+use std::sync::Arc;
 
 use switchboard_document::{ConfigError, Member, Node, NodeValue, Position, read_text};
 use switchboard_net::url_check;
 use switchboard_text::sanitize;
 use switchboard_vetting::env_names;
+use switchboard_wire::http::{Authorities, BadAuthorities};
 
-use crate::authorities::AuthoritiesFile;
 use crate::reader::{ConfigReader, ReadMode};
 use crate::resolved::{BUILTIN, HttpKind, Transport};
 use crate::variables::IfUnset;
-use crate::{authorities, dotenv, secret_reference};
+use crate::{dotenv, secret_reference};
 
 /// The keys that may also stand inside a nested `transport` object.
 pub(crate) const KEYS: &[&str] =
@@ -134,7 +135,7 @@ pub(crate) fn read(
     };
     let named = entry.node("caFile").filter(|_| matches!(transport, Transport::Http { .. }));
     let authorities = match named {
-        Some(node) => authorities::read(reader, node, "caFile")?,
+        Some(node) => read_authorities(reader, node, "caFile")?,
         None => None,
     };
     Ok(ParsedTransport { transport, env_file, authorities })
@@ -334,4 +335,47 @@ fn address(reader: &ConfigReader<'_>, node: &Node, key: &str) -> Result<String, 
     url_check::check(&text)
         .map_err(|wrong| reader.key_error(node.at, key, wrong).hint("write `https://host/path`"))?;
     Ok(text)
+}
+
+/// A file with certificates of authorities, as it was when the configuration was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuthoritiesFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The certificates in PEM form.
+    pub pem: Arc<str>,
+}
+
+impl AuthoritiesFile {
+    /// The authorities.
+    ///
+    /// # Errors
+    /// When the text holds none, which was checked when it was read.
+    pub fn authorities(&self) -> Result<Authorities, BadAuthorities> {
+        Authorities::from_pem(&self.pem)
+    }
+}
+
+/// Reads the file that an entry names; nothing where an entry is only checked, for that touches no
+/// other file.
+fn read_authorities(
+    reader: &ConfigReader<'_>,
+    node: &Node,
+    key: &str,
+) -> Result<Option<AuthoritiesFile>, ConfigError> {
+    let folder = reader.file.parent().unwrap_or(Path::new(""));
+    let path = reader.path(node, key, folder)?;
+    if reader.mode != ReadMode::Read {
+        return Ok(None);
+    }
+    let named = sanitize(&path.display().to_string());
+    let error = |message: String| {
+        let error = reader.error(node.at, message).key(key);
+        error.hint("name a file with the certificate of who issued the server's, in PEM form")
+    };
+    let text = read_text(&path)
+        .map_err(|cause| error(format!("`{named}` {}", cause.predicate())))?
+        .ok_or_else(|| error(format!("`{named}` does not exist")))?;
+    Authorities::from_pem(&text).map_err(|cause| error(format!("`{named}` {cause}")))?;
+    Ok(Some(AuthoritiesFile { path, pem: text.into() }))
 }

@@ -1,7 +1,7 @@
 //! A result as a list of items: what the protocol knows is recognised, the rest is left alone.
 
 use serde_json::value::RawValue;
-use switchboard_json::{RawFields, pretty, text};
+use switchboard_json::{RawMembers, pretty, text};
 
 use crate::media::{guess_media_type, is_media_type};
 
@@ -119,7 +119,7 @@ impl Reply {
     }
 }
 
-fn parse_object(json: &str) -> Result<RawFields<'_>, InvalidOutput> {
+fn parse_object(json: &str) -> Result<RawMembers<'_>, InvalidOutput> {
     serde_json::from_str(json).map_err(|error| InvalidOutput(error.to_string()))
 }
 
@@ -136,7 +136,7 @@ fn parse_item(value: &RawValue) -> Item {
     if let Some(text) = text(value) {
         return Item::Text(text);
     }
-    let fields = RawFields::parse(value).unwrap_or_default();
+    let fields = RawMembers::parse(value.get()).unwrap_or_default();
     let kind = fields.text("type").unwrap_or_default();
     let known = match kind.as_str() {
         "text" => fields.text("text").map(Item::Text),
@@ -149,7 +149,7 @@ fn parse_item(value: &RawValue) -> Item {
     known.unwrap_or_else(|| Item::Other { kind, raw: value.get().to_owned() })
 }
 
-fn parse_media(fields: &RawFields<'_>) -> Option<(String, String)> {
+fn parse_media(fields: &RawMembers<'_>) -> Option<(String, String)> {
     let data = fields.text("data")?;
     // A model's vendor takes it as it is, so it must be a type and nothing else.
     let mime = fields.text("mimeType").filter(|mime| is_media_type(mime));
@@ -157,7 +157,7 @@ fn parse_media(fields: &RawFields<'_>) -> Option<(String, String)> {
 }
 
 fn parse_resource(inner: &RawValue, whole: &RawValue) -> Item {
-    let fields = RawFields::parse(inner).unwrap_or_default();
+    let fields = RawMembers::parse(inner.get()).unwrap_or_default();
     let Some(uri) = fields.text("uri") else {
         return Item::Other { kind: "resource".to_owned(), raw: whole.get().to_owned() };
     };
@@ -170,7 +170,7 @@ fn parse_resource(inner: &RawValue, whole: &RawValue) -> Item {
     }
 }
 
-fn parse_link(fields: &RawFields<'_>) -> Option<Item> {
+fn parse_link(fields: &RawMembers<'_>) -> Option<Item> {
     Some(Item::ResourceLink {
         uri: fields.text("uri")?,
         name: fields.text("title").or_else(|| fields.text("name")),
@@ -181,7 +181,7 @@ fn parse_link(fields: &RawFields<'_>) -> Option<Item> {
 
 /// A message with several pieces of content becomes several items of one speaker.
 fn parse_message(value: &RawValue) -> Vec<Item> {
-    let fields = RawFields::parse(value).unwrap_or_default();
+    let fields = RawMembers::parse(value.get()).unwrap_or_default();
     let Some(content) = fields.get("content") else {
         return vec![Item::Other { kind: "message".to_owned(), raw: value.get().to_owned() }];
     };

@@ -1,8 +1,13 @@
 //! JSON with comments -> a tree in which every value knows its line and column.
 
+use std::path::Path;
+
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::errors::ParseErrorKind;
 use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
+use serde_json::Value;
+
+use crate::error::ConfigError;
 
 /// Line and column, both counted from 1; the column in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -247,7 +252,41 @@ pub fn duplicate_member(members: &[Member]) -> Option<&Member> {
 }
 
 fn quote(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    Value::from(text).to_string()
+}
+
+/// The value that the text of a file stands for. Nothing may be given twice, and there is something.
+pub fn json_value(file: &Path, text: &str) -> Result<Value, ConfigError> {
+    let node = parse(text)
+        .map_err(|wrong| ConfigError::new(file, wrong.message).at(wrong.at).hint(wrong.hint))?
+        .ok_or_else(|| ConfigError::new(file, "the file is empty"))?;
+    if let Some((path, at)) = node.find_duplicate() {
+        return Err(ConfigError::new(file, format!("`{path}` is given twice")).at(at));
+    }
+    serde_json::from_str(&node.to_compact_json())
+        .map_err(|error| ConfigError::new(file, format!("the file cannot be read: {error}")))
+}
+
+/// The place of the character after `count` others in the text whose quote is at `at`.
+pub fn nested_position(source: &str, at: Position, count: usize) -> Position {
+    let mut written = rest_at(source, at).chars();
+    written.next();
+    let passed: usize = (0..count).map(|_| source_width(&mut written)).sum();
+    Position { line: at.line, column: at.column + 1 + passed }
+}
+
+/// How many characters stand for the next one.
+fn source_width(written: &mut std::str::Chars<'_>) -> usize {
+    if written.next() != Some('\\') {
+        return 1;
+    }
+    if written.next() != Some('u') {
+        return 2;
+    }
+    let code: String = written.by_ref().take(4).collect();
+    // The first half of a pair, whose second half is written like it.
+    let is_half = u32::from_str_radix(&code, 16).is_ok_and(|code| (0xd800..0xdc00).contains(&code));
+    if is_half { 6 + written.by_ref().take(6).count() } else { 6 }
 }
 
 #[cfg(test)]
@@ -294,5 +333,40 @@ mod tests {
             assert!(parse(text).is_err(), "{text}");
         }
         assert!(parse(&"[".repeat(10_000)).is_err());
+    }
+
+    #[test]
+    fn comments_are_fine_and_doubts_are_not() {
+        let file = Path::new("hooks.json");
+        for (text, expected) in [
+            ("{\"a\": [1, /* b */ 2.50,],}", Ok(r#"{"a":[1,2.5]}"#)),
+            ("", Err("the file is empty (hooks.json)")),
+            ("{\"a\": {\"b\": 1,\n\"b\": 2}}", Err("`a.b` is given twice (hooks.json:2:1)")),
+            ("{\"a\":", Err("expected value after colon in object property (hooks.json:1:6)")),
+        ] {
+            let read = json_value(file, text);
+            let read = read.map(|value| value.to_string()).map_err(|error| error.to_string());
+            assert_eq!(read, expected.map(str::to_owned).map_err(str::to_owned), "{text}");
+        }
+    }
+
+    #[test]
+    fn escapes_before_a_place_count_as_they_are_written() {
+        let at = Position { line: 2, column: 3 };
+        for (written, count, expected) in [
+            ("abc", 0, 4),
+            ("abc", 2, 6),
+            ("\\\\abc", 1, 6),
+            ("\\\\abc", 2, 7),
+            ("\\u0061b", 1, 10),
+            ("\\ud83d\\ude00b", 1, 16),
+            ("äöb", 2, 6),
+        ] {
+            for end in ["\n", "\r\n", "\r"] {
+                let source = format!("{{{end}  \"{written}\"}}");
+                let got = nested_position(&source, at, count);
+                assert_eq!((got.line, got.column), (2, expected), "{written:?} {end:?}");
+            }
+        }
     }
 }

@@ -1,19 +1,17 @@
 //! Changes a file under a lock that other processes respect, by a temporary file and a rename.
 
 use std::fs;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::fs::File;
+use std::path::Path;
+use std::time::Duration;
 
-use switchboard_files::replace;
+use switchboard_files::{Access, Lock, LockError, parent_folder, replace_synced};
 
 use crate::error::ConfigError;
 use crate::read_text::{MAX_FILE_BYTES, read_text_within};
 
 /// How long to wait for another process that changes the same file.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
-const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// Replaces the text of `path` by what `edit` makes of it. Nobody ever sees half of it, and nobody
 /// else changes it meanwhile. `edit` gets `None` if there is no such file yet.
@@ -46,28 +44,23 @@ fn edit_with_limits(
     };
     // A link stays a link: the file behind it is replaced.
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(|cause| failed("created", cause))?;
-    let _lock = lock(path, &real, patience)?;
+    fs::create_dir_all(parent_folder(&real)).map_err(|cause| failed("created", cause))?;
+    let beside = real.with_added_extension("lock");
+    let _lock = Lock::acquire(&beside, patience).map_err(|error| match error {
+        LockError::Held => {
+            ConfigError::new(path, "is being changed by another process and stays locked")
+                .hint(format!("find out who holds `{}`", beside.display()))
+        }
+        LockError::Io(cause) => failed("locked for a change", cause),
+    })?;
     let before = read_text_within(&real, longest)?;
     let after = edit(before.as_deref())?;
     if before.as_deref() == Some(after.as_str()) {
         return Ok(());
     }
     let mark = has_bom(&real).map_err(|cause| failed("read", cause))?;
-    let write = || -> std::io::Result<()> {
-        // Readable for its owner alone unless the file it replaces was not.
-        let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
-        temporary.write_all(if mark { "\u{feff}" } else { "" }.as_bytes())?;
-        temporary.write_all(after.as_bytes())?;
-        if let Ok(metadata) = fs::metadata(&real) {
-            temporary.as_file().set_permissions(metadata.permissions())?;
-        }
-        temporary.as_file().sync_all()?;
-        replace::replace_file(temporary, &real)
-    };
-    write().map_err(|cause| failed("written", cause))
+    let text = format!("{}{after}", if mark { "\u{feff}" } else { "" });
+    replace_synced(&real, text.as_bytes(), Access::Kept).map_err(|cause| failed("written", cause))
 }
 
 /// Whether the file begins with a byte order mark, which is then kept.
@@ -80,35 +73,6 @@ fn has_bom(path: &Path) -> std::io::Result<bool> {
         Err(cause) => return Err(cause),
     };
     Ok(start == "\u{feff}".as_bytes())
-}
-
-/// The lock is on a file beside the real one, which stays: removing it would let two in.
-fn lock(path: &Path, real: &Path, patience: Duration) -> Result<File, ConfigError> {
-    let beside = lock_path(real);
-    let failed = |cause: std::io::Error| {
-        ConfigError::new(path, format!("cannot be locked for a change: {cause}"))
-    };
-    let mut options = OpenOptions::new();
-    let file = options.create(true).truncate(false).write(true).open(&beside).map_err(failed)?;
-    let start = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::Error(cause)) => return Err(failed(cause)),
-            Err(TryLockError::WouldBlock) if start.elapsed() >= patience => {
-                let message = "is being changed by another process and stays locked";
-                return Err(ConfigError::new(path, message)
-                    .hint(format!("find out who holds `{}`", beside.display())));
-            }
-            Err(TryLockError::WouldBlock) => std::thread::sleep(POLL_INTERVAL),
-        }
-    }
-}
-
-fn lock_path(real: &Path) -> PathBuf {
-    let mut name = real.as_os_str().to_owned();
-    name.push(".lock");
-    name.into()
 }
 
 #[cfg(test)]
@@ -180,7 +144,7 @@ mod tests {
     fn a_lock_that_is_never_released_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = fs::canonicalize(folder.path()).unwrap().join("config.json");
-        let held = lock(&path, &path, LOCK_TIMEOUT).unwrap();
+        let held = Lock::acquire(&path.with_added_extension("lock"), LOCK_TIMEOUT).unwrap();
         let error = edit_with_limits(&path, Duration::from_millis(60), MAX_FILE_BYTES, |_| {
             Ok(String::new())
         })

@@ -4,17 +4,17 @@
 //! In goes text; out come nodes with line and column, or a [`ConfigError`] that names the file, the place
 //! and the next step. Nothing here knows which settings exist.
 
-pub mod document;
+mod document;
 mod edit_locked;
 mod error;
-mod json_text;
-pub mod nested_position;
 mod node_kinds;
-pub mod read_text;
+mod read_text;
 
-pub use document::{Member, Node, NodeValue, Position, duplicate_member, parse};
+pub use document::{
+    Member, Node, NodeValue, Position, duplicate_member, json_value, nested_position, parse,
+    parse_options,
+};
 pub use edit_locked::{edit_locked, edit_locked_within};
 pub use error::ConfigError;
-pub use json_text::json_value;
 pub use node_kinds::{TypeMismatch, choose};
 pub use read_text::{read_text, read_text_within, strip_bom};

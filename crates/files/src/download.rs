@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use switchboard_text::characters::fold_char;
 use switchboard_text::digest;
 
-use crate::{file_name, normal_path};
+use crate::normal_path::{is_device_name, simplify_path};
 
 /// Names of files that programs read as settings or run, in lower case.
 const PROTECTED_NAMES: &[&str] = &[
@@ -148,7 +148,7 @@ impl DownloadError {
 /// # Errors
 /// When the path leads elsewhere, is protected or taken, or the content does not fit. Then nothing
 /// is left behind.
-pub fn write(
+pub fn write_download(
     ground: &DownloadRoots<'_>,
     wanted: &Path,
     content: &[u8],
@@ -158,12 +158,12 @@ pub fn write(
     }
     let place = DownloadPath::resolve(ground, wanted)?;
     platform::write(&place, content, ground.existing)?;
-    Ok(normal_path::simplify(place.full_path()))
+    Ok(simplify_path(place.full_path()))
 }
 
 /// A file below a root.
 #[derive(Debug, PartialEq, Eq)]
-pub struct DownloadPath {
+pub(crate) struct DownloadPath {
     pub(crate) root: PathBuf,
     pub(crate) folders: Vec<String>,
     name: String,
@@ -267,7 +267,7 @@ fn check_name(name: &str) -> Result<(), &'static str> {
     if !name.chars().all(plain) || name.chars().any(looks) {
         return Err("it holds a character that cannot be seen or looks like another");
     }
-    if file_name::is_device_name(name) {
+    if is_device_name(name) {
         return Err("it is the name of a device");
     }
     Ok(())

@@ -20,7 +20,7 @@ impl DownloadFixture {
         let protected = [self.root.join("sub/own")];
         let ground =
             DownloadRoots { roots: &roots, protected: &protected, limit_bytes: 10, existing };
-        write(&ground, Path::new(wanted), b"content")
+        write_download(&ground, Path::new(wanted), b"content")
     }
 
     fn files(&self) -> Vec<String> {
@@ -172,7 +172,7 @@ fn more_than_the_limit_is_not_written() {
     let roots = [fixture.root.clone()];
     let ground =
         DownloadRoots { roots: &roots, protected: &[], limit_bytes: 3, existing: IfExists::Keep };
-    let error = write(&ground, Path::new("a"), b"four").unwrap_err();
+    let error = write_download(&ground, Path::new("a"), b"four").unwrap_err();
     assert!(matches!(error, DownloadError::TooLong { size: 4, limit: 3 }), "{error}");
     assert_eq!(fixture.files(), ["sub"]);
 }

@@ -21,7 +21,7 @@ impl PathStyle {
 pub struct BadFileUri;
 
 /// Returns the path in a `file:` address, decoded once; `None` for another scheme.
-pub fn to_path(uri: &str) -> Option<Result<String, BadFileUri>> {
+pub fn uri_to_path(uri: &str) -> Option<Result<String, BadFileUri>> {
     path_from_uri_as(PathStyle::NATIVE, uri)
 }
 
@@ -71,7 +71,7 @@ fn digit(byte: u8) -> Option<u8> {
 }
 
 /// Returns the `file:` address of a path.
-pub fn from_path(path: &Path) -> String {
+pub fn path_to_uri(path: &Path) -> String {
     file_uri_as(PathStyle::NATIVE, &path.to_string_lossy())
 }
 

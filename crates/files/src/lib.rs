@@ -3,16 +3,20 @@
 //! In go paths and bytes; out come files that are either the old or the new version, locks that die with
 //! their process, and paths that cannot leave their root. Nothing here knows what the files mean.
 
-pub mod download;
-pub mod file_name;
-pub mod file_uri;
-pub mod lock;
-pub mod normal_path;
-pub mod process_lock;
-pub mod replace;
+mod download;
+mod file_uri;
+mod lock;
+mod normal_path;
+mod process_lock;
+mod replace;
 mod watch;
 
-pub use download::{DownloadError, DownloadRoots, IfExists};
-pub use lock::acquire;
-pub use process_lock::{FolderLock, ProcessLock};
+pub use download::{DownloadError, DownloadRoots, IfExists, file_name_for, write_download};
+pub use file_uri::{BadFileUri, path_to_uri, uri_to_path};
+pub use lock::{Lock, LockError};
+pub use normal_path::{canonicalize, is_device_name, simplify_path};
+pub use process_lock::{FolderLock, ProcessLock, is_alive, owners_in, remove_owner};
+pub use replace::{
+    Access, create_private_folder, parent_folder, private_mode, replace, replace_synced,
+};
 pub use watch::{FileWatcher, watch};

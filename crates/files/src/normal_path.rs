@@ -8,8 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::file_name;
-
+const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$", "clock$"];
 const VERBATIM_PREFIX: &str = r"\\?\";
 /// What the system takes without the mark, in UTF-16 units with the one that ends it.
 const MAX_PATH: usize = 260;
@@ -19,12 +18,12 @@ const MAX_PATH: usize = 260;
 /// # Errors
 /// When there is nothing at the path, or the system does not tell.
 pub fn canonicalize(path: &Path) -> io::Result<PathBuf> {
-    fs::canonicalize(path).map(simplify)
+    fs::canonicalize(path).map(simplify_path)
 }
 
 /// The path without the mark, where it means the same without it.
 #[must_use]
-pub fn simplify(path: PathBuf) -> PathBuf {
+pub fn simplify_path(path: PathBuf) -> PathBuf {
     let unmarked = path.to_str().filter(|_| cfg!(windows)).and_then(strip_verbatim);
     unmarked.map_or(path, PathBuf::from)
 }
@@ -39,9 +38,18 @@ fn strip_verbatim(path: &str) -> Option<String> {
             is_drive.then(|| (rest.to_owned(), names))?
         }
     };
-    let is_same = |name: &str| !file_name::is_device_name(name) && !name.ends_with(['.', ' ']);
+    let is_same = |name: &str| !is_device_name(name) && !name.ends_with(['.', ' ']);
     let fits = plain.encode_utf16().count() < MAX_PATH;
     (fits && names.split('\\').all(is_same)).then_some(plain)
+}
+
+/// Whether Windows takes the name for a device, whatever follows its first dot.
+pub fn is_device_name(name: &str) -> bool {
+    let stem = name.split(['.', ':']).next().unwrap_or(name).trim_end().to_lowercase();
+    let numbered = ["com", "lpt"]
+        .iter()
+        .any(|device| stem.strip_prefix(device).is_some_and(|rest| rest.chars().count() == 1));
+    numbered || DEVICES.contains(&stem.as_str())
 }
 
 #[cfg(test)]
@@ -80,5 +88,15 @@ mod tests {
         assert_eq!(canonicalize(&inner.join("../inner/.")).unwrap(), expected);
         assert!(!expected.to_string_lossy().starts_with(VERBATIM_PREFIX), "{expected:?}");
         assert!(canonicalize(&folder.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn a_device_is_one_in_any_case_and_with_any_ending() {
+        for name in ["con", "NUL", "Aux.txt", "com1", "LPT9.log.gz", "com²", "nul .x", "con:x"] {
+            assert!(is_device_name(name), "{name}");
+        }
+        for name in ["", "console", "com", "com10", "null", "a.con", "nul-1.log", "x/con"] {
+            assert!(!is_device_name(name), "{name}");
+        }
     }
 }

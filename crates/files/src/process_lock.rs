@@ -1,10 +1,12 @@
 //! Which processes are alive, by the lock that each one holds in a folder.
 
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::lock::Lock;
 
 const SUFFIX: &str = ".lock";
 /// How long another process may be inside.
@@ -22,31 +24,15 @@ pub struct ProcessLock {
 /// a new one for that of a dead process.
 #[derive(Debug)]
 pub struct FolderLock {
-    _lock: File,
+    _lock: Lock,
 }
 
 impl FolderLock {
     /// Waits for other processes that are inside.
     pub fn acquire(owners: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(owners.join("gate"))?;
-        let deadline = Instant::now() + LOCK_TIMEOUT;
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(Self { _lock: file }),
-                Err(TryLockError::Error(error)) => return Err(error),
-                Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
-                    return Err(io::Error::new(
-                        io::ErrorKind::TimedOut,
-                        "another process has been opening it for too long",
-                    ));
-                }
-                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
-            }
-        }
+        let lock = Lock::acquire(&owners.join("gate"), LOCK_TIMEOUT);
+        let held = "another process has been opening it for too long";
+        lock.map(|lock| Self { _lock: lock }).map_err(|error| error.into_io(held))
     }
 }
 
@@ -67,7 +53,7 @@ impl ProcessLock {
     pub fn claim_and_prune(owners: &Path) -> io::Result<Self> {
         let gate = FolderLock::acquire(owners)?;
         for name in owners_in(owners).iter().filter(|name| !is_alive(owners, name)) {
-            remove(owners, name, &gate);
+            remove_owner(owners, name, &gate);
         }
         Self::claim(owners, &gate)
     }
@@ -101,7 +87,7 @@ pub fn is_alive(owners: &Path, name: &str) -> bool {
 }
 
 /// Removes the lock of a dead process; the caller holds the gate.
-pub fn remove(owners: &Path, name: &str, _gate: &FolderLock) {
+pub fn remove_owner(owners: &Path, name: &str, _gate: &FolderLock) {
     // What is left behind is tried again by the next one.
     let _gone = std::fs::remove_file(lock_path(owners, name));
 }

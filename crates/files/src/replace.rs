@@ -1,52 +1,99 @@
-//! Private folders, and new files in the place of others at once: readers see the old one or the new one.
+//! Private folders, and files that are replaced at once: readers see the old one or the new one.
 
-use std::io;
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::Write as _;
 use std::path::Path;
+use std::{fs, io};
 
 use tempfile::NamedTempFile;
 
-/// Makes a folder with those above it, for its owner alone.
-///
-/// # Errors
-/// When the system refuses.
-#[cfg(unix)]
-pub fn create_private_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+/// Who may read a file after it was replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Its owner alone.
+    Owner,
+    /// Those who may read the file that is replaced; its owner alone if there is none.
+    Kept,
+    /// Everyone whom the umask of this process leaves.
+    Umask,
 }
 
-/// Makes a folder with those above it, for its owner alone.
-///
-/// # Errors
-/// When the system refuses.
-#[cfg(not(unix))]
-pub fn create_private_folder(folder: &Path) -> io::Result<()> {
-    std::fs::create_dir_all(folder)
-}
-
-/// Gives a temporary file its name; what had that name is gone, also where somebody reads it.
+/// Replaces the contents of `path`, or creates it. A symbolic link is replaced, not followed.
 ///
 /// # Errors
 /// When the system refuses. Then the old file is as it was, and the new one is gone.
+pub fn replace(path: &Path, contents: &[u8], access: Access) -> io::Result<()> {
+    rename(write_temporary(path, contents, access)?, path)
+}
+
+/// The same, with the new contents on disk before the old ones are gone.
+///
+/// # Errors
+/// As [`replace`].
+pub fn replace_synced(path: &Path, contents: &[u8], access: Access) -> io::Result<()> {
+    let file = write_temporary(path, contents, access)?;
+    file.as_file().sync_all()?;
+    rename(file, path)
+}
+
+fn write_temporary(path: &Path, contents: &[u8], access: Access) -> io::Result<NamedTempFile> {
+    // Unless told otherwise, a temporary file is readable for its owner alone, and stays so.
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    if access == Access::Umask {
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(parent_folder(path))?;
+    file.write_all(contents)?;
+    if access == Access::Kept
+        && let Ok(metadata) = fs::metadata(path)
+    {
+        file.as_file().set_permissions(metadata.permissions())?;
+    }
+    Ok(file)
+}
+
+/// The folder that holds the file.
+#[must_use]
+pub fn parent_folder(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+/// Makes a folder with those above it, for its owner alone.
+///
+/// # Errors
+/// When the system refuses.
+pub fn create_private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Makes files that are created with these options readable for their owner alone.
+pub fn private_mode(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
 #[cfg(not(windows))]
-pub fn replace_file(file: NamedTempFile, path: &Path) -> io::Result<()> {
+fn rename(file: NamedTempFile, path: &Path) -> io::Result<()> {
     file.persist(path)?;
     Ok(())
 }
 
-/// Gives a temporary file its name; what had that name is gone, also where somebody reads it.
-///
-/// # Errors
-/// When the system refuses. Then the old file is as it was, and the new one is gone.
 #[cfg(windows)]
-pub fn replace_file(file: NamedTempFile, path: &Path) -> io::Result<()> {
+fn rename(file: NamedTempFile, path: &Path) -> io::Result<()> {
     let (file, temporary) = file.keep().map_err(|error| error.error)?;
     drop(file);
     // Unlike `persist`, this replaces a file that another process has open.
-    let renamed = retry_briefly(|| std::fs::rename(&temporary, path));
+    let renamed = retry_briefly(|| fs::rename(&temporary, path));
     if renamed.is_err() {
         // The error of the rename is the one to return; a leftover file only takes space.
-        _ = std::fs::remove_file(&temporary);
+        _ = fs::remove_file(&temporary);
     }
     renamed
 }
@@ -68,8 +115,7 @@ fn retry_briefly(mut step: impl FnMut() -> io::Result<()>) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::io::{Read as _, Write as _};
+    use std::io::Read as _;
 
     use super::*;
 
@@ -79,9 +125,7 @@ mod tests {
         let path = folder.path().join("a.json");
         fs::write(&path, "old").unwrap();
         let mut reader = fs::File::open(&path).unwrap();
-        let mut new = NamedTempFile::new_in(folder.path()).unwrap();
-        new.write_all(b"new").unwrap();
-        replace_file(new, &path).unwrap();
+        replace(&path, b"new", Access::Owner).unwrap();
         let mut seen = String::new();
         reader.read_to_string(&mut seen).unwrap();
         assert_eq!((seen.as_str(), fs::read_to_string(&path).unwrap().as_str()), ("old", "new"));
@@ -93,8 +137,39 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("folder");
         fs::create_dir_all(path.join("inner")).unwrap();
-        let new = NamedTempFile::new_in(folder.path()).unwrap();
-        assert!(replace_file(new, &path).is_err());
+        assert!(replace(&path, b"new", Access::Owner).is_err());
+        assert!(replace_synced(&path, b"new", Access::Kept).is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn who_may_read_a_file_is_told_and_a_link_is_replaced() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let usual = folder.path().join("usual");
+        fs::write(&usual, "").unwrap();
+        for (access, for_new, for_old) in [
+            (Access::Owner, 0o600, 0o600),
+            (Access::Kept, 0o600, 0o640),
+            (Access::Umask, mode(&usual), mode(&usual)),
+        ] {
+            for write in [replace, replace_synced] {
+                let path = folder.path().join("a");
+                write(&path, b"1", access).unwrap();
+                assert_eq!(mode(&path), for_new, "{access:?}");
+                fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+                write(&path, b"2", access).unwrap();
+                assert_eq!(mode(&path), for_old, "{access:?}");
+                fs::remove_file(&path).unwrap();
+                std::os::unix::fs::symlink(&usual, &path).unwrap();
+                write(&path, b"3", access).unwrap();
+                assert!(fs::symlink_metadata(&path).unwrap().is_file());
+                assert_eq!(fs::read_to_string(&usual).unwrap(), "");
+                fs::remove_file(&path).unwrap();
+            }
+        }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 

@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 use switchboard_catalog::ServerFailure;
 use switchboard_config::{Confinement, ServerConfig, Transport};
 use switchboard_core::ServerId;
-use switchboard_files::{normal_path, replace};
+use switchboard_files::{canonicalize, create_private_folder};
 use switchboard_oauth::{Account, Challenge, LoginError};
 use switchboard_text::{digest, redact};
 use switchboard_wire::handshake::{Agreement, Introduction};
@@ -346,8 +346,8 @@ fn error_hint(error: &RequestError) -> Option<String> {
 fn create_temp_folder(state: &Path, server: &ServerId) -> io::Result<PathBuf> {
     let mark = digest::fingerprint([server.as_str().as_bytes()]);
     let folder = state.join("tmp").join(mark.get(..16).unwrap_or(&mark));
-    replace::create_private_folder(&folder)?;
-    normal_path::canonicalize(&folder)
+    create_private_folder(&folder)?;
+    canonicalize(&folder)
 }
 
 /// Returns the remedy for an untrusted certificate.

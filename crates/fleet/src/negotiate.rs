@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use switchboard_config::{EraSetting, HttpKind};
-use switchboard_files::replace;
+use switchboard_files::{Access, parent_folder, replace};
 use switchboard_wire::handshake::{Agreement, Introduction};
 use switchboard_wire::http::{Endpoint, HttpClient};
 use switchboard_wire::{
@@ -281,15 +281,8 @@ impl EraCache {
         }
         if let (Some(file), Ok(text)) = (&self.file, serde_json::to_string_pretty(&*ways)) {
             // A lost entry costs a probe next time; it must not cost the connection.
-            _ = write_file(file, &text);
+            _ = std::fs::create_dir_all(parent_folder(file))
+                .and_then(|()| replace(file, text.as_bytes(), Access::Owner));
         }
     }
-}
-
-fn write_file(file: &std::path::Path, text: &str) -> std::io::Result<()> {
-    let folder = file.parent().unwrap_or(std::path::Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let temporary = tempfile::NamedTempFile::new_in(folder)?;
-    std::fs::write(temporary.path(), text)?;
-    replace::replace_file(temporary, file)
 }

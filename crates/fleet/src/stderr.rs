@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use switchboard_core::ServerId;
-use switchboard_files::file_name;
+use switchboard_files::{create_private_folder, is_device_name};
 use switchboard_text::{digest, redact};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
@@ -29,7 +29,7 @@ pub struct ErrorLog {
 pub fn log_file(state: &Path, server: &ServerId) -> PathBuf {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let mut name: String = server.as_str().chars().take(80).map(plain).collect();
-    if file_name::is_device_name(&name) {
+    if is_device_name(&name) {
         name.insert(0, '_');
     }
     let digest = digest::fingerprint([server.as_str().as_bytes()]);
@@ -102,7 +102,7 @@ impl ErrorLog {
 /// Opens a log to add to it; one that has grown too long begins again.
 pub(crate) fn open_log(path: &Path) -> std::io::Result<File> {
     if let Some(folder) = path.parent() {
-        switchboard_files::replace::create_private_folder(folder)?;
+        create_private_folder(folder)?;
     }
     let long = std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > MAX_LOG_BYTES as u64);
     File::options().create(true).append(!long).write(true).truncate(long).open(path)

@@ -6,6 +6,7 @@ use std::time::Duration;
 use switchboard_catalog::Lease;
 use switchboard_core::{Outcome, OutcomeKind, ProposedCall, TargetKind, TaskUpdate};
 use switchboard_host::CallOptions;
+use switchboard_json::{Members, RawMembers};
 use switchboard_wire::{Era, Json, RpcError};
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::task::AbortOnDropHandle;
@@ -13,7 +14,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::client::is_at_least;
 use crate::client_request::{ClientRequest, ClientRequestParams, arguments, find_target};
 use crate::gateway::Gateway;
-use crate::members::{RawMembers, push_json_string};
+use crate::members::push_member;
 use crate::notices::ClientNotice;
 use crate::parked_calls::RunningCall;
 use crate::relay::{ClientRelay, KeyedAsk, RelayedAsk, ask_client, input_requests};
@@ -292,16 +293,15 @@ impl Gateway {
                     "the `requestState` is not one of ours, or no longer: call again without it";
                 RpcError::new(RpcError::INVALID_PARAMS, why)
             })?;
-        let given = params.input_responses.as_ref().and_then(|given| given.read().ok());
-        let RawMembers(given) = given.unwrap_or(RawMembers(Vec::new()));
+        let given = params.input_responses.as_ref();
+        let given = given.and_then(|given| RawMembers::parse(given.as_str())).unwrap_or_default();
         let running = waiting.running;
         let asks = waiting.asks;
-        let of = |key: &str| given.iter().find(|(name, _)| name == key).map(|(_, raw)| *raw);
-        if asks.iter().any(|one| of(&one.key).is_none()) {
+        if asks.iter().any(|one| given.first(&one.key).is_none()) {
             return self.park_call(asked, running, asks).map(Err);
         }
         for KeyedAsk { key, ask } in asks {
-            if let Some(raw) = of(&key) {
+            if let Some(raw) = given.first(&key) {
                 ask.reply(Ok(Json::from(raw)));
             }
         }
@@ -379,8 +379,8 @@ async fn forward_progress(asked: &ClientRequest, token: Option<&Json>, report: &
 /// Answers that came with the call itself, before anybody asked.
 fn early_answers(params: &ClientRequestParams) -> Vec<(String, Json)> {
     let given = params.input_responses.as_ref().filter(|_| params.request_state.is_none());
-    let members = given.and_then(|given| given.read().ok());
-    let RawMembers(members) = members.unwrap_or(RawMembers(Vec::new()));
+    let members = given.and_then(|given| RawMembers::parse(given.as_str()));
+    let Members(members) = members.unwrap_or_default();
     members.into_iter().map(|(name, raw)| (name.into_owned(), Json::from(raw))).collect()
 }
 
@@ -420,13 +420,10 @@ fn request_digest(asked: &ClientRequest, params: &ClientRequestParams) -> String
 
 /// A report of progress under the client's own token.
 fn with_token(report: &Json, token: &Json) -> Option<String> {
-    let RawMembers(members) = report.read().ok()?;
+    let Members(members) = RawMembers::parse(report.as_str())?;
     let mut out = format!(r#"{{"progressToken":{}"#, token.as_str());
     for (name, value) in members.iter().filter(|(name, _)| name != "progressToken") {
-        out.push(',');
-        push_json_string(&mut out, name);
-        out.push(':');
-        out.push_str(value.get());
+        push_member(&mut out, name, value.get());
     }
     out.push('}');
     Some(out)

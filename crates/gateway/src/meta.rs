@@ -1,13 +1,13 @@
 //! What a request says about itself in `_meta`: what we look at, and what is for its server.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess};
 use serde_json::value::RawValue;
+use switchboard_json::{FromMembers, deserialize_members};
 
-use crate::members::push_json_string;
+use crate::members::push_member;
 
 /// `_meta` as it is written. A member of another type is an error, not an absence.
 #[derive(Default)]
@@ -23,52 +23,35 @@ pub(crate) struct RawMeta<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for RawMeta<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_map(MetaVisitor)
+        deserialize_members(from)
     }
 }
 
-struct MetaVisitor;
-
-impl<'de> Visitor<'de> for MetaVisitor {
-    type Value = RawMeta<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut meta = RawMeta::default();
-        while let Some(MetaName(name)) = map.next_key()? {
-            match &*name {
-                "progressToken" => {
-                    set_once(&mut meta.progress_token, &mut map)?;
-                    if meta.progress_token.is_some_and(|token| !is_progress_token(token.get())) {
-                        return Err(A::Error::custom("`progressToken` is no string and no number"));
-                    }
-                }
-                "io.modelcontextprotocol/protocolVersion" => {
-                    set_once(&mut meta.protocol_version, &mut map)?;
-                }
-                "io.modelcontextprotocol/clientCapabilities" => {
-                    set_once(&mut meta.client_capabilities, &mut map)?;
-                }
-                "io.modelcontextprotocol/clientInfo" => set_once(&mut meta.client_info, &mut map)?,
-                "io.modelcontextprotocol/logLevel" => set_once(&mut meta.log_level, &mut map)?,
-                name if is_reserved(name) => {
-                    map.next_value::<IgnoredAny>()?;
-                }
-                name => {
-                    let value: &RawValue = map.next_value()?;
-                    if !meta.others.is_empty() {
-                        meta.others.push(',');
-                    }
-                    push_json_string(&mut meta.others, name);
-                    meta.others.push(':');
-                    meta.others.push_str(value.get());
+impl<'de: 'a, 'a> FromMembers<'de> for RawMeta<'a> {
+    fn read_member<A: MapAccess<'de>>(
+        &mut self,
+        name: Cow<'de, str>,
+        map: &mut A,
+    ) -> Result<(), A::Error> {
+        match &*name {
+            "progressToken" => {
+                set_once(&mut self.progress_token, map)?;
+                if self.progress_token.is_some_and(|token| !is_progress_token(token.get())) {
+                    return Err(A::Error::custom("`progressToken` is no string and no number"));
                 }
             }
+            "io.modelcontextprotocol/protocolVersion" => set_once(&mut self.protocol_version, map)?,
+            "io.modelcontextprotocol/clientCapabilities" => {
+                set_once(&mut self.client_capabilities, map)?;
+            }
+            "io.modelcontextprotocol/clientInfo" => set_once(&mut self.client_info, map)?,
+            "io.modelcontextprotocol/logLevel" => set_once(&mut self.log_level, map)?,
+            name if is_reserved(name) => {
+                map.next_value::<IgnoredAny>()?;
+            }
+            name => push_member(&mut self.others, name, map.next_value::<&RawValue>()?.get()),
         }
-        Ok(meta)
+        Ok(())
     }
 }
 
@@ -86,10 +69,6 @@ fn set_once<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     *member = map.next_value()?;
     Ok(())
 }
-
-/// A name that is borrowed where it has no escapes.
-#[derive(Deserialize)]
-struct MetaName<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Whether the protocol keeps names with this beginning to itself: what they say is between two
 /// neighbours, and we say it to the server for ourselves.

@@ -1,8 +1,9 @@
 //! Addresses of resources where two servers have the same one: ours say whose it is.
 
 use serde_json::value::RawValue;
+use switchboard_json::{Members, RawMembers, to_json_string};
 
-use crate::members::{RawMembers, push_json_string};
+use crate::members::push_member;
 
 /// What all addresses of ours begin with.
 pub(crate) const URI_SCHEME: &str = "switchboard:";
@@ -50,7 +51,7 @@ struct UriFields {
 impl UriFields {
     /// The text with other addresses; nothing if none is another.
     fn rewrite(&self, text: &str, shown: &dyn Fn(&str) -> Option<String>) -> Option<String> {
-        if let Ok(RawMembers(members)) = serde_json::from_str(text) {
+        if let Some(members) = RawMembers::parse(text) {
             return self.rewrite_members(&members, shown);
         }
         let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
@@ -67,30 +68,21 @@ impl UriFields {
 
     fn rewrite_members(
         &self,
-        members: &[(std::borrow::Cow<'_, str>, &RawValue)],
+        Members(members): &RawMembers<'_>,
         shown: &dyn Fn(&str) -> Option<String>,
     ) -> Option<String> {
         let mut out = String::from("{");
         let mut is_other = false;
         for (name, value) in members {
             let other = if self.keys.contains(&&**name) {
-                let own = serde_json::from_str::<String>(value.get());
-                own.ok().and_then(|own| shown(&own)).map(|other| {
-                    let mut text = String::new();
-                    push_json_string(&mut text, &other);
-                    text
-                })
+                let own: Option<String> = serde_json::from_str(value.get()).ok();
+                own.and_then(|own| shown(&own)).map(|other| to_json_string(&other))
             } else if self.containers.contains(&&**name) {
                 self.rewrite(value.get(), shown)
             } else {
                 None
             };
-            if out.len() > 1 {
-                out.push(',');
-            }
-            push_json_string(&mut out, name);
-            out.push(':');
-            out.push_str(other.as_deref().unwrap_or(value.get()));
+            push_member(&mut out, name, other.as_deref().unwrap_or(value.get()));
             is_other |= other.is_some();
         }
         out.push('}');

@@ -1,11 +1,11 @@
 //! The catalog as files below a folder, kept as it is: written whole, and removed with what is gone.
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 
+use switchboard_files::{Access, replace};
 use switchboard_host::Host;
 use switchboard_prompting::{IndexFile, PromptOptions, index_files, with_shown_servers};
 use tokio_util::sync::CancellationToken;
@@ -47,7 +47,7 @@ pub fn write(root: &Path, files: &[IndexFile]) -> io::Result<IndexChanges> {
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder)?;
             }
-            write_atomically(&path, file.contents.as_bytes())?;
+            replace(&path, file.contents.as_bytes(), Access::Umask)?;
             done.written += 1;
         }
         keep.insert(path);
@@ -91,20 +91,6 @@ pub async fn keep_current(
             return;
         }
     }
-}
-
-/// Readers see the old file or the new one, never a part.
-fn write_atomically(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let written = fs::File::create(&temporary)
-        .and_then(|mut file| file.write_all(contents))
-        .and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        // The error of the write is the one to return; the next write reuses the name.
-        _ = fs::remove_file(&temporary);
-    }
-    written
 }
 
 /// Removes files of an earlier index: only names that an index has.

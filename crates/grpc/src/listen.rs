@@ -114,7 +114,7 @@ impl GrpcListener {
         let shown = path.display().to_string();
         let refused = |cause| ListenError::Refused { place: shown.clone(), cause };
         if let Some(folder) = path.parent() {
-            switchboard_files::replace::create_private_folder(folder).map_err(refused)?;
+            switchboard_files::create_private_folder(folder).map_err(refused)?;
         }
         if let Ok(there) = std::fs::symlink_metadata(path) {
             if !there.file_type().is_socket() {
@@ -126,9 +126,7 @@ impl GrpcListener {
         }
         // Under another name first: nobody can connect before only its owner may, and a socket that
         // was left behind is replaced at once.
-        let mut hidden = path.as_os_str().to_owned();
-        hidden.push(format!(".{}", std::process::id()));
-        let hidden = PathBuf::from(hidden);
+        let hidden = path.with_added_extension(std::process::id().to_string());
         std::fs::remove_file(&hidden).or_else(|error| match error.kind() {
             io::ErrorKind::NotFound => Ok(()),
             _ => Err(refused(error)),

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-use switchboard_files::replace::create_private_folder;
-use switchboard_files::{DownloadError, DownloadRoots, IfExists, download};
+use switchboard_files::{
+    DownloadError, DownloadRoots, IfExists, create_private_folder, write_download,
+};
 
 use crate::generated::agent::v1::FileLocation;
 
@@ -87,7 +88,7 @@ impl Outputs {
             existing: IfExists::Keep,
         };
         let name = format!("{}-{ending}", self.name);
-        let path = download::write(&ground, Path::new(&name), text.as_bytes())?;
+        let path = write_download(&ground, Path::new(&name), text.as_bytes())?;
         Ok(FileLocation {
             file_path: path.display().to_string(),
             size_bytes: i64::try_from(text.len()).unwrap_or(i64::MAX),

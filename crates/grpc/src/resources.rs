@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use switchboard_catalog::{ServerStatus as State, definition};
 use switchboard_core::{Item, ProposedCall, Reply};
-use switchboard_files::{DownloadRoots, IfExists, download};
+use switchboard_files::{DownloadRoots, IfExists, write_download};
 use switchboard_store::Record;
 use switchboard_wire::Json;
 use switchboard_wire::list::ListedItem as Listed;
@@ -277,5 +277,5 @@ fn write(
         Content::Text(text) => text.as_bytes(),
         Content::Blob(bytes) => bytes,
     };
-    download::write(&ground, Path::new(wanted), bytes).map_err(|error| error.to_string())
+    write_download(&ground, Path::new(wanted), bytes).map_err(|error| error.to_string())
 }

@@ -10,8 +10,9 @@ use switchboard_core::{Caller, Events, Published, Target, TargetKind, Tasks};
 use switchboard_policy::{ActiveRules, PolicyFacts, SessionFacts};
 use switchboard_rules::RuleEffect;
 use switchboard_store::Audit;
-use switchboard_trust::audit_notes::{held_notes, visible_notes, write_notes};
-use switchboard_trust::{DefinitionScanner, PinGate, VisibleFleet};
+use switchboard_trust::{
+    DefinitionScanner, PinGate, VisibleFleet, held_notes, visible_notes, write_notes,
+};
 
 use crate::host::Host;
 

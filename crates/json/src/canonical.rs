@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer};
 use serde_json::Value;
+
+use crate::tree::{Scalar, TreeReader, read_tree};
 
 /// A JSON value that keeps members of the same name apart: who reads it after us may take another
 /// of them than we do.
@@ -69,59 +71,28 @@ pub fn to_json_string(text: &str) -> String {
 
 impl<'de> Deserialize<'de> for CanonicalNode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(CanonicalNodeVisitor)
+        read_tree(&mut CanonicalReader, deserializer)
     }
 }
 
-struct CanonicalNodeVisitor;
+struct CanonicalReader;
 
-impl<'de> Visitor<'de> for CanonicalNodeVisitor {
-    type Value = CanonicalNode;
+impl TreeReader for CanonicalReader {
+    type Node = CanonicalNode;
+    type Members = Vec<(String, CanonicalNode)>;
 
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("JSON")
+    fn scalar(&mut self, scalar: Scalar<'_>) -> CanonicalNode {
+        CanonicalNode::Plain(Value::from(scalar).to_string())
     }
 
-    fn visit_unit<E>(self) -> Result<CanonicalNode, E> {
-        Ok(CanonicalNode::Plain("null".to_owned()))
+    fn list(&mut self, items: Vec<CanonicalNode>) -> CanonicalNode {
+        CanonicalNode::List(items)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<CanonicalNode, E> {
-        Ok(CanonicalNode::Plain(value.to_string()))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<CanonicalNode, E> {
-        Ok(CanonicalNode::Plain(value.to_string()))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<CanonicalNode, E> {
-        Ok(CanonicalNode::Plain(value.to_string()))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<CanonicalNode, E> {
-        Ok(CanonicalNode::Plain(Value::from(value).to_string()))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<CanonicalNode, E> {
-        Ok(CanonicalNode::Plain(to_json_string(value)))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<CanonicalNode, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element()? {
-            list.push(item);
-        }
-        Ok(CanonicalNode::List(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<CanonicalNode, A::Error> {
-        let mut members: Vec<(String, CanonicalNode)> = Vec::new();
-        while let Some(entry) = entries.next_entry()? {
-            members.push(entry);
-        }
+    fn object(&mut self, mut members: Self::Members) -> CanonicalNode {
         // Stable: two members of one name keep their order, which decides which of them counts.
         members.sort_by(|left, right| left.0.cmp(&right.0));
-        Ok(CanonicalNode::Members(members))
+        CanonicalNode::Members(members)
     }
 }
 

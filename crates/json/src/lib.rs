@@ -1,19 +1,22 @@
 //! Lossless JSON: text that travels unchanged, and what can be read from it.
 //!
 //! In goes JSON text; out come the same bytes, shared ([`Json`]), borrowed slices of its members
-//! ([`for_each_member`]), its canonical form, or the difference between two values. Key order and duplicate
+//! ([`for_each_member`]), types read from an object ([`Members`]) or from a value of any shape
+//! ([`read_tree`]), its canonical form, or the difference between two values. Key order and duplicate
 //! keys stay visible. Nothing here does I/O or knows what a message means.
 
 mod canonical;
-mod fields;
 mod json;
 mod members;
+mod object;
 mod pin_diff;
-pub mod strict;
+mod tree;
 
 pub use canonical::{CanonicalNode, canonicalize, to_json_string};
-pub use fields::{RawFields, pretty, text};
 pub use json::{Json, utf8};
 pub use members::{MembersError, decode_string, for_each_member};
+pub use object::{
+    FromMembers, Members, RawMembers, deserialize_members, pretty, property_names, text,
+};
 pub use pin_diff::{changed_parts, diff};
-pub use strict::read_strictly;
+pub use tree::{MemberStore, Scalar, Step, TreeReader, read_strictly, read_tree};

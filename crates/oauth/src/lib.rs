@@ -31,15 +31,13 @@ mod store;
 #[cfg(test)]
 mod test_server;
 mod vault;
-mod visitor;
 
 pub use account::Account;
 pub use challenge::Challenge;
 pub use error::LoginError;
-pub use logins::{LoginOptions, LoginStep, Logins};
+pub use logins::{LoginOptions, LoginStep, Logins, VisitFuture, Visitor};
 pub use logout::LogoutReport;
 pub use pending::PendingLogin;
 pub use secret::Secret;
 pub use secrets::{SecretName, SecretStore, secret_scope};
 pub use store::StoredLogin;
-pub use visitor::{VisitFuture, Visitor};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
@@ -30,7 +31,6 @@ use crate::register::{configured_client, register};
 use crate::scopes::{ScopeSources, choose_scopes};
 use crate::secrets::SecretStore;
 use crate::store::{LoginRecord, SealedStore, StoreChange, StoredLogin};
-use crate::visitor::Visitor;
 
 /// How long a server may take to say what it wants.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(20);
@@ -373,4 +373,16 @@ async fn probe(server: &ServerConfig, url: &Url) -> Result<ProbeResult, LoginErr
     })?;
     let challenge = Challenge::parse(&challenges(response.headers()).unwrap_or_default());
     Ok(ProbeResult { challenge, open: response.status().is_success() })
+}
+
+/// What a [`Visitor`] is doing.
+pub type VisitFuture<'a> = Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>>;
+
+/// Logs in without a command, whenever a server asks for it. Nobody does by default.
+pub trait Visitor: Send + Sync {
+    /// Where answers are to be sent.
+    fn redirect_uri(&self) -> String;
+
+    /// Visits an authorization page and gives the address that its answer was sent to.
+    fn visit<'a>(&'a self, authorization_url: &'a str) -> VisitFuture<'a>;
 }

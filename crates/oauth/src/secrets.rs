@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use switchboard_config::{ConfigLayer, Environment, ServerConfig, Settings, secret_reference};
+use switchboard_config::{
+    ConfigLayer, Environment, ServerConfig, Settings, contains_reference, fill_references,
+    secret_names,
+};
 use switchboard_text::redact;
 
 use crate::error::LoginError;
@@ -112,7 +115,7 @@ impl SecretStore {
         server: &ServerConfig,
         values: &BTreeMap<String, String>,
     ) -> Result<BTreeMap<String, String>, LoginError> {
-        if !values.values().any(|value| secret_reference::contains_reference(value)) {
+        if !values.values().any(|value| contains_reference(value)) {
             return Ok(values.clone());
         }
         let contents = self.store.read().await?;
@@ -124,13 +127,11 @@ impl SecretStore {
         };
         let mut filled = BTreeMap::new();
         for (key, value) in values {
-            if let Some(name) =
-                secret_reference::secret_names(value).find(|name| held(name).is_none())
-            {
+            if let Some(name) = secret_names(value).find(|name| held(name).is_none()) {
                 return Err(missing(name));
             }
             let secret = |name: &str| held(name).map(Secret::reveal).unwrap_or_default().to_owned();
-            let value = secret_reference::fill(value, secret);
+            let value = fill_references(value, secret);
             redact::add_secrets([value.as_str()]);
             filled.insert(key.clone(), value);
         }

@@ -1,7 +1,7 @@
 //! Where logins are kept: one sealed file, read again when it changed, written as a whole.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
-use switchboard_files::{acquire, lock, replace};
+use switchboard_files::{Access, Lock, create_private_folder, replace_synced};
 use switchboard_text::Digest;
 
 use crate::client::RegisteredClient;
@@ -156,9 +156,10 @@ impl SealedStore {
         &self,
         change: impl FnOnce(&mut StoreContents) -> StoreChange + Send,
     ) -> Result<(), LoginError> {
-        create_private(&self.folder).map_err(|error| self.not_stored(&error))?;
+        create_private_folder(&self.folder).map_err(|error| self.not_stored(&error))?;
         let lock = self.folder.join("store.lock");
-        let _alone = acquire(&lock, LOCK_TIMEOUT).await.map_err(|error| self.not_stored(&error))?;
+        let lock = Lock::acquire_private(&lock, LOCK_TIMEOUT).await;
+        let _alone = lock.map_err(|error| self.not_stored(&error))?;
         let (key, mut contents) = match self.read_sealed()? {
             None => (self.keys.key_for_new_store().await?, StoreContents::default()),
             Some(sealed) => {
@@ -174,13 +175,11 @@ impl SealedStore {
     }
 
     /// Lets one process at a time renew a login.
-    pub(crate) async fn lock_renewal(
-        &self,
-        kept: &LoginRecord,
-    ) -> Result<lock::FileLockGuard, LoginError> {
+    pub(crate) async fn lock_renewal(&self, kept: &LoginRecord) -> Result<Lock, LoginError> {
         let name = Digest::new("renewal").with(&kept.server).with(&kept.url).hex();
         let lock = self.folder.join(format!("renew-{name}.lock"));
-        acquire(&lock, RENEWAL_TIMEOUT).await.map_err(|error| self.not_stored(&error))
+        let lock = Lock::acquire_private(&lock, RENEWAL_TIMEOUT).await;
+        lock.map_err(|error| self.not_stored(&error))
     }
 
     /// Removes everything, readable or not.
@@ -208,25 +207,18 @@ impl SealedStore {
     }
 
     fn write(&self, key: &SealingKey, contents: &StoreContents) -> Result<(), LoginError> {
-        let text = serde_json::to_string(contents)
-            .map_err(|error| self.not_stored(&io::Error::other(error)))?;
+        let text = serde_json::to_string(contents).map_err(|error| self.not_stored(&error))?;
         let sealed = serde_json::to_vec_pretty(&key.seal(&text)?)
-            .map_err(|error| self.not_stored(&io::Error::other(error)))?;
-        // A file of this kind is for its owner alone from the start.
-        let replace = || -> io::Result<()> {
-            let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-            file.write_all(&sealed)?;
-            file.as_file().sync_all()?;
-            replace::replace_file(file, &self.file())
-        };
-        replace().map_err(|error| self.not_stored(&error))
+            .map_err(|error| self.not_stored(&error))?;
+        replace_synced(&self.file(), &sealed, Access::Owner)
+            .map_err(|error| self.not_stored(&error))
     }
 
     fn unreadable(&self, why: String) -> LoginError {
         LoginError::Unreadable { file: self.file(), why }
     }
 
-    fn not_stored(&self, error: &io::Error) -> LoginError {
+    fn not_stored(&self, error: &dyn Display) -> LoginError {
         LoginError::NotStored { file: self.file(), why: error.to_string() }
     }
 }
@@ -243,14 +235,6 @@ fn as_text<S: Serializer>(moment: &Option<Timestamp>, serializer: S) -> Result<S
         Some(moment) => serializer.collect_str(moment),
         None => serializer.serialize_none(),
     }
-}
-
-fn create_private(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 #[cfg(unix)]

@@ -12,9 +12,8 @@ use switchboard_core::Tasks;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::logins::Logins;
+use crate::logins::{Logins, VisitFuture, Visitor};
 use crate::random::pkce_challenge;
-use crate::visitor::{VisitFuture, Visitor};
 
 /// What the server does and what it has seen.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use switchboard_document::{ConfigError, Node, document};
+use switchboard_document::{ConfigError, Node};
 
 use crate::policy_file::{Example, RuleEffect};
 use crate::rule_reader::{NodeReader, blank_example, fill_example, is_single};
@@ -44,7 +44,7 @@ pub fn policy_cases_from_text(
     text: &str,
 ) -> Result<Vec<PolicyCase>, ConfigError> {
     let nodes = NodeReader { file, source: text };
-    let root = document::parse(text)
+    let root = switchboard_document::parse(text)
         .map_err(|syntax| nodes.error(syntax.at, syntax.message).hint(syntax.hint))?
         .ok_or_else(|| ConfigError::new(Arc::clone(file), "the file is empty"))?;
     let mut cases = Vec::new();

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use switchboard_core::TargetKind;
-use switchboard_document::{ConfigError, Node, NodeValue, Position, document, nested_position};
+use switchboard_document::{ConfigError, Node, NodeValue, Position, nested_position};
 use switchboard_text::glob::{BadPattern, SingleChoice, parse_forms};
 use switchboard_text::sanitize;
 
@@ -52,7 +52,7 @@ pub fn read(
 ) -> Result<(PolicyFile, Option<Team>), ConfigError> {
     let nodes = NodeReader { file, source: text };
     let mut policy = empty_policy(level, file);
-    let root = document::parse(text)
+    let root = switchboard_document::parse(text)
         .map_err(|syntax| nodes.error(syntax.at, syntax.message).hint(syntax.hint))?;
     let Some(root) = root else { return Ok((policy, None)) };
     if let Some((path, at)) = root.find_duplicate() {
@@ -145,7 +145,7 @@ fn rule(nodes: &NodeReader<'_>, node: &Node) -> Result<RuleEntry, ConfigError> {
 fn when(nodes: &NodeReader<'_>, node: &Node) -> Result<Expression, ConfigError> {
     let text = nodes.text(node, "when")?;
     Expression::compile(text).map_err(|bad| {
-        let at = nested_position::nested_position(nodes.source, node.at, bad.offset);
+        let at = nested_position(nodes.source, node.at, bad.offset);
         let error = nodes.error(at, format!("`when` {}", sanitize(&bad.message)));
         match bad.hint {
             Some(hint) => error.hint(hint),

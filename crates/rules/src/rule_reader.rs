@@ -122,7 +122,7 @@ impl NodeReader<'_> {
     pub(crate) fn bad_pattern(&self, node: &Node, key: &str, bad: &BadPattern) -> ConfigError {
         let at = match bad.offset {
             0 => node.at,
-            offset => nested_position::nested_position(self.source, node.at, offset),
+            offset => nested_position(self.source, node.at, offset),
         };
         self.error(at, format!("`{key}` {bad}")).hint(bad.hint)
     }

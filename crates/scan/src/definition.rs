@@ -1,9 +1,7 @@
 //! Every string of a definition, in keys and values, with the place where it stands.
 
-use std::fmt;
-
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
+use switchboard_json::{Scalar, Step, TreeReader, read_tree};
 use switchboard_text::characters::is_noncanonical;
 
 use crate::finding::{Indicator, ScanFinding};
@@ -54,7 +52,7 @@ pub fn scan_definition(kind: DefinitionKind, raw: &str) -> Vec<ScanFinding> {
         short: String::new(),
     };
     let mut reader = serde_json::Deserializer::from_str(raw);
-    if StringVisitor(&mut walk).deserialize(&mut reader).is_err() {
+    if read_tree(&mut walk, &mut reader).is_err() {
         walk.found.scan(&String::new, raw);
     }
     walk.found.scan_fragments(&walk.short);
@@ -108,14 +106,6 @@ impl DefinitionWalk {
             found.add(Indicator::new("odd_spelling", 6, at), "/name", text);
         }
     }
-
-    /// The key that was read last is text as well.
-    fn scan_key(&mut self) {
-        let Self { found, path, .. } = self;
-        if let Some(PathStep::Key(key)) = path.last() {
-            found.scan(&|| pointer(path), key);
-        }
-    }
 }
 
 fn pointer(path: &[PathStep]) -> String {
@@ -129,69 +119,33 @@ fn escape_pointer(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// Reads a value of any shape and looks at its strings; a key that is given twice is read twice.
-struct StringVisitor<'a>(&'a mut DefinitionWalk);
+/// Scans every string; a duplicate key and its value are scanned as any other.
+impl TreeReader for DefinitionWalk {
+    type Node = ();
+    type Members = ();
 
-impl<'de> DeserializeSeed<'de> for StringVisitor<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for StringVisitor<'_> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("any JSON")
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<(), E> {
-        self.0.scan_string(text);
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        while let Some(key) = members.next_key::<String>()? {
-            self.0.path.push(PathStep::Key(key));
-            self.0.scan_key();
-            members.next_value_seed(StringVisitor(self.0))?;
-            self.0.path.pop();
+    fn scalar(&mut self, scalar: Scalar<'_>) {
+        if let Scalar::Text(text) = scalar {
+            self.scan_string(text);
         }
-        Ok(())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<(), A::Error> {
-        for number in 0.. {
-            self.0.path.push(PathStep::Number(number));
-            let more = values.next_element_seed(StringVisitor(self.0))?;
-            self.0.path.pop();
-            if more.is_none() {
-                break;
+    fn list(&mut self, _: Vec<()>) {}
+
+    fn object(&mut self, (): ()) {}
+
+    fn enter(&mut self, step: Step<'_>) {
+        match step {
+            Step::Index(number) => self.path.push(PathStep::Number(number)),
+            Step::Name(key) => {
+                self.path.push(PathStep::Key(key.to_owned()));
+                self.found.scan(&|| pointer(&self.path), key);
             }
         }
-        Ok(())
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
+    fn leave(&mut self) {
+        self.path.pop();
     }
 }
 

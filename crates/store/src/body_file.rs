@@ -8,9 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::same_file;
-use switchboard_files::replace::create_private_folder;
-
-use crate::file::private;
+use switchboard_files::{create_private_folder, private_mode};
 
 /// A file that is longer than this is followed by the next.
 pub(crate) const MAX_FILE_LEN: u64 = 256 << 20;
@@ -50,14 +48,14 @@ impl BodyFile {
         let (start, end) = shared_affixes(lane);
         let name = format!("{start}{number:06}{end}");
         let mut options = OpenOptions::new();
-        let file = private(options.append(true).create(true)).open(folder.join(&name))?;
+        let file = private_mode(options.append(true).create(true)).open(folder.join(&name))?;
         Ok(Self { name: name.into(), number, file, written: 0, end: 0, filled: None })
     }
 
     fn open_own(folder: &Path, lane: usize, owner: &str, number: u32) -> io::Result<Self> {
         let name = format!("bodies-{owner}.{lane}.{number:06}");
         let mut options = OpenOptions::new();
-        let file = private(options.write(true).create_new(true)).open(folder.join(&name))?;
+        let file = private_mode(options.write(true).create_new(true)).open(folder.join(&name))?;
         Ok(Self { name: name.into(), number, file, written: 0, end: 0, filled: Some(0) })
     }
 

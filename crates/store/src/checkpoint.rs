@@ -8,9 +8,8 @@ use ring::hmac;
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 use switchboard_core::random;
-use switchboard_files::replace;
+use switchboard_files::{Access, parent_folder, replace};
 
-use crate::file::data_folder;
 use crate::seal;
 use crate::seal::{ChainHead, SealDigest};
 
@@ -46,7 +45,7 @@ fn sign(ledger: &Path, head: &ChainHead) -> io::Result<()> {
     let signature = hex(hmac::sign(&key, &signed_message(head.seq, head.call, &chain)).as_ref());
     let text =
         serde_json::to_vec(&CheckpointFile { seq: head.seq, call: head.call, chain, signature })?;
-    replace(&data_folder(ledger).join("calls.seal"), &text)
+    replace(&parent_folder(ledger).join("calls.seal"), &text, Access::Owner)
 }
 
 /// Signs how far the chain has come. A chain that does not go on from what was signed before is not
@@ -84,7 +83,7 @@ fn chain_at(connection: &Connection, seq: i64) -> Option<SealDigest> {
 
 /// How far the chain had come.
 pub(crate) fn read(ledger: &Path) -> Checkpoint {
-    let text = match fs::read(data_folder(ledger).join("calls.seal")) {
+    let text = match fs::read(parent_folder(ledger).join("calls.seal")) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Checkpoint::Missing,
         Err(_) => return Checkpoint::Forged,
@@ -107,11 +106,11 @@ fn signed_message(seq: i64, call: i64, chain: &str) -> Vec<u8> {
 
 /// The key of this ledger, made when it is first needed.
 pub(crate) fn key(ledger: &Path) -> io::Result<hmac::Key> {
-    let file = data_folder(ledger).join("seal.key");
+    let file = parent_folder(ledger).join("seal.key");
     if !file.exists() {
         let none = || io::Error::other("no random numbers");
         let bytes = random::bytes::<32>().ok_or_else(none)?;
-        let mut made = tempfile::NamedTempFile::new_in(data_folder(&file))?;
+        let mut made = tempfile::NamedTempFile::new_in(parent_folder(&file))?;
         made.write_all(hex(&bytes).as_bytes())?;
         // Whoever was faster has made the key.
         match made.persist_noclobber(&file) {
@@ -124,17 +123,10 @@ pub(crate) fn key(ledger: &Path) -> io::Result<hmac::Key> {
 }
 
 pub(crate) fn existing_key(ledger: &Path) -> io::Result<hmac::Key> {
-    let text = fs::read_to_string(data_folder(ledger).join("seal.key"))?;
+    let text = fs::read_to_string(parent_folder(ledger).join("seal.key"))?;
     let bytes = unhex(text.trim()).filter(|bytes| bytes.len() == 32);
     let bytes = bytes.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
     Ok(hmac::Key::new(hmac::HMAC_SHA256, &bytes))
-}
-
-/// A file of this kind is for its owner alone from the start.
-pub(crate) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(data_folder(path))?;
-    file.write_all(text)?;
-    replace::replace_file(file, path)
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

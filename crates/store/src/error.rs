@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rusqlite::ErrorCode;
 use switchboard_core::Outcome;
 
-use crate::file_error::{FileError, hint_for};
+use crate::file::{FileError, hint_for};
 
 /// Why the ledger could not be opened, written or read.
 #[derive(Debug, Clone, thiserror::Error)]

@@ -6,12 +6,11 @@ use std::{fs, io};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, ErrorCode};
-use switchboard_files::FolderLock;
-use switchboard_files::replace::create_private_folder;
+use switchboard_files::{FolderLock, create_private_folder, parent_folder, private_mode};
 
 use crate::entry::OpenReport;
-use crate::file_error::FileError;
 use crate::ledger::LedgerOptions;
+use crate::same_file::hint_if_moved;
 use crate::schema::{DatabaseSchema, connect, migrate};
 
 /// Files up to this size are checked in full at every start; larger ones only after a suspicion.
@@ -19,10 +18,10 @@ const MAX_FULL_CHECK_BYTES: u64 = 16 << 20;
 
 /// The folder of locks beside a file, and the gate that keeps other openers out.
 pub(crate) fn lock_for_open(path: &Path) -> Result<(PathBuf, FolderLock), FileError> {
-    let folder = data_folder(path);
+    let folder = parent_folder(path);
     let owners = owners_folder(path);
     create_private_folder(&owners).map_err(|error| FileError::from_folder(path, &error))?;
-    refuse_exposed(&folder)?;
+    refuse_exposed(folder)?;
     let gate =
         FolderLock::acquire(&owners).map_err(|error| FileError::from_folder(path, &error))?;
     Ok((owners, gate))
@@ -48,15 +47,7 @@ pub(crate) fn mark_suspect(path: &Path) {
 
 /// The folder of the locks of processes that use the file.
 pub(crate) fn owners_folder(path: &Path) -> PathBuf {
-    data_folder(path).join("owners")
-}
-
-/// The folder that holds the file and what belongs to it.
-pub(crate) fn data_folder(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
-    }
+    parent_folder(path).join("owners")
 }
 
 fn open_sound(
@@ -140,22 +131,10 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 // What was asked and answered is private; the files SQLite adds take their mode from this one.
 fn create_private(path: &Path) -> io::Result<()> {
-    match private(fs::OpenOptions::new().write(true).create_new(true)).open(path) {
+    match private_mode(fs::OpenOptions::new().write(true).create_new(true)).open(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),
     }
-}
-
-/// Files that are made so are for their owner alone.
-#[cfg(unix)]
-pub(crate) fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
-    use std::os::unix::fs::OpenOptionsExt;
-    options.mode(0o600)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
-    options
 }
 
 #[cfg(unix)]
@@ -175,4 +154,57 @@ fn refuse_exposed(folder: &Path) -> Result<(), FileError> {
 #[cfg(not(unix))]
 fn refuse_exposed(_folder: &Path) -> Result<(), FileError> {
     Ok(())
+}
+
+/// Why a file could not be opened; the ledger and the conversations each say it in their words.
+#[derive(Debug)]
+pub(crate) enum FileError {
+    Open {
+        path: PathBuf,
+        reason: String,
+        hint: &'static str,
+    },
+    TooNew {
+        path: PathBuf,
+        found: i64,
+        known: i64,
+    },
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix tells who may write by a mode"))]
+    Exposed {
+        path: PathBuf,
+    },
+}
+
+impl FileError {
+    pub(crate) fn from_open(path: &Path, error: &rusqlite::Error) -> Self {
+        Self::Open { path: path.to_owned(), reason: error.to_string(), hint: hint_for(error) }
+    }
+
+    pub(crate) fn from_folder(path: &Path, error: &io::Error) -> Self {
+        Self::Open {
+            path: path.to_owned(),
+            reason: error.to_string(),
+            hint: "make the folder writable for this user, or use another state folder",
+        }
+    }
+}
+
+/// What to do about an error of the database.
+pub(crate) fn hint_for(error: &rusqlite::Error) -> &'static str {
+    if let Some(hint) = hint_if_moved(error) {
+        return hint;
+    }
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => "free some space, then try again",
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+            "make the file and its folder writable for this user"
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            "another program holds the file locked; close it"
+        }
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            "start again: the damaged file is put aside and a new one is made"
+        }
+        _ => "look at the health of the disk, then start again",
+    }
 }

@@ -53,6 +53,21 @@ pub(crate) struct NewRow {
     pub(crate) digest: Option<SealDigest>,
 }
 
+impl NewRow {
+    pub(crate) fn new(id: CallId, opening: Arc<CallOpening>) -> Self {
+        Self {
+            id,
+            opening,
+            details: DecisionDetails::default(),
+            intent: None,
+            close: None,
+            waiters: Vec::new(),
+            is_held_back: false,
+            digest: None,
+        }
+    }
+}
+
 /// A call as it was taken.
 #[derive(Debug)]
 pub(crate) struct CallOpening {

@@ -13,10 +13,9 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::same_file::{SameFile, is_removed};
 use bytes::{Buf, Bytes};
-use switchboard_files::replace::create_private_folder;
+use switchboard_files::{create_private_folder, private_mode};
 
 use crate::call_id::CallId;
-use crate::file::private;
 use crate::group::{CallOpening, CallUpdate};
 use crate::journal_entry::JournalEntry;
 use crate::{journal_entry, startup};
@@ -139,7 +138,8 @@ impl JournalState {
             create_private_folder(&journal.folder)?;
             let name = format!("{}.{:06}{SUFFIX}", journal.owner, self.number);
             let path = journal.folder.join(name);
-            let file = private(OpenOptions::new().append(true).create_new(true)).open(&path)?;
+            let file =
+                private_mode(OpenOptions::new().append(true).create_new(true)).open(&path)?;
             self.file = Some((file, path));
             self.length = 0;
         }

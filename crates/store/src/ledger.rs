@@ -10,17 +10,16 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use switchboard_core::Durability;
+use switchboard_files::parent_folder;
 use tokio::sync::oneshot;
 
 use crate::bodies::{BodyStore, StoredBody};
-use crate::call_id::CallId;
+use crate::call_id::{CallId, IdAllocator};
 use crate::entry::{NewCall, OpenReport};
 use crate::error::LedgerError;
-use crate::file::data_folder;
-use crate::file_error::FileError;
+use crate::file::FileError;
 use crate::filter::Filter;
-use crate::group::{CallChange, CallOpening, CallUpdate, DecisionDetails, NewRow, WriterMessage};
-use crate::ids::IdAllocator;
+use crate::group::{CallChange, CallOpening, CallUpdate, NewRow, WriterMessage};
 use crate::journal::Journal;
 use crate::open_call::OpenCall;
 use crate::reader::{CallSummary, FullCall, LedgerReader};
@@ -125,7 +124,7 @@ impl Ledger {
             shared,
             reader,
             opened,
-            results: data_folder(path).join("results").into(),
+            results: parent_folder(path).join("results").into(),
             result_limit: options.result_limit.max(2),
             durability: options.durability,
             bodies: Arc::new(bodies),
@@ -181,16 +180,7 @@ impl Ledger {
             .map_err(|error| LedgerError::from_io(&error))?;
         let created = created_at.as_microsecond();
         let opening = Arc::new(CallOpening { created_at: created, call, arguments });
-        let row = NewRow {
-            id,
-            opening: Arc::clone(&opening),
-            details: DecisionDetails::default(),
-            intent: None,
-            close: None,
-            waiters: Vec::new(),
-            is_held_back: false,
-            digest: None,
-        };
+        let row = NewRow::new(id, Arc::clone(&opening));
         live.shared.queue.push(WriterMessage::Open(Box::new(row))).await?;
         Ok(OpenCall::new(id, created_at, opening, link))
     }

@@ -9,7 +9,7 @@
 //! The `seal` module chains the closed calls, `checkpoint` signs the chain and `verify` checks it. This
 //! crate never decides about a call and never talks to a server.
 
-pub mod audit;
+mod audit;
 mod bodies;
 mod body_file;
 mod call_id;
@@ -19,11 +19,8 @@ mod crash_tests;
 mod entry;
 mod error;
 mod file;
-mod file_error;
 mod filter;
-mod folder_text;
 mod group;
-mod ids;
 mod journal;
 mod journal_entry;
 mod ledger;
@@ -32,7 +29,6 @@ mod queue;
 mod reader;
 mod recovery;
 mod redacted_body;
-mod replay;
 mod results;
 mod rows;
 mod same_file;
@@ -58,20 +54,16 @@ pub use error::LedgerError;
 pub use filter::Filter;
 pub use ledger::Ledger;
 pub use open_call::OpenCall;
-pub use queue::ask_reply::AskReply;
 pub use queue::entry::{
     AskMatter, AskedFor, EntryState, Matter, QueueEntry, QueuedQuestion, ReviewMatter,
 };
-pub use queue::error::QueueError;
 pub use queue::file::QueueFile;
-pub use queue::store::{QueueAnswer, QueueStore};
-pub use queue::user_decision::UserDecision;
+pub use queue::store::{QueueAnswer, QueueError, QueueStore};
+pub use queue::user_decision::{AskReply, UserDecision};
 pub use reader::{CallSummary, FullCall, LedgerReader};
 pub use results::StoredResult;
 pub use sessions::error::SessionError;
 pub use sessions::id::SessionId;
-pub use sessions::lock::SessionLock;
-pub use sessions::store::SessionStore;
-pub use sessions::summary::{NewSession, SessionStep, SessionSummary};
+pub use sessions::store::{NewSession, SessionLock, SessionStep, SessionStore, SessionSummary};
 pub use tasks::{StoredTask, TaskNote, WhichTasks};
 pub use traffic::{Minute, Traffic};

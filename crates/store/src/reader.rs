@@ -8,7 +8,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use switchboard_core::{OutcomeKind, TargetKind, Timeline};
-use switchboard_files::process_lock::is_alive;
+use switchboard_files::is_alive;
 
 use crate::call_id::CallId;
 use crate::entry::VerdictWord;

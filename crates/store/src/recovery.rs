@@ -1,15 +1,18 @@
 //! What became of the calls of processes that are dead.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
-use switchboard_files::FolderLock;
-use switchboard_files::process_lock::{is_alive, owners_in, remove};
+use switchboard_files::{FolderLock, is_alive, owners_in, remove_owner};
 
 use crate::entry::OpenReport;
+use crate::group::{CallChange, NewRow};
 use crate::journal;
-use crate::replay::{read_journals, replay};
+use crate::journal::{owner_files, read};
+use crate::journal_entry::JournalEntry;
+use crate::statements::{apply, insert};
 
 /// Gives every call of a dead process its outcome, except those that go on as tasks, and removes the locks of dead processes.
 pub(crate) fn recover(
@@ -53,11 +56,35 @@ pub(crate) fn recover(
     }
     transaction.commit()?;
     for name in dead {
-        for file in journal::owner_files(journals, name) {
+        for file in owner_files(journals, name) {
             // Read again it changes nothing.
             let _left = std::fs::remove_file(file);
         }
-        remove(owners, name, gate);
+        remove_owner(owners, name, gate);
+    }
+    Ok(())
+}
+
+/// What the journal of `owner` holds, in order; none if a part of it cannot be read.
+fn read_journals(journals: &Path, owner: &str) -> Option<Vec<JournalEntry>> {
+    let mut entries = Vec::new();
+    for file in owner_files(journals, owner) {
+        entries.append(&mut read(&file).ok()?);
+    }
+    Some(entries)
+}
+
+/// Brings in what the journal of `owner` held. What the database has already stays as it is.
+fn replay(
+    connection: &Connection,
+    owner: &str,
+    entries: Vec<JournalEntry>,
+) -> rusqlite::Result<()> {
+    for JournalEntry { id, opening, news } in entries {
+        if let Some(opening) = opening {
+            insert(connection, owner, &NewRow::new(id, Arc::new(opening)))?;
+        }
+        apply(connection, &CallChange { id, news, waiter: None, landed: false })?;
     }
     Ok(())
 }

@@ -7,8 +7,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 use switchboard_core::Durability;
 use switchboard_text::percent;
 
-use crate::file::with_suffix;
-use crate::file_error::FileError;
+use crate::file::{FileError, with_suffix};
 use crate::ledger::LedgerOptions;
 use crate::{seal, timelines};
 

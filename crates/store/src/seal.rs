@@ -11,8 +11,8 @@ use std::path::Path;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, ToSql};
 use sha2::{Digest as _, Sha256};
+use switchboard_files::parent_folder;
 
-use crate::file::data_folder;
 use crate::timelines::COLUMN as TIMELINE;
 use crate::{bodies, startup};
 
@@ -153,7 +153,7 @@ pub(crate) fn row_digest(
     let mut statement = connection.prepare_cached(&query)?;
     // The last one is what happened, where something did.
     let columns = statement.column_count().saturating_sub(1);
-    let results = data_folder(ledger).join("results");
+    let results = parent_folder(ledger).join("results");
     statement
         .query_row([call], |row| {
             let mut sum = Sha256::new();

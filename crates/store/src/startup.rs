@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _};
-use switchboard_files::ProcessLock;
+use switchboard_files::{ProcessLock, parent_folder};
 
+use crate::call_id::{FIRST_BLOCK, IdBlock};
 use crate::entry::OpenReport;
 use crate::error::LedgerError;
 use crate::file;
-use crate::file::{data_folder, lock_for_open};
-use crate::file_error::FileError;
-use crate::ids::{FIRST_BLOCK, IdBlock};
+use crate::file::{FileError, lock_for_open};
 use crate::ledger::{Ledger, LedgerOptions};
 use crate::recovery::recover;
 use crate::schema::LEDGER_SCHEMA;
@@ -62,12 +61,12 @@ impl Ledger {
 
 /// The folder of journals beside the file at `path`.
 pub(crate) fn journal_folder(path: &Path) -> PathBuf {
-    data_folder(path).join("journal")
+    parent_folder(path).join("journal")
 }
 
 /// The folder of long texts beside the file at `path`.
 pub(crate) fn body_folder(path: &Path) -> PathBuf {
-    data_folder(path).join("bodies")
+    parent_folder(path).join("bodies")
 }
 
 /// Brings in what dead processes left, if there is something.

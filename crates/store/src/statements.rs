@@ -5,11 +5,11 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement, ToSql, named_params};
 
 use crate::bodies::StoredBody;
+use crate::call_id::IdBlock;
 use crate::group::{
     CallChange, CallOpening, CallUpdate, CloseRow, DecisionDetails, Group, IntentRow, NewRow,
     ResultBody,
 };
-use crate::ids::IdBlock;
 use crate::results::StoredResult;
 use crate::seal::SealDigest;
 use crate::tasks::write_task;

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::same_file::SameFile;
 use rusqlite::{Connection, ffi};
 use switchboard_files::ProcessLock;
 
+use crate::call_id::{FIRST_BLOCK, IdAllocator, IdBlock, MAX_BLOCK};
 use crate::checkpoint;
 use crate::error::LedgerError;
 use crate::file::{is_damage, mark_suspect};
 use crate::group::Group;
-use crate::ids::{FIRST_BLOCK, IdAllocator, IdBlock, MAX_BLOCK};
 use crate::journal::Journal;
+use crate::same_file::SameFile;
 use crate::seal::{ChainHead, SealDigest, seal, unsealed_calls};
 use crate::statements::{probe, reserve, return_block, write_group};
 use crate::status::LedgerStatus;

@@ -3,9 +3,9 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::io::{Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use switchboard_files::replace;
+use switchboard_files::{Access, private_mode, replace};
 
 /// How many entries are kept.
 pub(crate) const MAX_ENTRIES: usize = 1_000;
@@ -51,19 +51,14 @@ impl HistoryFile {
             return Ok(());
         }
         let mut options = OpenOptions::new();
-        options.append(true).create(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        private_mode(options.append(true).create(true));
         // In one piece, because other runs add to the same file.
         options.open(&self.path)?.write_all(line(entry).as_bytes())
     }
 
     fn replace(&self, entries: &[String]) -> io::Result<()> {
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
         let text: String = entries.iter().map(|entry| line(entry)).collect();
-        file.write_all(text.as_bytes())?;
-        replace::replace_file(file, &self.path)
+        replace(&self.path, text.as_bytes(), Access::Owner)
     }
 }
 

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use switchboard_catalog::Flagged;
 use switchboard_core::{EventKind, Events};
 use switchboard_scan::{DefinitionKind, ScanFinding, Severity, overall_severity};
-use switchboard_store::audit::log;
 use switchboard_store::{Audit, AuditNote};
 
 use crate::compromised::{definition_kind, findings_in};
@@ -39,7 +38,7 @@ pub fn held_notes(held: &Quarantine, noted: &mut Noted) -> Vec<AuditNote> {
         if let Some(severity) = overall_severity(&findings).filter(|found| *found >= Severity::Ask)
         {
             notes.push(AuditNote {
-                event: log::FLAGGED,
+                event: AuditNote::FLAGGED,
                 server: server.to_string(),
                 kind: kind.as_str().to_owned(),
                 name: one.name.clone(),
@@ -69,7 +68,7 @@ pub async fn write_notes(audit: &Audit, notes: Vec<AuditNote>, events: &Events) 
 
 fn flagged_note(flagged: &Flagged) -> AuditNote {
     AuditNote {
-        event: log::FLAGGED,
+        event: AuditNote::FLAGGED,
         server: flagged.server.to_string(),
         kind: flagged.kind.as_str().to_owned(),
         name: flagged.name.clone(),

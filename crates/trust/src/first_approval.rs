@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use switchboard_core::ServerId;
-use switchboard_store::audit::log;
 use switchboard_store::{Audit, AuditNote};
 use switchboard_text::Digest;
 
@@ -26,7 +25,7 @@ pub fn first_use_version(quarantine: &Quarantine, server: &ServerId) -> Option<S
 /// Approves exactly the definitions that a person was shown.
 ///
 /// The audit is written first: an approval that cannot be recorded must not count.
-pub fn approve(
+pub fn approve_first_use(
     state: &Path,
     audit: &Audit,
     server: &str,
@@ -34,7 +33,7 @@ pub fn approve(
     shown: &[QuarantinedDefinition],
 ) -> Result<(), String> {
     let note = |held: &QuarantinedDefinition| AuditNote {
-        event: log::APPROVED,
+        event: AuditNote::APPROVED,
         server: server.to_owned(),
         kind: held.kind.as_str().to_owned(),
         name: held.name.clone(),
@@ -53,7 +52,7 @@ pub fn approve(
 }
 
 /// Keeps that a person refused a server, so that it is held where nobody can be asked, too.
-pub fn refuse(state: &Path, server: &str, identity: &str) -> Result<(), String> {
+pub fn refuse_first_use(state: &Path, server: &str, identity: &str) -> Result<(), String> {
     let changed = Pins::edit(state, identity, |pins| {
         pins.server = server.to_owned();
         pins.asked = pins.approved.is_empty();

@@ -6,15 +6,13 @@
 
 mod accepted;
 mod always_answers;
-mod annotations;
 mod approvals;
-pub mod audit_notes;
+mod audit_notes;
 mod compromised;
 mod fetch;
-pub mod first_approval;
+mod first_approval;
 mod first_use;
 mod lock_file;
-mod offered_names;
 mod packages;
 mod pin_gate;
 mod pins;
@@ -22,17 +20,16 @@ mod pins_file;
 mod quarantine;
 mod screened_server;
 mod screening;
-mod team_fetch;
-mod visible;
 
 pub use accepted::{add_accepted, new_acceptance, remove_accepted};
 pub use always_answers::{AlwaysAllowed, AlwaysAnswers, ApprovedDefinition};
-pub use annotations::PinnedAnnotations;
 pub use approvals::Approvals;
+pub use audit_notes::{held_notes, visible_notes, write_notes};
 pub use compromised::findings_in;
+pub use fetch::fetch_team_files;
+pub use first_approval::{approve_first_use, first_use_version, refuse_first_use};
 pub use first_use::{PinnedUnseen, Presence};
-pub use lock_file::{LockFile, LockedServer};
-pub use offered_names::offered_names;
+pub use lock_file::{LockFile, LockedServer, offered_names};
 pub use packages::confirmed::ConfirmedPackages;
 pub use packages::locked::{Evidence, LockedPackage, PackageSpec, fetched_packages};
 pub use packages::lookup::PackageRegistries;
@@ -40,7 +37,6 @@ pub use pin_gate::{PinGate, PinGateOptions};
 pub use pins::{
     pending_definitions, pin_digest, pinnable_definitions, quarantine_book, reported_version,
 };
-pub use pins_file::{PinKind, Pins};
+pub use pins_file::{PinKind, PinnedAnnotations, Pins};
 pub use quarantine::{Quarantine, QuarantineReason, QuarantinedDefinition, QuarantinedServer};
 pub use screening::{DefinitionScanner, VisibleFleet};
-pub use team_fetch::fetch_team_files;

@@ -10,8 +10,7 @@ use switchboard_config::{
     CompromiseScope, Config, FirstUseSetting, ServerConfig, Settings, Transport,
 };
 use switchboard_core::{EventKind, Events, Published, ServerId, Tasks};
-use switchboard_files::replace::create_private_folder;
-use switchboard_files::{ProcessLock, watch};
+use switchboard_files::{ProcessLock, create_private_folder, watch};
 use switchboard_rules::Policies;
 
 use crate::accepted::{accepted_file, load_accepted};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use switchboard_catalog::{Offers, Server};
+use switchboard_catalog::{Offers, Server, Tool};
 use switchboard_config::FirstUseSetting;
 use switchboard_json::{CanonicalNode, canonicalize, to_json_string};
 use switchboard_text::digest;
@@ -13,7 +13,6 @@ use switchboard_wire::list::{ItemKind, ListedItem};
 
 use crate::pins_file::{DefinitionMap, PinKind, PinnedDefinition, Pins};
 use crate::quarantine::{QuarantineReason, QuarantinedDefinition, QuarantinedServer};
-use crate::visible::{empty_offers, visible_offers};
 
 /// What became of one server's offers.
 #[derive(Clone, Debug)]
@@ -379,6 +378,35 @@ fn withhold_offers(
         held: QuarantinedServer { whole: Some(why), definitions, hidden },
         first: DefinitionMap::new(),
     }
+}
+
+/// The offers with the definitions that `keeps`; plain resources stay.
+pub(crate) fn visible_offers(
+    offers: &Arc<Offers>,
+    keeps: impl Fn(PinKind, &str) -> bool,
+) -> Arc<Offers> {
+    let all = |kind, items: &[ListedItem]| items.iter().all(|item| keeps(kind, &item.key));
+    let tools = offers.tools.iter().all(|tool| keeps(PinKind::Tool, tool.name()));
+    if tools && all(PinKind::Prompt, &offers.prompts) && all(PinKind::Template, &offers.templates) {
+        return Arc::clone(offers);
+    }
+    let kept = |kind, items: &[ListedItem]| -> Vec<ListedItem> {
+        items.iter().filter(|item| keeps(kind, &item.key)).cloned().collect()
+    };
+    let is_kept = |tool: &&Tool| keeps(PinKind::Tool, tool.name());
+    Arc::new(Offers::new(
+        offers.tools.iter().filter(is_kept).map(|tool| tool.item.clone()).collect(),
+        offers.resources.clone(),
+        kept(PinKind::Template, &offers.templates),
+        kept(PinKind::Prompt, &offers.prompts),
+        offers.faults.clone(),
+    ))
+}
+
+/// Nothing of what a server offers.
+pub(crate) fn empty_offers(offers: &Arc<Offers>) -> Arc<Offers> {
+    let none = Vec::new;
+    Arc::new(Offers::new(none(), none(), none(), none(), offers.faults.clone()))
 }
 
 #[cfg(test)]

@@ -1,13 +1,15 @@
 //! `Pins`: which definitions of a server a person stands by, one file per server in the state folder.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use switchboard_config::Config;
+use switchboard_core::{Target, TargetKind};
 use switchboard_document::{ConfigError, edit_locked_within, read_text_within};
-use switchboard_files::process_lock::is_alive;
+use switchboard_files::is_alive;
 
 /// The longest file of pins, in bytes: a server may list thousands of tools.
 const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
@@ -252,6 +254,43 @@ fn parse(path: &Path, text: &str) -> Result<Pins, ConfigError> {
         ConfigError::new(path, format!("the pins cannot be read: {cause}"))
             .hint("remove the file, then look at the server's definitions and approve them again")
     })
+}
+
+/// The annotations of tools. A recorded call has only the fingerprint of its definition, so this is
+/// what servers said last.
+#[derive(Debug, Default)]
+pub struct PinnedAnnotations(HashMap<(String, String), Box<RawValue>>);
+
+impl PinnedAnnotations {
+    /// Reads what the pins below `state` know of the servers.
+    #[must_use]
+    pub fn load(state: &Path, config: &Config) -> Self {
+        #[derive(Deserialize)]
+        struct AnnotatedTool {
+            annotations: Option<Box<RawValue>>,
+        }
+        let mut all = HashMap::new();
+        for server in config.servers.values() {
+            // Without pins nothing is known of its tools.
+            let pins = Pins::load(state, &server.identity()).unwrap_or_default();
+            for book in [&pins.held, &pins.approved] {
+                for (name, item) in book.get(&PinKind::Tool).into_iter().flatten() {
+                    let tool = serde_json::from_str::<AnnotatedTool>(item.definition.get());
+                    if let Ok(AnnotatedTool { annotations: Some(annotations) }) = tool {
+                        all.insert((server.id.to_string(), name.clone()), annotations);
+                    }
+                }
+            }
+        }
+        Self(all)
+    }
+
+    /// The annotations of a tool, as JSON.
+    #[must_use]
+    pub fn get(&self, target: &Target) -> Option<&str> {
+        let key = (target.server.clone(), target.name.clone());
+        self.0.get(&key).filter(|_| target.kind == TargetKind::Tool).map(|raw| raw.get())
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Proves what passes, what is held and why, for servers that change their mind.
 
 use serde_json::{Value, json};
-use switchboard_catalog::{ServerStatus, Tool};
+use switchboard_catalog::ServerStatus;
 use switchboard_core::ServerId;
 use switchboard_wire::{Json, Revision};
 

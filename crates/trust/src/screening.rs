@@ -17,8 +17,7 @@ use switchboard_text::digest;
 use switchboard_wire::handshake::Agreement;
 use switchboard_wire::list::ListedItem;
 
-use crate::pins::fingerprint;
-use crate::visible::empty_offers;
+use crate::pins::{empty_offers, fingerprint};
 
 /// So many definitions are remembered with what was found in them.
 const MAX_CACHED_DEFINITIONS: usize = 100_000;

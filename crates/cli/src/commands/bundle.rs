@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use switchboard_config::{ServerConfig, Transport};
-use switchboard_files::normal_path;
+use switchboard_files::canonicalize;
 use switchboard_registry::bundle::{ArchiveLimits, Bundle, BundleContext, installed_at};
 use switchboard_registry::plan::InstallPlan;
 use switchboard_terminal::{CliError, exit_code};
@@ -60,7 +60,7 @@ pub(crate) fn is_bundle(what: &str) -> bool {
 /// Where bundles are unpacked.
 pub(crate) fn bundles(context: &CommandContext) -> PathBuf {
     let state = &context.places.state;
-    normal_path::canonicalize(state).unwrap_or_else(|_| state.clone()).join("bundles")
+    canonicalize(state).unwrap_or_else(|_| state.clone()).join("bundles")
 }
 
 /// What the variables of a manifest stand for here.

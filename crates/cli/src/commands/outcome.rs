@@ -9,7 +9,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use switchboard_core::{Item, Outcome, OutcomeKind, Reply, Target, TargetKind, for_person};
-use switchboard_files::{DownloadError, DownloadRoots, IfExists, download};
+use switchboard_files::{DownloadError, DownloadRoots, IfExists, write_download};
 use switchboard_store::{CallId, Record};
 use switchboard_terminal::{CliError, exit_code};
 use switchboard_text::{escape_prose, redact, truncate_middle};
@@ -183,7 +183,7 @@ pub(crate) fn download(
     let protected: Vec<PathBuf> = own.into_iter().flatten().cloned().collect();
     let limit_bytes = context.config()?.settings.result_limit_bytes;
     let ground = DownloadRoots { roots, protected: &protected, limit_bytes, existing };
-    download::write(&ground, file, content).map_err(|error| {
+    write_download(&ground, file, content).map_err(|error| {
         let code = match &error {
             DownloadError::NoRoom(_)
             | DownloadError::NotWritten { .. }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use switchboard_config::Places;
 use switchboard_console::WantedCall;
 use switchboard_core::ServerId;
+use switchboard_files::{Access, create_private_folder, replace};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -55,10 +56,8 @@ impl RunningInstance {
     pub(crate) fn write(&self, places: &Places) -> Option<InstanceFile> {
         let file = file(places);
         let text = serde_json::to_string(self).ok()?;
-        let part = file.with_extension("part");
-        switchboard_files::replace::create_private_folder(file.parent()?).ok()?;
-        write_private(&part, &text).ok()?;
-        std::fs::rename(&part, &file).ok()?;
+        create_private_folder(file.parent()?).ok()?;
+        replace(&file, text.as_bytes(), Access::Owner).ok()?;
         Some(InstanceFile { file, text })
     }
 
@@ -160,23 +159,4 @@ fn file(places: &Places) -> PathBuf {
 fn files(places: &Places) -> Vec<PathBuf> {
     let usual = places.user.iter().chain(&places.project).cloned();
     if places.explicit.is_empty() { usual.collect() } else { places.explicit.clone() }
-}
-
-#[cfg(unix)]
-fn write_private(path: &std::path::Path, text: &str) -> std::io::Result<()> {
-    use std::io::Write as _;
-    use std::os::unix::fs::OpenOptionsExt as _;
-    // A file of another mode that was left there would keep it.
-    std::fs::remove_file(path).or_else(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Ok(()),
-        _ => Err(error),
-    })?;
-    let mut file =
-        std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(text.as_bytes())
-}
-
-#[cfg(not(unix))]
-fn write_private(path: &std::path::Path, text: &str) -> std::io::Result<()> {
-    std::fs::write(path, text)
 }

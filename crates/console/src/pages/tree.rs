@@ -1,11 +1,10 @@
 //! JSON as a tree that can be folded, every key and number as it was sent.
 
-use std::fmt;
+use std::borrow::Cow;
 
 use maud::{Markup, html};
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
+use switchboard_json::{Members, RawMembers};
 
 use super::parts::count;
 use super::pretty::pretty;
@@ -79,44 +78,17 @@ fn tone(text: &str) -> &'static str {
 /// What is in an object or a list, in the order in which it was sent.
 struct TreeMembers<'a> {
     is_list: bool,
-    members: Vec<(String, &'a RawValue)>,
+    members: Vec<(Cow<'a, str>, &'a RawValue)>,
 }
 
 impl<'a> TreeMembers<'a> {
     fn parse(raw: &'a RawValue) -> Option<Self> {
-        raw.get().starts_with(['{', '[']).then(|| serde_json::from_str(raw.get()).ok()).flatten()
-    }
-}
-
-impl<'de> Deserialize<'de> for TreeMembers<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TreeMembersVisitor)
-    }
-}
-
-struct TreeMembersVisitor;
-
-impl<'de> Visitor<'de> for TreeMembersVisitor {
-    type Value = TreeMembers<'de>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object or a list")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TreeMembers<'de>, A::Error> {
-        let mut members = Vec::new();
-        while let Some(member) = map.next_entry::<String, &'de RawValue>()? {
-            members.push(member);
+        if let Some(Members(members)) = RawMembers::parse(raw.get()) {
+            return Some(Self { is_list: false, members });
         }
-        Ok(TreeMembers { is_list: false, members })
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<TreeMembers<'de>, A::Error> {
-        let mut members = Vec::new();
-        while let Some(item) = list.next_element::<&'de RawValue>()? {
-            members.push((String::new(), item));
-        }
-        Ok(TreeMembers { is_list: true, members })
+        let items: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
+        let members = items.into_iter().map(|item| (Cow::default(), item)).collect();
+        Some(Self { is_list: true, members })
     }
 }
 

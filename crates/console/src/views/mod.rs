@@ -9,7 +9,6 @@ mod overview;
 mod part;
 mod pins;
 mod policy;
-mod property_order;
 pub(crate) mod registry;
 mod resources;
 mod reviews;

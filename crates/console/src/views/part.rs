@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use switchboard_core::Item;
-use switchboard_files::download;
+use switchboard_files::file_name_for;
 use switchboard_store::{CallId, LedgerError};
 
 use crate::console::Console;
@@ -63,7 +63,7 @@ fn content(item: Item, name: &str) -> Option<(String, Vec<u8>)> {
                 (None, Some(text)) => text.into_bytes(),
                 (None, None) => return None,
             };
-            Some((download::file_name_for(&uri), bytes))
+            Some((file_name_for(&uri), bytes))
         }
         Item::Message { content: inner, .. } => content(*inner, name),
         Item::ResourceLink { .. } | Item::Other { .. } => None,

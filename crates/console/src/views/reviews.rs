@@ -5,9 +5,9 @@ use serde::Serialize;
 use serde_json::Value;
 use switchboard_core::Risk;
 use switchboard_host::UrlAsk;
+use switchboard_json::property_names;
 use switchboard_store::{AskedFor, Matter, QueueEntry};
 
-use super::property_order::names_in_order;
 use crate::console::Console;
 use crate::reply::ApiError;
 
@@ -110,7 +110,7 @@ fn review_view(entry: QueueEntry) -> ReviewShown {
             let message = ask.message;
             match ask.wanted {
                 AskedFor::Form { schema } => {
-                    let order = names_in_order(&schema);
+                    let order = property_names(&schema);
                     let schema = serde_json::from_str(&schema).unwrap_or_default();
                     Wanted::Form { message, schema, order }
                 }

@@ -6,9 +6,9 @@ use serde_json::Value;
 use switchboard_catalog::{Server, Tool};
 use switchboard_core::{Caller, Face, Origin, Risk, Target, TargetKind};
 use switchboard_host::policy::{PolicyFacts, SessionFacts, assess_risk};
+use switchboard_json::property_names;
 
 use super::pins::{HeldShown, PinShown, held_tool, pin_view};
-use super::property_order::names_in_order;
 use crate::apps::app_uri;
 use crate::console::Console;
 use crate::reply::ApiError;
@@ -113,7 +113,7 @@ pub(crate) async fn tool(
     Ok(ToolShown {
         row: tool_row(server, tool),
         digest: tool.digest().to_string(),
-        order: definition.input_schema.map(|raw| names_in_order(raw.get())).unwrap_or_default(),
+        order: definition.input_schema.map(|raw| property_names(raw.get())).unwrap_or_default(),
         input_schema: value(definition.input_schema),
         output_schema: value(definition.output_schema),
         annotations: value(definition.annotations),

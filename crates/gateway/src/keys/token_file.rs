@@ -1,21 +1,18 @@
 //! The file of named tokens: private, changed under a lock, never seen half written.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
-use switchboard_files::replace;
+use switchboard_files::{Access, Lock, create_private_folder, parent_folder, replace_synced};
 
 use super::error::KeyError;
 use super::token::{NamedToken, unix_now};
 
 /// How long to wait for another process that changes the file.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
-const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(25);
 const MAX_NAME_LENGTH: usize = 64;
 
 /// All tokens by name.
@@ -99,22 +96,16 @@ impl TokenFile {
         &self,
         edit: impl FnOnce(&mut TokenTable) -> Result<(), KeyError>,
     ) -> Result<(), KeyError> {
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        replace::create_private_folder(folder).map_err(|cause| self.io_error(cause))?;
-        let _alone = lock_file(&self.path.with_extension("json.lock"), LOCK_TIMEOUT)
-            .map_err(|cause| self.io_error(cause))?;
+        create_private_folder(parent_folder(&self.path)).map_err(|cause| self.io_error(cause))?;
+        let _alone = Lock::acquire(&self.path.with_extension("json.lock"), LOCK_TIMEOUT)
+            .map_err(|error| self.io_error(error.into_io("another process holds it")))?;
         let mut tokens = self.read()?;
         edit(&mut tokens)?;
-        let text = serde_json::to_string_pretty(&TokenFileContents { tokens })
+        let mut text = serde_json::to_string_pretty(&TokenFileContents { tokens })
             .map_err(|cause| self.damaged_error(cause))?;
-        let write = || -> io::Result<()> {
-            // A temporary file is readable for its owner alone, and stays so under its new name.
-            let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
-            writeln!(temporary, "{text}")?;
-            temporary.as_file().sync_all()?;
-            replace::replace_file(temporary, &self.path)
-        };
-        write().map_err(|cause| self.io_error(cause))
+        text.push('\n');
+        replace_synced(&self.path, text.as_bytes(), Access::Owner)
+            .map_err(|cause| self.io_error(cause))
     }
 
     fn parse(&self, text: &str) -> Result<TokenTable, KeyError> {
@@ -128,22 +119,6 @@ impl TokenFile {
 
     fn damaged_error(&self, cause: serde_json::Error) -> KeyError {
         KeyError::Damaged { path: self.path.clone(), cause }
-    }
-}
-
-/// The lock is on a file beside the real one, which stays: removing it would let two in.
-fn lock_file(path: &Path, patience: Duration) -> io::Result<File> {
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
-    let start = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::Error(cause)) => return Err(cause),
-            Err(TryLockError::WouldBlock) if start.elapsed() >= patience => {
-                return Err(io::Error::new(io::ErrorKind::WouldBlock, "another process holds it"));
-            }
-            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_POLL_INTERVAL),
-        }
     }
 }
 

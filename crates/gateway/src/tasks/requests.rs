@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
+use switchboard_json::RawMembers;
 use switchboard_wire::{Era, Json, Revision, RpcError};
 
 use super::task_json;
@@ -12,7 +13,6 @@ use super::task_request::{TASKS_EXTENSION, declares_tasks};
 use super::task_store::{ClientTask, ClientTaskEnd};
 use crate::client_request::{ClientRequest, missing_param};
 use crate::gateway::Gateway;
-use crate::members::RawMembers;
 use crate::relay::KeyedAsk;
 
 #[derive(Default, Deserialize)]
@@ -152,9 +152,8 @@ async fn ask_client(
 }
 
 fn answer_task(task: &ClientTask, responses: Option<&RawValue>) {
-    let given = responses.and_then(|raw| serde_json::from_str(raw.get()).ok());
-    let RawMembers(given) = given.unwrap_or(RawMembers(Vec::new()));
-    task.answer(|key| given.iter().find(|(name, _)| name == key).map(|(_, raw)| Json::from(*raw)));
+    let given = responses.and_then(|raw| RawMembers::parse(raw.get())).unwrap_or_default();
+    task.answer(|key| given.first(key).map(Json::from));
 }
 
 /// Gives a task up; says whether there was something to give up.

@@ -8,8 +8,10 @@ use serde::Serialize;
 use switchboard_catalog::{Flagged, Fleet};
 use switchboard_core::{Published, ServerId};
 use switchboard_scan::Severity;
-use switchboard_trust::first_approval::{approve, first_use_version, refuse};
-use switchboard_trust::{PinKind, PinnedUnseen, Quarantine, QuarantinedDefinition};
+use switchboard_trust::{
+    PinKind, PinnedUnseen, Quarantine, QuarantinedDefinition, approve_first_use, first_use_version,
+    refuse_first_use,
+};
 use switchboard_vetting::EntryFinding;
 use tokio::time::{Instant, timeout_at};
 
@@ -126,8 +128,8 @@ impl<'a> FirstUse<'a> {
         let server = new.server.to_string();
         let audit = self.host.audit().clone();
         let writing = tokio::task::spawn_blocking(move || match answer {
-            FirstAnswer::Use => approve(&state, &audit, &server, &identity, &held),
-            FirstAnswer::NotNow => refuse(&state, &server, &identity),
+            FirstAnswer::Use => approve_first_use(&state, &audit, &server, &identity, &held),
+            FirstAnswer::NotNow => refuse_first_use(&state, &server, &identity),
         });
         writing.await.map_err(|error| error.to_string())??;
         self.host.pins().first_use().notify_answered();

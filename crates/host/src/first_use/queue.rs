@@ -11,8 +11,9 @@ use switchboard_core::{Published, ServerId, Tasks};
 use switchboard_scan::{Severity, overall_severity};
 use switchboard_store::{AskReply, Audit};
 use switchboard_text::excerpt_text;
-use switchboard_trust::first_approval::{approve, first_use_version};
-use switchboard_trust::{Quarantine, QuarantinedDefinition, findings_in};
+use switchboard_trust::{
+    Quarantine, QuarantinedDefinition, approve_first_use, findings_in, first_use_version,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::review::{ReviewQueue, ask_consent};
@@ -101,7 +102,7 @@ impl FirstUseAsker {
         let server = server.to_string();
         let identity = entry.identity();
         let approving = tokio::task::spawn_blocking(move || {
-            approve(&state, &audit, &server, &identity, &definitions)
+            approve_first_use(&state, &audit, &server, &identity, &definitions)
         });
         // An approval that cannot be written does not count: the definitions stay in quarantine,
         // and the next start asks again.

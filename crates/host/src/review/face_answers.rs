@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use switchboard_config::{Config, SamplingReview, SamplingSettings};
 use switchboard_core::{Published, Sampler};
-use switchboard_files::file_uri;
+use switchboard_files::path_to_uri;
 use switchboard_fleet::{AnswerFuture, Answers, ServerRequest};
 use switchboard_store::AskReply;
 use switchboard_text::excerpt_text;
@@ -253,7 +253,7 @@ impl FaceAnswers {
     fn roots_result(&self) -> String {
         let root = |folder: &PathBuf| {
             let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
-            json!({"uri": file_uri::from_path(folder), "name": name})
+            json!({"uri": path_to_uri(folder), "name": name})
         };
         json!({"roots": self.roots().iter().map(root).collect::<Vec<_>>()}).to_string()
     }

@@ -1,14 +1,15 @@
 //! Reads the schema that a server sends with its question into a form, or says why it is none.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
-use std::fmt;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, MapAccess};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use switchboard_catalog::ArgumentCheck;
+use switchboard_json::{FromMembers, deserialize_members};
 use switchboard_text::excerpt_text;
 
 use crate::review::ask::BadAsk;
@@ -71,30 +72,25 @@ struct FormSchema {
 }
 
 /// Members in the order in which they were written.
+#[derive(Default)]
 struct OrderedProperties(Vec<(String, Value)>);
 
+impl<'de> FromMembers<'de> for OrderedProperties {
+    const EXPECTED: &'static str = "an object of fields";
+
+    fn read_member<A: MapAccess<'de>>(
+        &mut self,
+        name: Cow<'de, str>,
+        map: &mut A,
+    ) -> Result<(), A::Error> {
+        self.0.push((name.into_owned(), map.next_value()?));
+        Ok(())
+    }
+}
+
 impl<'de> Deserialize<'de> for OrderedProperties {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct PropertiesVisitor;
-        impl<'de> Visitor<'de> for PropertiesVisitor {
-            type Value = OrderedProperties;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object of fields")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> Result<OrderedProperties, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(OrderedProperties(members))
-            }
-        }
-        deserializer.deserialize_map(PropertiesVisitor)
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        deserialize_members(from)
     }
 }
 

@@ -1,13 +1,9 @@
 //! What servers may ask of models, and what becomes of it.
 
 use parking_lot::Mutex;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
-use std::time::Duration;
+use std::collections::BTreeMap;
 
-use switchboard_config::{
-    Config, ConfigLayer, EntrySource, EraSetting, SamplingReview, ServerConfig, Transport,
-};
+use switchboard_config::{Config, SamplingReview, ServerConfig, default_server};
 use switchboard_core::{Published, SampleFuture, SampleTool, SampleToolChoice, ServerId};
 use switchboard_fleet::Answers;
 use switchboard_store::AskReply;
@@ -81,30 +77,7 @@ fn answers(
     settings: Option<SamplingSettings>,
 ) -> FaceAnswers {
     let id = ServerId::new("notes").unwrap();
-    let server = ServerConfig {
-        id: id.clone(),
-        transport: Transport::Builtin,
-        disabled: false,
-        timeout: Duration::from_secs(1),
-        auto_approve: BTreeSet::new(),
-        instances: 1,
-        fallback: None,
-        tools: BTreeMap::new(),
-        prefix: None,
-        era: EraSetting::Auto,
-        oauth: Default::default(),
-        authorities: None,
-        sampling: settings,
-        log_level: None,
-        trusted: false,
-        barred: None,
-        mirror_secrets: Default::default(),
-        approved: true,
-        confinement: switchboard_config::Confinement::None,
-        findings: Vec::new(),
-        approval_digest: String::new(),
-        source: EntrySource { file: PathBuf::new(), layer: ConfigLayer::User, line: 0 },
-    };
+    let server = ServerConfig { sampling: settings, ..default_server(id.clone()) };
     let config = Config { servers: BTreeMap::from([(id, server)]), ..Config::default() };
     let answers = FaceAnswers::new(asker, Vec::new()).with_sampler(sampler);
     answers.set_config(&Published::new(config));

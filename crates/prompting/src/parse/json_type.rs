@@ -1,8 +1,6 @@
 //! Reads JSON strictly without keeping any of it.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use switchboard_json::{Scalar, TreeReader, read_tree};
 
 /// What a text of JSON is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +16,10 @@ pub(super) enum JsonType {
 /// What the text is, if it can be read: its numbers are in range, its strings are whole
 /// characters, and it is not too deep.
 pub(super) fn check_json(text: &str) -> Result<JsonType, serde_json::Error> {
-    serde_json::from_str(text)
+    let mut from = serde_json::Deserializer::from_str(text);
+    let found = read_tree(&mut TypeReader, &mut from)?;
+    from.end()?;
+    Ok(found)
 }
 
 impl JsonType {
@@ -35,53 +36,27 @@ impl JsonType {
     }
 }
 
-impl<'de> Deserialize<'de> for JsonType {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(JsonTypeVisitor)
-    }
-}
+struct TypeReader;
 
-struct JsonTypeVisitor;
+impl TreeReader for TypeReader {
+    type Node = JsonType;
+    type Members = ();
 
-impl<'de> Visitor<'de> for JsonTypeVisitor {
-    type Value = JsonType;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("any JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<JsonType, E> {
-        Ok(JsonType::Null)
+    fn scalar(&mut self, scalar: Scalar<'_>) -> JsonType {
+        match scalar {
+            Scalar::Null => JsonType::Null,
+            Scalar::Bool(_) => JsonType::Boolean,
+            Scalar::Number(_) => JsonType::Number,
+            Scalar::Text(_) => JsonType::String,
+        }
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<JsonType, E> {
-        Ok(JsonType::Boolean)
+    fn list(&mut self, _: Vec<JsonType>) -> JsonType {
+        JsonType::Array
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<JsonType, E> {
-        Ok(JsonType::Number)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<JsonType, E> {
-        Ok(JsonType::Number)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<JsonType, E> {
-        Ok(JsonType::Number)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<JsonType, E> {
-        Ok(JsonType::String)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<JsonType, A::Error> {
-        while items.next_element::<JsonType>()?.is_some() {}
-        Ok(JsonType::Array)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<JsonType, A::Error> {
-        while members.next_entry::<JsonType, JsonType>()?.is_some() {}
-        Ok(JsonType::Object)
+    fn object(&mut self, (): ()) -> JsonType {
+        JsonType::Object
     }
 }
 

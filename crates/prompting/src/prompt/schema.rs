@@ -1,10 +1,7 @@
 //! Reads the schema of a tool's arguments as one object schema, whatever shape the server gave it.
 
-use std::fmt;
-
-use serde::de::{IgnoredAny, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
+use switchboard_json::property_names;
 
 const MAX_HOPS: usize = 16;
 const MAX_MERGES: usize = 4;
@@ -39,7 +36,7 @@ impl ObjectSchema {
 /// Reads the JSON text of a schema; no schema and no JSON mean no arguments.
 pub(crate) fn object_schema(text: Option<&str>) -> ObjectSchema {
     let root: Value = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-    let order = text.map(property_order).unwrap_or_default();
+    let order = text.map(property_names).unwrap_or_default();
     let top = resolve(&root, &root);
     if !may_be_object(&root, top) {
         return ObjectSchema { schema: wrap(&root, top), wrapped: true, order };
@@ -187,42 +184,6 @@ fn collect_properties(
 fn push_new(names: &mut Vec<String>, name: &str) {
     if !names.iter().any(|known| known == name) {
         names.push(name.to_owned());
-    }
-}
-
-/// The keys of `properties` as they were written; the parsed value has them in another order.
-fn property_order(text: &str) -> Vec<String> {
-    #[derive(Deserialize)]
-    struct SchemaTop {
-        properties: Option<PropertyOrder>,
-    }
-    serde_json::from_str::<SchemaTop>(text)
-        .ok()
-        .and_then(|top| top.properties)
-        .map_or_else(Vec::new, |keys| keys.0)
-}
-
-struct PropertyOrder(Vec<String>);
-
-impl<'de> Deserialize<'de> for PropertyOrder {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct PropertyOrderVisitor;
-        impl<'de> Visitor<'de> for PropertyOrderVisitor {
-            type Value = PropertyOrder;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PropertyOrder, A::Error> {
-                let mut keys = Vec::new();
-                while let Some((key, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
-                    keys.push(key);
-                }
-                Ok(PropertyOrder(keys))
-            }
-        }
-        deserializer.deserialize_map(PropertyOrderVisitor)
     }
 }
 

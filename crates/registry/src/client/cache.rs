@@ -1,12 +1,12 @@
 //! Keeps the answers of registries on disk, for when they cannot be reached.
 
-use std::fs;
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use switchboard_files::{Access, replace};
 
 /// As many answers are kept; beyond, the oldest go.
 const MAX_ANSWERS: usize = 400;
@@ -58,9 +58,7 @@ impl AnswerCache {
 
     pub(super) fn store(&self, kept: &CachedAnswer) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        file.write_all(serde_json::to_string(kept)?.as_bytes())?;
-        file.persist(self.file(&kept.url))?;
+        replace(&self.file(&kept.url), &serde_json::to_vec(kept)?, Access::Owner)?;
         self.prune()
     }
 

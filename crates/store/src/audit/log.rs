@@ -52,12 +52,21 @@ pub struct AuditNote {
 }
 
 impl AuditNote {
+    /// The event of a definition in which the scanner found something.
+    pub const FLAGGED: &str = "definition.flagged";
+    /// The event of a definition that a person stands by.
+    pub const APPROVED: &str = "definition.approved";
+    /// The event of a definition that a person does not stand by any more.
+    pub const REVOKED: &str = "definition.revoked";
+    /// The event of an entry that was added from a registry, a bundle or the list of known servers.
+    pub const ADDED: &str = "server.added";
+
     /// That the entry of a server was added: what it is called where it comes from, and where that
     /// is.
     #[must_use]
     pub fn server_added(server: &str, what: &str, source: String, entry: &str) -> Self {
         Self {
-            event: ADDED,
+            event: Self::ADDED,
             server: server.to_owned(),
             kind: "entry".to_owned(),
             name: what.to_owned(),
@@ -216,7 +225,7 @@ fn add(connection: &mut Connection, notes: &[AuditNote]) -> rusqlite::Result<()>
         let decided = "SELECT EXISTS (SELECT 1 FROM audit WHERE server = ?1 AND kind = ?2
             AND name = ?3 AND digest = ?4 AND event = ?5 AND detail = ?6)";
         let values = (&note.server, &note.kind, &note.name, &note.digest, note.event, &note.detail);
-        let is_known = note.event == FLAGGED
+        let is_known = note.event == AuditNote::FLAGGED
             && transaction.query_row(decided, values, |row| row.get::<_, bool>(0))?;
         if is_known || last.is_some_and(same) {
             continue;
@@ -225,15 +234,6 @@ fn add(connection: &mut Connection, notes: &[AuditNote]) -> rusqlite::Result<()>
     }
     transaction.commit()
 }
-
-/// The event of a definition in which the scanner found something.
-pub const FLAGGED: &str = "definition.flagged";
-/// The event of a definition that a person stands by.
-pub const APPROVED: &str = "definition.approved";
-/// The event of a definition that a person does not stand by any more.
-pub const REVOKED: &str = "definition.revoked";
-/// The event of an entry that was added from a registry, a bundle or the list of known servers.
-pub const ADDED: &str = "server.added";
 
 fn insert(connection: &Connection, note: &AuditNote) -> rusqlite::Result<()> {
     let last: Option<(i64, String)> = connection
@@ -326,12 +326,12 @@ mod tests {
         let audit = Audit::in_state_folder(folder.path());
         assert_eq!(events(&audit), [""; 0]);
         for (event, name, digest) in [
-            (FLAGGED, "add", "1"),
-            (FLAGGED, "add", "1"),
-            (APPROVED, "add", "1"),
-            (FLAGGED, "add", "1"),
-            (FLAGGED, "add", "2"),
-            (REVOKED, "add", "1"),
+            (AuditNote::FLAGGED, "add", "1"),
+            (AuditNote::FLAGGED, "add", "1"),
+            (AuditNote::APPROVED, "add", "1"),
+            (AuditNote::FLAGGED, "add", "1"),
+            (AuditNote::FLAGGED, "add", "2"),
+            (AuditNote::REVOKED, "add", "1"),
         ] {
             audit.add(&[note(event, name, digest)]).unwrap();
         }
@@ -345,7 +345,7 @@ mod tests {
             ]
         );
         assert_eq!(audit.find_tampering().unwrap(), None);
-        Audit::off().add(&[note(FLAGGED, "add", "1")]).unwrap();
+        Audit::off().add(&[note(AuditNote::FLAGGED, "add", "1")]).unwrap();
         assert_eq!(Audit::off().list().unwrap(), []);
     }
 
@@ -361,12 +361,14 @@ mod tests {
         ] {
             let folder = tempfile::tempdir().unwrap();
             let audit = Audit::in_state_folder(folder.path());
-            audit.add(&["a", "b", "c"].map(|name| note(FLAGGED, name, "1"))).unwrap();
+            audit.add(&["a", "b", "c"].map(|name| note(AuditNote::FLAGGED, name, "1"))).unwrap();
             let path = folder.path().join("record").join("audit.db");
             Connection::open(path).unwrap().execute_batch(change).unwrap();
             assert_eq!(audit.find_tampering().unwrap(), Some(expected), "{change}");
             // What is added afterwards does not make it good.
-            audit.add(&["d", "e", "f", "g"].map(|name| note(FLAGGED, name, "1"))).unwrap();
+            audit
+                .add(&["d", "e", "f", "g"].map(|name| note(AuditNote::FLAGGED, name, "1")))
+                .unwrap();
             assert!(audit.find_tampering().unwrap().is_some(), "{change}");
         }
     }
@@ -397,7 +399,7 @@ mod tests {
         for (tamper, expected) in cases {
             let folder = tempfile::tempdir().unwrap();
             let audit = Audit::in_state_folder(folder.path());
-            audit.add(&["a", "b"].map(|name| note(FLAGGED, name, "1"))).unwrap();
+            audit.add(&["a", "b"].map(|name| note(AuditNote::FLAGGED, name, "1"))).unwrap();
             assert_eq!(audit.find_tampering().unwrap(), None);
             tamper(&folder.path().join("record"));
             assert_eq!(audit.find_tampering().unwrap(), Some(expected));

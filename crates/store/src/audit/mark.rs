@@ -5,8 +5,9 @@ use std::path::Path;
 use ring::hmac;
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
+use switchboard_files::{Access, replace};
 
-use crate::checkpoint::{existing_key, hex, key, replace, unhex};
+use crate::checkpoint::{existing_key, hex, key, unhex};
 
 /// Since this format of the file a mark is kept; this row says that there was one.
 pub(crate) const FORMAT: &str = "
@@ -67,7 +68,8 @@ pub(crate) fn advance(path: &Path, connection: &Connection) -> std::io::Result<(
         return Ok(());
     }
     let signature = hex(hmac::sign(&key(path)?, &signed_message(seq, &chain)).as_ref());
-    replace(&mark_path(path), &serde_json::to_vec(&AuditMarkFile { seq, chain, signature })?)?;
+    let mark = serde_json::to_vec(&AuditMarkFile { seq, chain, signature })?;
+    replace(&mark_path(path), &mark, Access::Owner)?;
     let marked = connection.execute("INSERT OR IGNORE INTO marked (once) VALUES (1)", []);
     marked.map(drop).map_err(std::io::Error::other)
 }

@@ -5,23 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-
-use crate::same_file::SameFile;
 use rusqlite::{Connection, TransactionBehavior};
-use switchboard_files::ProcessLock;
-use switchboard_files::process_lock::is_alive;
+use switchboard_files::{ProcessLock, is_alive};
 
 use crate::entry::OpenReport;
 use crate::file;
-use crate::file::{is_damage, lock_for_open, mark_suspect};
-use crate::file_error::{FileError, hint_for};
+use crate::file::{FileError, hint_for, is_damage, lock_for_open, mark_suspect};
 use crate::ledger::LedgerOptions;
 use crate::queue::entry::{EntryState, QueueEntry, QueuedQuestion};
-use crate::queue::error::QueueError;
 use crate::queue::rows;
 use crate::queue::rows::{LocalOwner, QUEUE_SCHEMA, QueueRowError};
-use crate::queue::store::{QueueAnswer, QueueStore};
+use crate::queue::store::{QueueAnswer, QueueError, QueueStore};
 use crate::queue::user_decision::UserDecision;
+use crate::same_file::SameFile;
 use crate::schema::migrate;
 
 /// What waits, in a file that processes share, or only in memory.

@@ -1,8 +1,6 @@
 //! The review queue: questions that wait for a person, in a file that processes share.
 
-pub(crate) mod ask_reply;
 pub(crate) mod entry;
-pub(crate) mod error;
 pub(crate) mod file;
 pub(crate) mod rows;
 pub(crate) mod store;

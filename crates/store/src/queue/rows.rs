@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
-use switchboard_files::process_lock::is_alive;
+use switchboard_files::is_alive;
 
 use crate::queue::entry::{EntryState, QueueEntry, QueuedQuestion};
-use crate::queue::error::QueueError;
-use crate::queue::store::QueueAnswer;
+use crate::queue::store::{QueueAnswer, QueueError};
 use crate::queue::user_decision::UserDecision;
 use crate::rows::{read_time, unreadable};
 use crate::schema::DatabaseSchema;

@@ -4,8 +4,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use switchboard_core::Answer;
 
-use crate::queue::ask_reply::AskReply;
-
 /// What a person said: to the question about a call, or to what a server asks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "said", content = "with", rename_all = "snake_case")]
@@ -98,4 +96,15 @@ impl From<&AskReply> for UserDecision {
             AskReply::Cancel => Self::Cancel,
         }
     }
+}
+
+/// The reply of a person to a server's question.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AskReply {
+    /// Yes, with the content of the form, if there was one.
+    Accept(Option<Map<String, Value>>),
+    /// No.
+    Decline,
+    /// Neither yes nor no.
+    Cancel,
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::file_error::{FileError, hint_for};
+use crate::file::{FileError, hint_for};
 use crate::sessions::id::SessionId;
 
 /// Why conversations could not be opened, found, continued or read.

@@ -6,7 +6,7 @@ use switchboard_text::nearest_names;
 use crate::sessions::error::SessionError;
 use crate::sessions::id::is_part_of_id;
 use crate::sessions::rows::{SessionRowError, list, read_summary};
-use crate::sessions::summary::SessionSummary;
+use crate::sessions::store::SessionSummary;
 
 /// Means the conversation that was changed last, so none can be called so.
 const LAST_KEYWORD: &str = "last";

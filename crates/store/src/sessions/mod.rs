@@ -5,9 +5,7 @@ pub(crate) mod crash_tests;
 pub(crate) mod error;
 pub(crate) mod find;
 pub(crate) mod id;
-pub(crate) mod lock;
 pub(crate) mod rows;
 pub(crate) mod store;
-pub(crate) mod summary;
 #[cfg(test)]
 pub(crate) mod trouble_tests;

@@ -1,15 +1,17 @@
 //! The tables of conversations and the statements that change and read them.
 
+use std::path::{Path, PathBuf};
+
 use bytes::Bytes;
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::types::ToSqlOutput;
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
 
-use crate::folder_text::{FolderText, folder};
 use crate::rows::{read_bytes, read_size, read_time, unreadable};
 use crate::schema::DatabaseSchema;
 use crate::sessions::error::SessionError;
 use crate::sessions::id::SessionId;
-use crate::sessions::summary::{NewSession, SessionStep, SessionSummary};
+use crate::sessions::store::{NewSession, SessionStep, SessionSummary};
 use crate::statements::JsonText;
 
 /// The tables of conversations; the mark reads `SWBC`.
@@ -293,4 +295,37 @@ impl From<SessionError> for SessionRowError {
     fn from(error: SessionError) -> Self {
         Self::Refused(error)
     }
+}
+
+/// A folder on its way into a column of text.
+struct FolderText<'a>(&'a Path);
+
+#[cfg(unix)]
+impl ToSql for FolderText<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        use std::os::unix::ffi::OsStrExt;
+
+        use rusqlite::types::ValueRef;
+        Ok(ToSqlOutput::Borrowed(ValueRef::Text(self.0.as_os_str().as_bytes())))
+    }
+}
+
+#[cfg(not(unix))]
+impl ToSql for FolderText<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(self.0.to_string_lossy().into_owned()))
+    }
+}
+
+/// The folder that was kept.
+#[cfg(unix)]
+fn folder(text: Bytes) -> PathBuf {
+    use std::os::unix::ffi::OsStringExt;
+    std::ffi::OsString::from_vec(text.into()).into()
+}
+
+/// The folder that was kept.
+#[cfg(not(unix))]
+fn folder(text: Bytes) -> PathBuf {
+    String::from_utf8_lossy(&text).into_owned().into()
 }

@@ -1,28 +1,28 @@
 //! The handle on conversations: begins, continues, forks, finds and reads them.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use parking_lot::Mutex;
-
-use crate::same_file::SameFile;
 use bytes::Bytes;
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use rusqlite::{Connection, TransactionBehavior};
 use switchboard_core::Durability;
+use switchboard_files::{Lock, LockError, parent_folder};
 
 use crate::entry::OpenReport;
 use crate::file;
-use crate::file::{is_damage, lock_for_open, mark_suspect};
-use crate::file_error::FileError;
+use crate::file::{FileError, is_damage, lock_for_open, mark_suspect};
 use crate::ledger::{COMMIT_TIMEOUT, LedgerOptions};
+use crate::same_file::SameFile;
 use crate::schema::migrate;
 use crate::sessions::error::SessionError;
 use crate::sessions::find::{check_name, find};
 use crate::sessions::id::SessionId;
 use crate::sessions::rows as store;
 use crate::sessions::rows::{SESSIONS_SCHEMA, SessionField, SessionRowError};
-use crate::sessions::summary::{NewSession, SessionStep, SessionSummary};
 
 /// Conversations that survive the process; clones are handles on the same file.
 ///
@@ -36,6 +36,54 @@ struct SessionStoreShared {
     connection: Mutex<Connection>,
     file: Option<(PathBuf, OpenReport)>,
     place: Option<SameFile>,
+}
+
+/// A conversation that begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewSession {
+    /// What its owner calls it.
+    pub name: Option<String>,
+    /// The model it is held with.
+    pub model: String,
+    /// The folder it is about.
+    pub folder: PathBuf,
+}
+
+/// A conversation in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionSummary {
+    /// Its id.
+    pub id: SessionId,
+    /// What its owner calls it.
+    pub name: Option<String>,
+    /// The model it is held with.
+    pub model: String,
+    /// The folder it is about.
+    pub folder: PathBuf,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// When its last step was added.
+    pub changed_at: Timestamp,
+    /// How many steps it has.
+    pub steps: u64,
+    /// The conversation it was forked from and the last step taken from there. That conversation
+    /// may have been deleted since.
+    pub parent: Option<(SessionId, u64)>,
+    /// Its first words, as the face set them.
+    pub opening: Option<String>,
+}
+
+/// One step of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionStep {
+    /// Its place, from 1.
+    pub number: u64,
+    /// When it was added.
+    pub at: Timestamp,
+    /// What kind of step it is, in the words of the face.
+    pub kind: String,
+    /// The JSON text of it.
+    pub body: Bytes,
 }
 
 /// How a transaction begins, and how its failure is told.
@@ -315,6 +363,34 @@ impl TransactionAccess {
         match self {
             Self::Read => SessionError::Read(reason),
             Self::Write => SessionError::Write { reason, hint: "try again" },
+        }
+    }
+}
+
+/// The right to go on with a conversation, until it is dropped or the process ends.
+#[derive(Debug)]
+pub struct SessionLock {
+    _lock: Option<Lock>,
+}
+
+impl SessionStore {
+    /// Takes the right to go on with a conversation.
+    ///
+    /// # Errors
+    /// When another process has it, or there is no way to tell.
+    pub fn lock_session(&self, id: &SessionId) -> Result<SessionLock, SessionError> {
+        // What is only in memory is nobody else's.
+        let Some(path) = self.path() else { return Ok(SessionLock { _lock: None }) };
+        let folder = parent_folder(path).join("held");
+        let trouble = |error: std::io::Error| SessionError::Write {
+            reason: error.to_string(),
+            hint: "look at the folder of the conversations",
+        };
+        fs::create_dir_all(&folder).map_err(trouble)?;
+        match Lock::acquire(&folder.join(format!("{id}.lock")), Duration::ZERO) {
+            Ok(lock) => Ok(SessionLock { _lock: Some(lock) }),
+            Err(LockError::Held) => Err(SessionError::InUse { id: id.clone() }),
+            Err(LockError::Io(error)) => Err(trouble(error)),
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn body(text: &str) -> Bytes {
 
 impl SessionStore {
     /// Shortens the patience with other processes.
-    pub(crate) fn wait_for_others(&self, limit: std::time::Duration) {
+    pub(crate) fn wait_for_others(&self, limit: Duration) {
         self.0.connection.lock().busy_timeout(limit).unwrap();
     }
 
@@ -429,4 +429,20 @@ proptest! {
             assert_eq!(found(&sessions).await, expected);
         });
     }
+}
+
+#[test]
+fn one_at_a_time_goes_on_with_a_conversation() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sessions.db");
+    let ours = SessionStore::open(&file, Durability::Process).unwrap();
+    let theirs = SessionStore::open(&file, Durability::Process).unwrap();
+    let one = "aaaaaaaaaaaa";
+    let other = "bbbbbbbbbbbb";
+    let [one, other] = [one, other].map(|id| SessionId::parse(id).unwrap());
+    let held = ours.lock_session(&one).unwrap();
+    assert_eq!(theirs.lock_session(&one).unwrap_err(), SessionError::InUse { id: one.clone() });
+    theirs.lock_session(&other).unwrap();
+    drop(held);
+    theirs.lock_session(&one).unwrap();
 }

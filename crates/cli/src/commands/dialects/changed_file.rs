@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
-use switchboard_files::{normal_path, replace};
+use switchboard_files::{Access, canonicalize, parent_folder, replace_synced};
 use switchboard_terminal::{CliError, exit_code};
 use switchboard_text::digest;
 
@@ -39,7 +39,7 @@ pub(super) struct FileEdit<'a> {
 
 /// The real file behind a path: a link stays a link.
 pub(super) fn resolve_link(path: &Path) -> PathBuf {
-    normal_path::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// The fingerprint of a text.
@@ -94,16 +94,8 @@ pub(super) fn write(
 
 /// Puts a text in the place of a file at once; who may read it stays the same.
 pub(super) fn replace(real: &Path, text: &str) -> std::io::Result<()> {
-    let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
-    temporary.write_all(text.as_bytes())?;
-    if let Ok(metadata) = fs::metadata(real) {
-        temporary.as_file().set_permissions(metadata.permissions())?;
-    }
-    temporary.as_file().sync_all()?;
-    replace::replace_file(temporary, real)
+    fs::create_dir_all(parent_folder(real))?;
+    replace_synced(real, text.as_bytes(), Access::Kept)
 }
 
 /// A copy beside the file, under a name that nobody has.
@@ -111,9 +103,7 @@ fn copy(real: &Path) -> std::io::Result<PathBuf> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let mut stamp = now;
     loop {
-        let mut name = real.as_os_str().to_owned();
-        name.push(format!(".switchboard-backup-{stamp}"));
-        let backup = PathBuf::from(name);
+        let backup = real.with_added_extension(format!("switchboard-backup-{stamp}"));
         let mut options = fs::OpenOptions::new();
         match options.write(true).create_new(true).open(&backup) {
             Ok(mut file) => {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use switchboard_catalog::Flagged;
 use switchboard_config::{Config, ServerConfig, Transport};
 use switchboard_core::ServerId;
-use switchboard_store::audit::log;
+use switchboard_store::AuditNote;
 use switchboard_terminal::{CliError, exit_code, table};
 use switchboard_text::{escape, escape_line};
 use switchboard_trust::{
@@ -252,7 +252,7 @@ async fn approve(
             found::accept(context, known.server, &flagged.iter().collect::<Vec<_>>())?;
         }
         let approved = wanted.iter().map(|held| (held.kind, &*held.name, &*held.digest));
-        found::note(context, log::APPROVED, known.server, approved)?;
+        found::note(context, AuditNote::APPROVED, known.server, approved)?;
         // Exactly what was shown: what another process holds since then stays held.
         Pins::edit(&context.places.state, &known.identity, |pins| {
             let unchanged = pending_definitions(pins);
@@ -289,7 +289,7 @@ fn revoke(context: &CommandContext, config: &Config, which: &str) -> Result<(), 
             items.iter().map(|(name, item)| (*kind, name.as_str(), item.digest.as_str()))
         });
         let revoked = approved.filter(|(_, name, _)| named.fits(name));
-        found::note(context, log::REVOKED, known.server, revoked)?;
+        found::note(context, AuditNote::REVOKED, known.server, revoked)?;
         let mut count =
             remove_accepted(&context.places.state, &known.identity, |name| named.fits(name))?;
         Pins::edit(&context.places.state, &known.identity, |pins| {

@@ -6,7 +6,6 @@ use switchboard_catalog::{Acceptance, DefinitionVersion, Flagged};
 use switchboard_config::ServerConfig;
 use switchboard_scan::{DefinitionKind, Severity};
 use switchboard_store::AuditNote;
-use switchboard_store::audit::log as events;
 use switchboard_terminal::{CliError, ask_line, exit_code, is_yes};
 use switchboard_text::escape_line;
 use switchboard_trust::{PinKind, QuarantinedDefinition, add_accepted, new_acceptance};
@@ -84,7 +83,7 @@ pub(crate) fn accept(
     let notes: Vec<AuditNote> = new
         .iter()
         .map(|one| AuditNote {
-            event: events::APPROVED,
+            event: AuditNote::APPROVED,
             server: server.id.to_string(),
             kind: one.kind.clone(),
             name: one.name.clone(),

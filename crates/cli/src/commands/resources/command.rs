@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use switchboard_catalog::definition;
 use switchboard_core::{Item, ProposedCall, Reply};
-use switchboard_files::{IfExists, download};
+use switchboard_files::{IfExists, file_name_for};
 use switchboard_host::Host;
 use switchboard_terminal::{CliError, exit_code, table};
 use switchboard_wire::list::ListedItem as Listed;
@@ -126,7 +126,7 @@ async fn read(
     to: &Output,
 ) -> Result<u8, CliError> {
     let proposed = ProposedCall::resource(server, uri);
-    let named = to.download.then(|| PathBuf::from(download::file_name_for(uri)));
+    let named = to.download.then(|| PathBuf::from(file_name_for(uri)));
     let file = to.output.clone().or(named);
     let existing = if to.force { IfExists::Replace } else { IfExists::Keep };
     let target = proposed.target.clone();
