@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use switchboard_catalog::{Lease, Server};
 use switchboard_core::ProposedCall;
+use switchboard_net::{bearer, single_header};
 use switchboard_rules::Pattern;
 use tonic::Status;
 use tonic::metadata::MetadataMap;
@@ -71,18 +72,13 @@ impl GrpcAccess {
             Self::Owner => return Ok(AuthorizedCaller::owner()),
             Self::Tokens(tokens) => tokens,
         };
-        let mut given = metadata.get_all("authorization").iter();
-        // Two of them are none: whoever is in between may have looked at the other one.
-        let (Some(given), None) = (given.next(), given.next()) else {
+        // Duplicates are no credentials: a proxy may have validated the other one.
+        let Ok(Some(authorization)) = single_header(metadata.as_ref(), "authorization") else {
             return Err(Status::unauthenticated(
                 "a token is needed: metadata `authorization: Bearer sb_…`",
             ));
         };
-        let bearer = given.to_str().ok().and_then(|text| {
-            let (scheme, token) = text.split_once(' ')?;
-            scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
-        });
-        let guest = match bearer {
+        let guest = match bearer(authorization) {
             Some(bearer) => tokens.verify(bearer).await,
             None => None,
         };

@@ -1,10 +1,9 @@
 //! Where a model is and what opens its door: the address, the key and the headers.
 
-use std::net::IpAddr;
-
 use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use switchboard_config::{Environment, ModelProfile, Provider};
+use switchboard_net::is_local;
 use switchboard_prompting::{ModelError, ModelErrorKind};
 
 use crate::defaults;
@@ -61,7 +60,7 @@ impl VendorAccess {
             secrets.push(value.clone());
         }
         let has_key = KEY_HEADERS.iter().any(|name| headers.contains_key(*name));
-        if has_key && base.scheme() != "https" && !is_loopback(&base) {
+        if has_key && base.scheme() != "https" && !is_local(&base) {
             return Err(plain_http(profile));
         }
         secrets.retain(|secret| secret.len() >= MIN_SECRET_CHARS);
@@ -100,15 +99,6 @@ struct ApiKey {
     variable: String,
 }
 
-/// Whether the address is on this machine.
-pub(crate) fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    match host.trim_matches(['[', ']']).parse::<IpAddr>() {
-        Ok(address) => address.is_loopback(),
-        Err(_) => host == "localhost" || host.ends_with(".localhost"),
-    }
-}
-
 fn base_url(profile: &ModelProfile, defaults: &Defaults) -> Result<Url, ModelError> {
     let text = profile.base_url.as_deref().unwrap_or(defaults.base_url);
     let wrong = |why: &str| {
@@ -139,7 +129,7 @@ fn is_elsewhere(profile: &ModelProfile, defaults: &Defaults) -> bool {
     let parsed = |text: &str| text.parse::<Url>().ok();
     let Some(own) = profile.base_url.as_deref().and_then(parsed) else { return false };
     let usual = parsed(defaults.base_url);
-    !is_loopback(&own) && usual.is_none_or(|usual| usual.host_str() != own.host_str())
+    !is_local(&own) && usual.is_none_or(|usual| usual.host_str() != own.host_str())
 }
 
 fn key(
@@ -160,7 +150,7 @@ fn key(
 fn needs_key(profile: &ModelProfile, defaults: &Defaults, base: &Url) -> bool {
     // Somebody's own server says itself whether it wants a key.
     let own_server = profile.provider == Provider::OpenAi
-        && (is_elsewhere(profile, defaults) || profile.base_url.is_some() && is_loopback(base));
+        && (is_elsewhere(profile, defaults) || profile.base_url.is_some() && is_local(base));
     !defaults.key_variables.is_empty() && !own_server
 }
 

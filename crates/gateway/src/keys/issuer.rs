@@ -6,6 +6,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use reqwest::{Client, Url, redirect};
 use serde::Deserialize;
+use switchboard_net::is_loopback;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
@@ -267,13 +268,6 @@ pub(super) fn parse_secure_url(text: &str) -> Result<Url, KeyError> {
         _ => false,
     };
     if plain && safe { Ok(address) } else { Err(unsafe_address()) }
-}
-
-fn is_loopback(address: &Url) -> bool {
-    address.host_str().is_some_and(|host| {
-        let host = host.trim_start_matches('[').trim_end_matches(']');
-        host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
-    })
 }
 
 #[cfg(test)]

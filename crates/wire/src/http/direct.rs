@@ -19,9 +19,9 @@ use hyper::client::conn::http1::{Connection, SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use reqwest::Url;
+use switchboard_net::is_loopback;
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
-use url::Host;
 
 use super::client::{MAX_REDIRECTS, USER_AGENT_NAME, keeps_body};
 use super::direct_body::{DirectBody, decompress};
@@ -81,15 +81,10 @@ impl DirectClient {
         if !is_direct(url, is_set) {
             return None;
         }
-        let place = match url.host()? {
-            Host::Domain(name) => name.to_owned(),
-            Host::Ipv4(address) => address.to_string(),
-            Host::Ipv6(address) => address.to_string(),
-        };
-        let host = match url.port() {
-            Some(port) => format!("{}:{port}", url.host_str()?),
-            None => url.host_str()?.to_owned(),
-        };
+        let name = url.host_str()?;
+        let host = url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"));
+        // An IPv6 address is dialled without its brackets.
+        let place = name.trim_matches(['[', ']']).to_owned();
         Some(Arc::new(Self {
             place: (place, url.port_or_known_default()?),
             host: HeaderValue::from_str(&host).ok()?,
@@ -263,13 +258,7 @@ fn is_direct(url: &Url, is_set: impl Fn(&str) -> bool) -> bool {
         return false;
     }
     // Elsewhere the settings of the system may name a proxy for what is not on this machine.
-    cfg!(target_os = "linux")
-        || match url.host() {
-            Some(Host::Domain(name)) => name == "localhost",
-            Some(Host::Ipv4(address)) => address.is_loopback(),
-            Some(Host::Ipv6(address)) => address.is_loopback(),
-            None => false,
-        }
+    cfg!(target_os = "linux") || is_loopback(url)
 }
 
 fn request(target: &Uri, headers: HeaderMap, text: &Bytes) -> Request<RequestBody> {
