@@ -4,15 +4,14 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use reqwest::Response;
-use reqwest::header::CONTENT_TYPE;
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use switchboard_prompting::ModelAnswer;
-use switchboard_wire::http::{SseEvent, SseEvents};
+use switchboard_wire::http::{SseEvent, SseEvents, parse_retry_after};
 use tokio::time::timeout;
 
 use super::failure;
 use super::failure::AttemptFailure;
 use super::remote::RemoteParts;
-use super::retry_after::retry_after;
 use crate::listener::DeltaListener;
 use crate::protocol::{AnswerReader, BrokenAnswer, VendorRefusal};
 
@@ -68,6 +67,16 @@ pub(super) async fn refusal(response: Response) -> VendorRefusal {
     let mut refusal = VendorRefusal::read(Some(status), &String::from_utf8_lossy(&body));
     refusal.wait = asked.or(refusal.wait);
     refusal
+}
+
+/// How long the vendor wants us to wait. Some send milliseconds in a header of their own.
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    let exact = text("retry-after-ms").and_then(|value| value.parse().ok());
+    match exact.filter(|value: &f64| value.is_finite()) {
+        Some(milliseconds) => Duration::try_from_secs_f64(milliseconds / 1_000.0).ok(),
+        None => parse_retry_after(text("retry-after")?, now),
+    }
 }
 
 /// The type of a response in lower case.
@@ -169,4 +178,27 @@ fn finish(
     ended: Option<AttemptFailure>,
 ) -> Result<ModelAnswer, AttemptFailure> {
     reader.finish().map_err(|error| ended.unwrap_or_else(|| failure::broken_answer(parts, &error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn milliseconds_count_before_seconds() {
+        for (pairs, expected) in [
+            (&[("retry-after", "7")][..], Some(7_000)),
+            (&[("retry-after-ms", "1500"), ("retry-after", "7")], Some(1_500)),
+            (&[("retry-after-ms", "nan"), ("retry-after", "7")], Some(7_000)),
+            (&[("retry-after-ms", "nan")], None),
+            (&[], None),
+        ] {
+            let mut headers = HeaderMap::new();
+            for (name, value) in pairs {
+                headers.insert(*name, value.parse().unwrap());
+            }
+            let expected = expected.map(Duration::from_millis);
+            assert_eq!(retry_after(&headers, SystemTime::now()), expected, "{pairs:?}");
+        }
+    }
 }

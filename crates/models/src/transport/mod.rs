@@ -5,7 +5,6 @@ mod failure;
 mod listing;
 mod quote;
 mod remote;
-mod retry_after;
 mod retry_plan;
 mod retry_policy;
 
