@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::http::header::ALLOW;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
+use switchboard_access::Access;
 use switchboard_net::single_header;
 use switchboard_wire::envelope::{self as wire_envelope, Message};
 use switchboard_wire::{Json, Revision};
@@ -17,7 +18,6 @@ use super::body::{
     too_many_requests, too_many_sessions,
 };
 use super::router::AppState;
-use crate::access::Access;
 use crate::client::ReplyChannel;
 use crate::client_request::ClientRequest;
 use crate::gateway::Gateway;

@@ -12,6 +12,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodRouter, any};
+use switchboard_access::Access;
 use switchboard_net::single_header;
 use switchboard_wire::envelope::{self, Message, NotAMessage};
 use switchboard_wire::{Json, Revision};
@@ -19,7 +20,6 @@ use switchboard_wire::{Json, Revision};
 use super::body::{error_response, json_response, read_body};
 use super::not_found::{NotFoundPage, Pages, not_found};
 use super::{AccessControl, cors, legacy, modern, sse};
-use crate::access::Access;
 use crate::client_request;
 use crate::gateway::Gateway;
 

@@ -3,10 +3,11 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use switchboard_gateway::http::{AccessControl, Authenticator};
-use switchboard_gateway::keys::{
-    CombinedAuthenticator, OauthAuthenticator, OauthOptions, TokenAuthenticator, TokenFile,
+use switchboard_access::{
+    Authenticator, CombinedAuthenticator, OauthAuthenticator, OauthOptions, TokenAuthenticator,
+    TokenFile,
 };
+use switchboard_gateway::http::AccessControl;
 use switchboard_net::{HostPolicy, OwnPages};
 use switchboard_terminal::CliError;
 use switchboard_text::escape_line;

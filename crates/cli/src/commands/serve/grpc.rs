@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use switchboard_access::{Authenticator as _, TokenAuthenticator, TokenFile};
 use switchboard_config::Config;
-use switchboard_gateway::http::Authenticator as _;
-use switchboard_gateway::keys::{TokenAuthenticator, TokenFile};
 use switchboard_grpc::{
     GrpcAccess, GrpcListener, GrpcOptions, GrpcService, ListenAddress, ListenError,
     SuggestedServer, TokenCheck, TokenHolder, index,

@@ -8,15 +8,15 @@ use serde_json::json;
 use switchboard_config::ViewKey;
 use switchboard_text::{digest, excerpt_text};
 
-use super::error::KeyError;
-use super::issuer::{Issuer, parse_secure_url};
-use super::jwt;
-use super::jwt::{Claims, ExpectedClaims, TokenError};
-use super::token::unix_now;
-use super::views::Views;
 use crate::access::Access;
-use crate::http::{AuthRefusal, AuthenticateFuture, Authenticator};
+use crate::authenticator::{AuthRefusal, AuthenticateFuture, Authenticator};
+use crate::error::KeyError;
+use crate::issuer::{Issuer, parse_secure_url};
+use crate::jwt;
+use crate::jwt::{Claims, ExpectedClaims, TokenError};
+use crate::token::unix_now;
 use crate::view::View;
+use crate::views::Views;
 
 /// Whose tokens are accepted, and which.
 #[derive(Clone, Debug, Default)]

@@ -12,7 +12,7 @@ use switchboard_rules::Pattern;
 use crate::view::View;
 
 /// What every token begins with, so that people and scanners know what it is.
-pub(super) const TOKEN_PREFIX: &str = "sb_";
+pub(crate) const TOKEN_PREFIX: &str = "sb_";
 
 /// A token as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub struct NamedToken {
 
 impl NamedToken {
     /// A token with the text that is told once.
-    pub(super) fn generate(sees: Vec<String>, expires_at: Option<u64>) -> Option<(Self, String)> {
+    pub(crate) fn generate(sees: Vec<String>, expires_at: Option<u64>) -> Option<(Self, String)> {
         // 256 bits: nobody finds it by trying, so a fast digest is enough.
         let text = format!("{TOKEN_PREFIX}{}", random::long_token()?);
         let token = Self { sha256: token_digest(&text), sees, created_at: unix_now(), expires_at };
@@ -40,7 +40,7 @@ impl NamedToken {
     }
 
     /// The digest by which it is found.
-    pub(super) fn digest(&self) -> &str {
+    pub(crate) fn digest(&self) -> &str {
         &self.sha256
     }
 
@@ -58,11 +58,11 @@ impl NamedToken {
 }
 
 /// What is kept of a token in its place.
-pub(super) fn token_digest(text: &str) -> String {
+pub(crate) fn token_digest(text: &str) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(digest(&SHA256, text.as_bytes()))
 }
 
 /// Seconds since 1970.
-pub(super) fn unix_now() -> u64 {
+pub(crate) fn unix_now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

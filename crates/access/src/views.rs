@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use switchboard_config::ViewKey;
 use switchboard_rules::Pattern;
 
-use super::jwt::Claims;
+use crate::jwt::Claims;
 use crate::view::View;
 
 /// Patterns by subject, client or scope.
-pub(super) struct Views(BTreeMap<ViewKey, Vec<String>>);
+pub(crate) struct Views(BTreeMap<ViewKey, Vec<String>>);
 
 impl Views {
-    pub(super) const fn new(by: BTreeMap<ViewKey, Vec<String>>) -> Self {
+    pub(crate) const fn new(by: BTreeMap<ViewKey, Vec<String>>) -> Self {
         Self(by)
     }
 
     /// All that any part of the token's owner is given; nothing if it is given nothing.
-    pub(super) fn view_for(&self, claims: &Claims) -> Option<View> {
+    pub(crate) fn view_for(&self, claims: &Claims) -> Option<View> {
         let names = |of: &ViewKey| match of {
             ViewKey::Subject(subject) => Some(subject) == claims.subject.as_ref(),
             ViewKey::Client(client) => Some(client) == claims.client.as_ref(),
@@ -42,8 +42,8 @@ mod tests {
 
     use switchboard_config::ViewKey;
 
-    use super::super::jwt::Claims;
     use super::Views;
+    use crate::jwt::Claims;
 
     #[test]
     fn a_caller_sees_what_its_token_is_given_and_nothing_else() {

@@ -1,9 +1,9 @@
 //! Named tokens and an issuer's tokens side by side.
 
-use super::oauth::OauthAuthenticator;
-use super::token::TOKEN_PREFIX;
-use super::tokens::TokenAuthenticator;
-use crate::http::{AuthenticateFuture, Authenticator};
+use crate::authenticator::{AuthenticateFuture, Authenticator};
+use crate::oauth::OauthAuthenticator;
+use crate::token::TOKEN_PREFIX;
+use crate::tokens::TokenAuthenticator;
 
 /// Whatever of the two is accepted.
 pub struct CombinedAuthenticator {

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use crate::view::View;
 
 /// Whoever is on this machine, while no token is asked for.
-pub(crate) const LOCAL: &str = "local";
+pub const LOCAL_IDENTITY: &str = "local";
 
 /// What somebody who may call is known as, and what they see.
 #[derive(Clone, Debug)]
@@ -24,8 +24,8 @@ impl Access {
     pub fn local() -> Self {
         // Shared: every request of theirs asks for it.
         static LOCAL_ACCESS: LazyLock<Access> = LazyLock::new(|| Access {
-            identity: LOCAL.into(),
-            name: LOCAL.into(),
+            identity: LOCAL_IDENTITY.into(),
+            name: LOCAL_IDENTITY.into(),
             view: Arc::default(),
         });
         LOCAL_ACCESS.clone()

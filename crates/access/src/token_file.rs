@@ -10,8 +10,8 @@ use std::{fs, io};
 use serde::{Deserialize, Serialize};
 use switchboard_files::replace;
 
-use super::error::KeyError;
-use super::token::{NamedToken, unix_now};
+use crate::error::KeyError;
+use crate::token::{NamedToken, unix_now};
 
 /// How long to wait for another process that changes the file.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
@@ -19,7 +19,7 @@ const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(25);
 const MAX_NAME_LENGTH: usize = 64;
 
 /// All tokens by name.
-pub(super) type TokenTable = BTreeMap<String, NamedToken>;
+pub(crate) type TokenTable = BTreeMap<String, NamedToken>;
 
 #[derive(Default, Serialize, Deserialize)]
 struct TokenFileContents {
@@ -50,7 +50,7 @@ impl TokenFile {
         Self { path: folder.join("tokens.json") }
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 

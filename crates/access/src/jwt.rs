@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde::Deserialize;
 
-use super::jwks::{PublicKey, SigningAlgorithm};
+use crate::jwks::{PublicKey, SigningAlgorithm};
 
 /// Clocks may differ by so many seconds.
 const MAX_CLOCK_SKEW_SECONDS: f64 = 60.0;
@@ -14,8 +14,8 @@ const MAX_TOKEN_BYTES: usize = 16 << 10;
 const MAX_KEY_ATTEMPTS: usize = 8;
 
 /// A token taken apart; nothing in it is believed yet.
-pub(super) struct UnverifiedToken<'a> {
-    pub(super) key_id: Option<String>,
+pub(crate) struct UnverifiedToken<'a> {
+    pub(crate) key_id: Option<String>,
     algorithm: SigningAlgorithm,
     signed_text: &'a str,
     claims: Vec<u8>,
@@ -24,34 +24,34 @@ pub(super) struct UnverifiedToken<'a> {
 
 /// What a token must say to be meant for us.
 #[derive(Clone, Copy)]
-pub(super) struct ExpectedClaims<'a> {
-    pub(super) issuer: &'a str,
-    pub(super) audience: &'a str,
+pub(crate) struct ExpectedClaims<'a> {
+    pub(crate) issuer: &'a str,
+    pub(crate) audience: &'a str,
     /// Seconds since 1970.
-    pub(super) now: u64,
+    pub(crate) now: u64,
 }
 
 /// What a token that holds says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Claims {
+pub(crate) struct Claims {
     /// Whose it is; nobody's for a client that acts for itself.
-    pub(super) subject: Option<String>,
-    pub(super) client: Option<String>,
-    pub(super) scopes: Vec<String>,
+    pub(crate) subject: Option<String>,
+    pub(crate) client: Option<String>,
+    pub(crate) scopes: Vec<String>,
     /// Until when it counts, in seconds since 1970.
-    pub(super) expires_at: u64,
+    pub(crate) expires_at: u64,
 }
 
 impl Claims {
     /// Who comes with it: a person, or else a client.
-    pub(super) fn principal(&self) -> &str {
+    pub(crate) fn principal(&self) -> &str {
         self.subject.as_deref().or(self.client.as_deref()).unwrap_or_default()
     }
 }
 
 /// Why a token does not count, in words that give nothing away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TokenError {
+pub(crate) enum TokenError {
     Malformed,
     Algorithm,
     Signature,
@@ -63,7 +63,7 @@ pub(super) enum TokenError {
 }
 
 impl TokenError {
-    pub(super) const fn message(self) -> &'static str {
+    pub(crate) const fn message(self) -> &'static str {
         match self {
             Self::Malformed => "the token is not a signed JWT",
             Self::Algorithm => "the token is signed in a way that is not accepted",
@@ -123,7 +123,7 @@ impl OneOrMany {
 }
 
 /// Takes a token apart.
-pub(super) fn parse_token(token: &str) -> Result<UnverifiedToken<'_>, TokenError> {
+pub(crate) fn parse_token(token: &str) -> Result<UnverifiedToken<'_>, TokenError> {
     if token.len() > MAX_TOKEN_BYTES {
         return Err(TokenError::Malformed);
     }
@@ -149,7 +149,7 @@ pub(super) fn parse_token(token: &str) -> Result<UnverifiedToken<'_>, TokenError
 
 impl UnverifiedToken<'_> {
     /// Whether one of the keys signed it.
-    pub(super) fn is_signed_with(&self, keys: &[PublicKey]) -> bool {
+    pub(crate) fn is_signed_with(&self, keys: &[PublicKey]) -> bool {
         let mut candidates = keys
             .iter()
             .filter(|key| key.may_have_signed(self.algorithm, self.key_id.as_deref()))
@@ -158,7 +158,7 @@ impl UnverifiedToken<'_> {
     }
 
     /// What it says, if it is meant for us now. To be believed only of one that is signed.
-    pub(super) fn claims(&self, expected: ExpectedClaims<'_>) -> Result<Claims, TokenError> {
+    pub(crate) fn claims(&self, expected: ExpectedClaims<'_>) -> Result<Claims, TokenError> {
         let body: JwtClaims =
             serde_json::from_slice(&self.claims).map_err(|_| TokenError::Malformed)?;
         if body.iss.as_deref() != Some(expected.issuer) {

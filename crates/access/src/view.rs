@@ -23,7 +23,8 @@ impl View {
     }
 
     /// Tells one view from another.
-    pub(crate) fn key(&self) -> String {
+    #[must_use]
+    pub fn key(&self) -> String {
         let words: Vec<&str> = self.patterns.iter().map(Pattern::as_str).collect();
         words.join("\n")
     }

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant, SystemTime};
 use parking_lot::Mutex;
 use switchboard_text::digest as fingerprint;
 
-use super::error::KeyError;
-use super::token::{NamedToken, token_digest};
-use super::token_file::{TokenFile, TokenTable};
 use crate::access::Access;
-use crate::http::{AuthRefusal, AuthenticateFuture, Authenticator};
+use crate::authenticator::{AuthRefusal, AuthenticateFuture, Authenticator};
+use crate::error::KeyError;
+use crate::token::{NamedToken, token_digest};
+use crate::token_file::{TokenFile, TokenTable};
 
 /// How long what was read of the file counts without looking whether it changed.
 const RECHECK_INTERVAL: Duration = Duration::from_millis(200);
@@ -159,8 +159,8 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::TokenAuthenticator;
-    use crate::http::Authenticator as _;
-    use crate::keys::{NewToken, TokenFile};
+    use crate::authenticator::Authenticator as _;
+    use crate::token_file::{NewToken, TokenFile};
 
     fn becomes(expected: bool, mut is: impl FnMut() -> bool) -> bool {
         let start = Instant::now();

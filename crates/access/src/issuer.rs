@@ -10,8 +10,8 @@ use switchboard_net::is_loopback;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
-use super::error::KeyError;
-use super::jwks::{self, PublicKey};
+use crate::error::KeyError;
+use crate::jwks::{self, PublicKey};
 
 /// Keys are fetched anew after so long.
 const REFRESH_AFTER: Duration = Duration::from_secs(60 * 60);
@@ -26,10 +26,10 @@ const FETCH_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_BODY_BYTES: usize = 1 << 20;
 
 /// Hears why keys cannot be fetched, and nothing once they can.
-pub(super) type ProblemCallback = Box<dyn Fn(Option<&str>) + Send + Sync>;
+pub(crate) type ProblemCallback = Box<dyn Fn(Option<&str>) + Send + Sync>;
 
 /// An issuer and the keys that we know of it.
-pub(super) struct Issuer {
+pub(crate) struct Issuer {
     inner: Arc<IssuerState>,
 }
 
@@ -60,7 +60,7 @@ struct IssuerMetadata {
 }
 
 impl Issuer {
-    pub(super) fn new(name: &str, keys_at: Option<&str>) -> Result<Self, KeyError> {
+    pub(crate) fn new(name: &str, keys_at: Option<&str>) -> Result<Self, KeyError> {
         let address = parse_secure_url(name)?;
         let keys_at = keys_at.map(parse_secure_url).transpose()?;
         // Somebody else in this process may have chosen a provider already; theirs is as good.
@@ -83,19 +83,19 @@ impl Issuer {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.inner.name
     }
 
     /// Has somebody told when keys cannot be fetched.
-    pub(super) fn set_problem_callback(&self, told: ProblemCallback) {
+    pub(crate) fn set_problem_callback(&self, told: ProblemCallback) {
         // Only the first one is: nobody asks twice.
         self.inner.on_problem.set(told).ok();
     }
 
     /// Whether the keys are such that it `fits`, once they were fetched again if it does not;
     /// nothing if there are no keys that count.
-    pub(super) async fn has_keys(&self, fits: impl Fn(&[PublicKey]) -> bool) -> Option<bool> {
+    pub(crate) async fn has_keys(&self, fits: impl Fn(&[PublicKey]) -> bool) -> Option<bool> {
         let inner = &self.inner;
         if let Some(settled) = inner.cached_answer(&fits) {
             return settled;
@@ -256,7 +256,7 @@ fn metadata_urls(issuer: &Url) -> Vec<Url> {
 }
 
 /// An address that nobody on the way can change: `https`, or `http` on this machine.
-pub(super) fn parse_secure_url(text: &str) -> Result<Url, KeyError> {
+pub(crate) fn parse_secure_url(text: &str) -> Result<Url, KeyError> {
     let unsafe_address = || KeyError::Address(text.to_owned());
     let address: Url = text.parse().map_err(|_| unsafe_address())?;
     let plain = address.username().is_empty()
