@@ -3,42 +3,80 @@
 use std::pin::Pin;
 
 use crate::access::Access;
+use crate::oauth::OauthAuthenticator;
+use crate::token::TOKEN_PREFIX;
+use crate::tokens::TokenAuthenticator;
 
-/// Checks what a caller presents.
+/// Checks the credentials of callers.
 pub trait Authenticator: Send + Sync {
-    /// Who it is that presents `bearer`.
+    /// Returns the caller that presents `bearer`, or the reason to reject it.
     fn authenticate<'a>(&'a self, bearer: Option<&'a str>) -> AuthenticateFuture<'a>;
 
-    /// Whether somebody who was let in before still would be.
+    /// Whether a caller that was admitted before still would be.
     fn is_still_valid(&self, identity: &str) -> bool {
         let _ = identity;
         true
     }
 
-    /// Whether the last proof of somebody who was let in before has not run out. Who comes with a
-    /// new one goes on where it was, so only its streams end.
+    /// Whether the last token of an admitted caller has not expired. With a new token the caller
+    /// continues where it was, so an expired one only ends its streams.
     fn is_current(&self, identity: &str) -> bool {
         let _ = identity;
         true
     }
 
-    /// What is told about how to get in: protected-resource metadata, as JSON.
+    /// Returns the protected-resource metadata (RFC 9728) as JSON.
     fn metadata(&self) -> Option<&str> {
         None
     }
 }
 
-/// A check under way.
+/// The future of [`Authenticator::authenticate`].
 pub type AuthenticateFuture<'a> =
     Pin<Box<dyn Future<Output = Result<Access, AuthRefusal>> + Send + 'a>>;
 
-/// Why somebody is not let in.
+/// Why a caller is not admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthRefusal {
     /// The HTTP status.
     pub status: u16,
-    /// Why, in a sentence that gives nothing away.
+    /// The reason, in a sentence that gives nothing away.
     pub message: String,
-    /// What to present instead, as `WWW-Authenticate` says it.
+    /// The value of `WWW-Authenticate`.
     pub challenge: Option<String>,
+}
+
+/// Accepts named tokens, and those of an issuer if there is one.
+pub struct CombinedAuthenticator {
+    pub tokens: TokenAuthenticator,
+    pub oauth: Option<OauthAuthenticator>,
+}
+
+impl CombinedAuthenticator {
+    /// Returns the authenticator for a token. Named tokens are recognized by their prefix.
+    fn authenticator_for(&self, bearer: Option<&str>) -> &dyn Authenticator {
+        match &self.oauth {
+            Some(oauth) if !bearer.is_some_and(|text| text.starts_with(TOKEN_PREFIX)) => oauth,
+            _ => &self.tokens,
+        }
+    }
+}
+
+impl Authenticator for CombinedAuthenticator {
+    fn authenticate<'a>(&'a self, bearer: Option<&'a str>) -> AuthenticateFuture<'a> {
+        self.authenticator_for(bearer).authenticate(bearer)
+    }
+
+    fn is_still_valid(&self, identity: &str) -> bool {
+        if identity.starts_with("token:") { self.tokens.is_still_valid(identity) } else { true }
+    }
+
+    fn is_current(&self, identity: &str) -> bool {
+        let named = identity.starts_with("token:");
+        named || self.oauth.as_ref().is_none_or(|oauth| oauth.is_current(identity))
+    }
+
+    fn metadata(&self) -> Option<&str> {
+        self.oauth.as_ref().and_then(Authenticator::metadata)
+    }
 }

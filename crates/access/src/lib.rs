@@ -10,7 +10,6 @@
 
 mod access;
 mod authenticator;
-mod combined;
 mod error;
 mod issuer;
 mod jwks;
@@ -19,15 +18,12 @@ mod oauth;
 mod token;
 mod token_file;
 mod tokens;
-mod view;
 mod views;
 
-pub use access::{Access, LOCAL_IDENTITY};
-pub use authenticator::{AuthRefusal, AuthenticateFuture, Authenticator};
-pub use combined::CombinedAuthenticator;
+pub use access::{Access, LOCAL_IDENTITY, View};
+pub use authenticator::{AuthRefusal, AuthenticateFuture, Authenticator, CombinedAuthenticator};
 pub use error::KeyError;
 pub use oauth::{OauthAuthenticator, OauthOptions};
 pub use token::NamedToken;
 pub use token_file::{NewToken, TokenFile};
 pub use tokens::TokenAuthenticator;
-pub use view::View;

@@ -8,14 +8,13 @@ use serde_json::json;
 use switchboard_config::ViewKey;
 use switchboard_text::{digest, excerpt_text};
 
-use crate::access::Access;
+use crate::access::{Access, View};
 use crate::authenticator::{AuthRefusal, AuthenticateFuture, Authenticator};
 use crate::error::KeyError;
 use crate::issuer::{Issuer, parse_secure_url};
 use crate::jwt;
 use crate::jwt::{Claims, ExpectedClaims, TokenError};
 use crate::token::unix_now;
-use crate::view::View;
 use crate::views::Views;
 
 /// Whose tokens are accepted, and which.

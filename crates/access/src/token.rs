@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use switchboard_core::random;
 use switchboard_rules::Pattern;
 
-use crate::view::View;
+use crate::access::View;
 
 /// What every token begins with, so that people and scanners know what it is.
 pub(crate) const TOKEN_PREFIX: &str = "sb_";

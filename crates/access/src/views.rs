@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use switchboard_config::ViewKey;
 use switchboard_rules::Pattern;
 
+use crate::access::View;
 use crate::jwt::Claims;
-use crate::view::View;
 
 /// Patterns by subject, client or scope.
 pub(crate) struct Views(BTreeMap<ViewKey, Vec<String>>);
