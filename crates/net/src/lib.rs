@@ -6,6 +6,7 @@
 //! valid token.
 
 mod address_scope;
+mod domain;
 mod host_policy;
 pub mod url_check;
 mod url_parts;
@@ -13,6 +14,7 @@ mod url_parts;
 pub use address_scope::{
     AddressScope, BlockedAddress, display_url, ip_literal, is_local, is_local_name, is_loopback,
 };
+pub use domain::{is_below, is_shared_suffix, registrable_domain};
 pub use host_policy::{
     BadHeader, ForeignRequest, HostPolicy, OwnPages, bearer, single_header, split_port,
 };

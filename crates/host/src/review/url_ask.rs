@@ -1,56 +1,11 @@
 //! An address that a server wants visited: what it leads to, and what to beware of.
 
-use switchboard_net::{ip_literal, is_local_name, split_port};
+use switchboard_net::{ip_literal, is_local_name, registrable_domain, split_port};
 
 use crate::review::ask::BadAsk;
 
 /// The longest address that is taken, in bytes.
 const MAX_URL_BYTES: usize = 8_192;
-
-/// Endings of two labels below which names belong to different people. A short list of common
-/// ones, not the public list of all: an ending that is missing here makes the domain look shorter.
-const SHARED_SUFFIXES: &[&str] = &[
-    "ac.uk",
-    "co.uk",
-    "gov.uk",
-    "org.uk",
-    "com.au",
-    "net.au",
-    "org.au",
-    "co.nz",
-    "co.jp",
-    "ne.jp",
-    "or.jp",
-    "co.kr",
-    "co.in",
-    "com.br",
-    "com.mx",
-    "com.ar",
-    "com.cn",
-    "com.tw",
-    "com.hk",
-    "com.sg",
-    "com.tr",
-    "co.za",
-    "co.il",
-    "github.io",
-    "gitlab.io",
-    "pages.dev",
-    "workers.dev",
-    "vercel.app",
-    "netlify.app",
-    "herokuapp.com",
-    "web.app",
-    "firebaseapp.com",
-    "blogspot.com",
-    "fly.dev",
-    "ngrok.io",
-    "onrender.com",
-    "azurewebsites.net",
-    "amazonaws.com",
-    "cloudfront.net",
-    "r2.dev",
-];
 
 /// Endings that make the front of a name look like a name of its own.
 const COMMON_TLDS: &[&str] = &["com", "org", "net", "edu", "gov", "io", "dev", "co", "app", "ai"];
@@ -102,7 +57,7 @@ impl UrlAsk {
             return Err(refused("is not protected: only `https` is opened"));
         }
         let domain = match place {
-            HostKind::Name => registrable_domain(&host),
+            HostKind::Name => registrable_domain(&host).to_owned(),
             HostKind::Loopback | HostKind::Ip => host.clone(),
         };
         let warnings = warnings(&host, &domain, place);
@@ -137,14 +92,6 @@ impl HostKind {
         };
         (!is_number && host.split('.').all(is_label)).then_some(Self::Name)
     }
-}
-
-fn registrable_domain(host: &str) -> String {
-    let is_shared = |ending: &&&str| host == **ending || host.ends_with(&format!(".{ending}"));
-    let labels = if SHARED_SUFFIXES.iter().any(|ending| is_shared(&ending)) { 3 } else { 2 };
-    let mut parts: Vec<&str> = host.rsplit('.').take(labels).collect();
-    parts.reverse();
-    parts.join(".")
 }
 
 fn warnings(host: &str, domain: &str, place: HostKind) -> Vec<String> {
