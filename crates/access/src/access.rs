@@ -14,6 +14,7 @@ pub struct Access {
     pub identity: Arc<str>,
     /// The name in the record.
     pub name: Arc<str>,
+    /// The part of the catalog that it sees.
     pub view: Arc<View>,
 }
 

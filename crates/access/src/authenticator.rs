@@ -48,7 +48,9 @@ pub struct AuthRefusal {
 
 /// Accepts named tokens, and those of an issuer if there is one.
 pub struct CombinedAuthenticator {
+    /// Named tokens.
     pub tokens: TokenAuthenticator,
+    /// Tokens of an issuer.
     pub oauth: Option<OauthAuthenticator>,
 }
 

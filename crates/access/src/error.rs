@@ -1,9 +1,9 @@
-//! What goes wrong with tokens and with the keys of an issuer.
+//! Errors of the file of tokens and of an issuer's settings.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why tokens cannot be kept, or an issuer cannot be used.
+/// Why tokens cannot be stored, or an issuer cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// The file of tokens cannot be read or written.
@@ -11,7 +11,7 @@ pub enum KeyError {
     File {
         /// The file.
         path: PathBuf,
-        /// What happened.
+        /// The error of the system.
         cause: io::Error,
     },
     /// The file of tokens is damaged.
@@ -19,34 +19,34 @@ pub enum KeyError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error of the parser.
         cause: serde_json::Error,
     },
-    /// A name that cannot be one.
+    /// The name of a new token is not plain.
     #[error("`{0}` cannot be the name of a token")]
     BadName(String),
-    /// There is one of that name.
+    /// A token of that name exists.
     #[error("there is a token `{0}` already")]
     Exists(String),
-    /// There is none of that name.
+    /// No token of that name exists.
     #[error("there is no token `{0}`")]
     Unknown(String),
     /// The system gives no random numbers.
     #[error("the system gives no random numbers")]
     NoRandomness,
-    /// An address of an issuer, its keys or ourselves that is not safe to use.
+    /// A URL of the issuer, of its keys or of this gateway is not safe to use.
     #[error("`{0}` cannot be used: only `https`, or `http` on this machine")]
     Address(String),
-    /// A word that cannot be a scope.
+    /// A scope has spaces, quotes or control characters.
     #[error("`{0}` cannot be a scope")]
     BadScope(String),
-    /// No HTTP client for an issuer.
+    /// The HTTP client for an issuer cannot be built.
     #[error("the issuer cannot be asked: {0}")]
     NoClient(String),
 }
 
 impl KeyError {
-    /// What to do next, if there is something.
+    /// Returns the remedy, if there is one.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {

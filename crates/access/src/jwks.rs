@@ -1,4 +1,4 @@
-//! The public keys of an issuer, and what they signed.
+//! The public keys of an issuer (JWKS), and the verification of signatures.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -9,10 +9,10 @@ use ring::signature::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// As many keys of an issuer are looked at.
+/// Maximum number of keys per issuer.
 const MAX_KEYS: usize = 100;
 
-/// How a token may be signed. Nothing that needs a shared secret, and never nothing at all.
+/// Accepted signature algorithms: none with a shared secret, and never `none`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SigningAlgorithm {
     Rs256,
@@ -31,7 +31,6 @@ impl SigningAlgorithm {
     }
 }
 
-/// A key that signatures are checked with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PublicKey {
     id: Option<String>,
@@ -65,7 +64,7 @@ struct Jwk {
     y: Option<String>,
 }
 
-/// Reads a set of keys; those of other kinds are left out.
+/// Parses a set of keys, without those of unsupported kinds.
 pub(crate) fn parse_jwks(text: &str) -> Option<Vec<PublicKey>> {
     let set: JwkSet<'_> = serde_json::from_str(text).ok()?;
     let key = |raw: &RawValue| PublicKey::from_jwk(serde_json::from_str(raw.get()).ok()?);
@@ -107,7 +106,6 @@ impl PublicKey {
         self.algorithm() == algorithm && (id.is_none() || self.id.as_deref() == id)
     }
 
-    /// Whether it signed the message.
     pub(crate) fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
         let checked = match &self.material {
             KeyMaterial::Rsa { n, e } => {

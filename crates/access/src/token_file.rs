@@ -1,4 +1,4 @@
-//! The file of named tokens: private, changed under a lock, never seen half written.
+//! The file of named tokens: private, changed under a lock, replaced atomically.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -18,7 +18,6 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(25);
 const MAX_NAME_LENGTH: usize = 64;
 
-/// All tokens by name.
 pub(crate) type TokenTable = BTreeMap<String, NamedToken>;
 
 #[derive(Default, Serialize, Deserialize)]
@@ -26,25 +25,25 @@ struct TokenFileContents {
     tokens: TokenTable,
 }
 
-/// A token that is to be made.
+/// Options of a new token.
 #[derive(Clone, Debug, Default)]
 pub struct NewToken {
     /// The name of its caller.
     pub name: String,
-    /// Patterns of what the caller sees; none for everything.
+    /// Patterns that the caller sees; everything if there are none.
     pub sees: Vec<String>,
-    /// How long it counts; without it, until it is revoked.
+    /// Without it, the token is valid until it is revoked.
     pub lifetime: Option<Duration>,
 }
 
-/// Where named tokens are kept.
+/// The file that stores named tokens.
 #[derive(Clone, Debug)]
 pub struct TokenFile {
     path: PathBuf,
 }
 
 impl TokenFile {
-    /// The file of a state folder.
+    /// Returns the file in a state folder.
     #[must_use]
     pub fn in_state_folder(folder: &Path) -> Self {
         Self { path: folder.join("tokens.json") }
@@ -54,7 +53,7 @@ impl TokenFile {
         &self.path
     }
 
-    /// All tokens by name; none if there is no file.
+    /// Reads all tokens by name; none if there is no file.
     pub fn read(&self) -> Result<BTreeMap<String, NamedToken>, KeyError> {
         match fs::read_to_string(&self.path) {
             Ok(text) => self.parse(&text),
@@ -63,7 +62,7 @@ impl TokenFile {
         }
     }
 
-    /// Makes a token and gives its text, which is kept nowhere.
+    /// Adds a token and returns its text, which is stored nowhere.
     ///
     /// This blocks for up to ten seconds if another process changes the file.
     pub fn add(&self, new: &NewToken) -> Result<(NamedToken, String), KeyError> {
@@ -85,7 +84,7 @@ impl TokenFile {
         Ok((token, text))
     }
 
-    /// Takes a token back.
+    /// Removes a token.
     ///
     /// This blocks for up to ten seconds if another process changes the file.
     pub fn revoke(&self, name: &str) -> Result<(), KeyError> {
@@ -108,7 +107,7 @@ impl TokenFile {
         let text = serde_json::to_string_pretty(&TokenFileContents { tokens })
             .map_err(|cause| self.damaged_error(cause))?;
         let write = || -> io::Result<()> {
-            // A temporary file is readable for its owner alone, and stays so under its new name.
+            // A temporary file is readable only for its owner, and stays so when it is renamed.
             let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
             writeln!(temporary, "{text}")?;
             temporary.as_file().sync_all()?;

@@ -1,4 +1,4 @@
-//! What those see who come with a token of an issuer, by what the token says of them.
+//! The views of callers with a token of an issuer, chosen by the claims of the token.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ impl Views {
         Self(by)
     }
 
-    /// All that any part of the token's owner is given; nothing if it is given nothing.
+    /// Returns everything that the subject, the client or a scope is given; `None` if that is nothing.
     pub(crate) fn view_for(&self, claims: &Claims) -> Option<View> {
         let names = |of: &ViewKey| match of {
             ViewKey::Subject(subject) => Some(subject) == claims.subject.as_ref(),
@@ -30,7 +30,7 @@ impl Views {
             [] => self.0.get(&ViewKey::Others).into_iter().flatten().collect(),
             own => own.iter().copied().flatten().collect::<Vec<_>>(),
         };
-        // A view without patterns is one of everything.
+        // A view without patterns would show everything.
         let patterns: Vec<Pattern> = given.iter().map(|text| Pattern::new(text)).collect();
         (!patterns.is_empty()).then_some(View { patterns })
     }
