@@ -5,7 +5,7 @@ use std::pin::Pin;
 use crate::access::Access;
 use crate::oauth::OauthAuthenticator;
 use crate::token::TOKEN_PREFIX;
-use crate::tokens::TokenAuthenticator;
+use crate::tokens::{TOKEN_IDENTITY, TokenAuthenticator};
 
 /// Checks the credentials of callers.
 pub trait Authenticator: Send + Sync {
@@ -13,17 +13,11 @@ pub trait Authenticator: Send + Sync {
     fn authenticate<'a>(&'a self, bearer: Option<&'a str>) -> AuthenticateFuture<'a>;
 
     /// Whether a caller that was admitted before still would be.
-    fn is_still_valid(&self, identity: &str) -> bool {
-        let _ = identity;
-        true
-    }
+    fn is_still_valid(&self, identity: &str) -> bool;
 
     /// Whether the last token of an admitted caller has not expired. With a new token the caller
     /// continues where it was, so an expired one only ends its streams.
-    fn is_current(&self, identity: &str) -> bool {
-        let _ = identity;
-        true
-    }
+    fn is_current(&self, identity: &str) -> bool;
 
     /// Returns the protected-resource metadata (RFC 9728) as JSON.
     fn metadata(&self) -> Option<&str> {
@@ -62,6 +56,14 @@ impl CombinedAuthenticator {
             _ => &self.tokens,
         }
     }
+
+    /// Returns the authenticator that admitted a caller.
+    fn admitted_by(&self, identity: &str) -> Option<&dyn Authenticator> {
+        if identity.starts_with(TOKEN_IDENTITY) {
+            return Some(&self.tokens);
+        }
+        self.oauth.as_ref().map(|oauth| oauth as &dyn Authenticator)
+    }
 }
 
 impl Authenticator for CombinedAuthenticator {
@@ -70,12 +72,11 @@ impl Authenticator for CombinedAuthenticator {
     }
 
     fn is_still_valid(&self, identity: &str) -> bool {
-        if identity.starts_with("token:") { self.tokens.is_still_valid(identity) } else { true }
+        self.admitted_by(identity).is_some_and(|keys| keys.is_still_valid(identity))
     }
 
     fn is_current(&self, identity: &str) -> bool {
-        let named = identity.starts_with("token:");
-        named || self.oauth.as_ref().is_none_or(|oauth| oauth.is_current(identity))
+        self.admitted_by(identity).is_some_and(|keys| keys.is_current(identity))
     }
 
     fn metadata(&self) -> Option<&str> {

@@ -17,6 +17,9 @@ use crate::token_file::{TokenFile, TokenTable};
 /// How long the contents of the file are used without checking whether it changed.
 const RECHECK_INTERVAL: Duration = Duration::from_millis(200);
 
+/// Prefix of the identities of callers with a named token.
+pub(crate) const TOKEN_IDENTITY: &str = "token:";
+
 /// Accepts the named tokens of a file as it currently is.
 pub struct TokenAuthenticator {
     file: TokenFile,
@@ -97,7 +100,7 @@ impl TokenIndex {
             // A later token of the same name is another identity, and so is one whose view changes.
             let sees = fingerprint::fingerprint(token.sees.iter().map(String::as_bytes));
             let access = Access {
-                identity: format!("token:{name}:{sees}:{digest}").into(),
+                identity: format!("{TOKEN_IDENTITY}{name}:{sees}:{digest}").into(),
                 name: name.into(),
                 view: Arc::new(token.view()),
             };
@@ -123,6 +126,10 @@ impl Authenticator for TokenAuthenticator {
                 }),
             })
         })
+    }
+
+    fn is_current(&self, identity: &str) -> bool {
+        self.is_still_valid(identity)
     }
 
     fn is_still_valid(&self, identity: &str) -> bool {
