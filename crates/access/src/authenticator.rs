@@ -32,7 +32,6 @@ pub type AuthenticateFuture<'a> =
 /// Why a caller is not admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthRefusal {
-    /// The HTTP status.
     pub status: u16,
     /// The reason, in a sentence that gives nothing away.
     pub message: String,
@@ -42,9 +41,7 @@ pub struct AuthRefusal {
 
 /// Accepts named tokens, and those of an issuer if there is one.
 pub struct CombinedAuthenticator {
-    /// Named tokens.
     pub tokens: TokenAuthenticator,
-    /// Tokens of an issuer.
     pub oauth: Option<OauthAuthenticator>,
 }
 

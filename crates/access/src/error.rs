@@ -6,41 +6,23 @@ use std::path::PathBuf;
 /// Why tokens cannot be stored, or an issuer cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// The file of tokens cannot be read or written.
     #[error("the tokens in `{}` cannot be used: {cause}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The error of the system.
-        cause: io::Error,
-    },
-    /// The file of tokens is damaged.
+    File { path: PathBuf, cause: io::Error },
     #[error("the tokens in `{}` cannot be read: {cause}", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// The error of the parser.
-        cause: serde_json::Error,
-    },
-    /// The name of a new token is not plain.
+    Damaged { path: PathBuf, cause: serde_json::Error },
     #[error("`{0}` cannot be the name of a token")]
     BadName(String),
-    /// A token of that name exists.
     #[error("there is a token `{0}` already")]
     Exists(String),
-    /// No token of that name exists.
     #[error("there is no token `{0}`")]
     Unknown(String),
-    /// The system gives no random numbers.
     #[error("the system gives no random numbers")]
     NoRandomness,
     /// A URL of the issuer, of its keys or of this gateway is not safe to use.
     #[error("`{0}` cannot be used: only `https`, or `http` on this machine")]
     Address(String),
-    /// A scope has spaces, quotes or control characters.
     #[error("`{0}` cannot be a scope")]
     BadScope(String),
-    /// The HTTP client for an issuer cannot be built.
     #[error("the issuer cannot be asked: {0}")]
     NoClient(String),
 }

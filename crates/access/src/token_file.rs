@@ -28,7 +28,6 @@ struct TokenFileContents {
 /// Options of a new token.
 #[derive(Clone, Debug, Default)]
 pub struct NewToken {
-    /// The name of its caller.
     pub name: String,
     /// Patterns that the caller sees; everything if there are none.
     pub sees: Vec<String>,

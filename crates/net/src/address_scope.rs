@@ -8,11 +8,9 @@ use url::Url;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} `{place}` is not visited: {why}")]
 pub struct BlockedAddress {
-    /// The resource that the address names.
     pub what: &'static str,
     /// The address without its query and fragment, which may be secret.
     pub place: String,
-    /// The reason.
     pub why: String,
 }
 
