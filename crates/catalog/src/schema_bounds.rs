@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ptr;
 
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use crate::arguments::BadSchema;
@@ -165,7 +166,7 @@ impl<'a> SchemaWalk<'a> {
         let targets = if fragment.is_empty() {
             bases
         } else if fragment.starts_with('/') {
-            let pointer = percent_decode(fragment);
+            let pointer = percent_decode_str(fragment).decode_utf8_lossy();
             bases.into_iter().filter_map(|base| base.pointer(&pointer)).collect()
         } else {
             self.identifiers.get(&format!("#{fragment}")).cloned().unwrap_or_default()
@@ -237,25 +238,6 @@ fn for_each_subschema<'a>(keyword: &str, value: &'a Value, mut take: impl FnMut(
         ) => take(value),
         _ => {}
     }
-}
-
-fn percent_decode(text: &str) -> String {
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        let mut ahead = bytes.clone();
-        let code = if byte == b'%' { hex_byte(ahead.next(), ahead.next()) } else { None };
-        if code.is_some() {
-            bytes = ahead;
-        }
-        decoded.push(code.unwrap_or(byte));
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
-}
-
-fn hex_byte(high: Option<u8>, low: Option<u8>) -> Option<u8> {
-    let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-    u8::try_from(digit(high)? * 16 + digit(low)?).ok()
 }
 
 #[cfg(test)]

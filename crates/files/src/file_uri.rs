@@ -1,8 +1,13 @@
 //! Conversion between `file:` addresses and paths.
 
+use std::borrow::Cow;
 use std::path::Path;
 
-use switchboard_text::percent;
+use percent_encoding::{AsciiSet, percent_decode_str, utf8_percent_encode};
+use switchboard_text::percent::RESERVED;
+
+/// Characters that are encoded in the path of an address.
+const IN_PATH: &AsciiSet = &RESERVED.remove(b'/').remove(b':');
 
 /// How paths are written on a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +45,7 @@ fn decode_path(paths: PathStyle, rest: &str) -> Result<String, BadFileUri> {
     let path = decoded(path).ok_or(BadFileUri)?;
     let is_here = host.is_empty() || host.eq_ignore_ascii_case("localhost");
     match paths {
-        PathStyle::Unix if is_here => Ok(path),
+        PathStyle::Unix if is_here => Ok(path.into_owned()),
         PathStyle::Unix => Err(BadFileUri),
         PathStyle::Windows if is_here => {
             let drive = path.strip_prefix('/').filter(|rest| rest.get(1..2) == Some(":"));
@@ -51,23 +56,15 @@ fn decode_path(paths: PathStyle, rest: &str) -> Result<String, BadFileUri> {
     }
 }
 
-fn decoded(text: &str) -> Option<String> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        if byte != b'%' {
-            out.push(byte);
-            continue;
-        }
-        let high = digit(bytes.next()?)?;
-        let low = digit(bytes.next()?)?;
-        out.push(high * 16 + low);
+/// Decodes a text strictly: a `%` without two hexadecimal digits is an error.
+fn decoded(text: &str) -> Option<Cow<'_, str>> {
+    let has_code = |after: &str| {
+        after.as_bytes().get(..2).is_some_and(|code| code.iter().all(u8::is_ascii_hexdigit))
+    };
+    if !text.split('%').skip(1).all(has_code) {
+        return None;
     }
-    String::from_utf8(out).ok()
-}
-
-fn digit(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+    percent_decode_str(text).decode_utf8().ok()
 }
 
 /// Returns the `file:` address of a path.
@@ -85,7 +82,7 @@ fn file_uri_as(paths: PathStyle, path: &str) -> String {
         PathStyle::Unix | PathStyle::Windows if text.starts_with('/') => "file://",
         PathStyle::Unix | PathStyle::Windows => "file:///",
     };
-    format!("{before}{}", percent::encode(&text, b"/-._~:"))
+    format!("{before}{}", utf8_percent_encode(&text, IN_PATH))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
+use switchboard_access::View;
 use switchboard_catalog::{Catalog, Lease, Server, Tool, fits as fits_template};
 use switchboard_core::{ProposedCall, Target, TargetKind};
 use switchboard_text::digest;
@@ -13,7 +14,6 @@ use crate::lists::ListKind;
 use crate::name_owners::NameOwners;
 use crate::name_table::{Collision, NameMode, NameTable, NamedItem, NamingScheme, ServerResources};
 use crate::uri_rewrite::{URI_SCHEME, rewrite_definition, rewrite_result, uri_prefix};
-use crate::view::View;
 
 /// What one caller is shown. Never changed; texts are made when they are first needed.
 pub(crate) struct CatalogView {

@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
+use switchboard_access::{Access, LOCAL_IDENTITY, View};
 use switchboard_core::{Caller, Face, Origin};
 use switchboard_fleet::Subscription;
 use switchboard_host::SessionScope as Past;
@@ -17,10 +18,8 @@ use switchboard_text::excerpt_text;
 use switchboard_wire::{Era, Json, Peer, Request, RequestError, Revision, RpcError};
 use tokio::sync::mpsc;
 
-use crate::access::{Access, LOCAL};
 use crate::reply::{Recipient, notification};
 use crate::session::LegacySession;
-use crate::view::View;
 
 /// How long a client may take to answer what a server asks.
 const ASK_TIMEOUT: Duration = Duration::from_secs(10 * 60);
@@ -154,7 +153,7 @@ impl McpClient {
         // What a client calls itself goes beside the name that it proved, never in its place.
         let said = name.map(|name| excerpt_text(&name, 80));
         let name = match (&*access.identity, said) {
-            (LOCAL, Some(said)) => said,
+            (LOCAL_IDENTITY, Some(said)) => said,
             (_, Some(said)) => format!("{} ({said})", access.name),
             (_, None) => access.name.to_string(),
         };
@@ -183,14 +182,14 @@ impl McpClient {
     /// Whose calls came before its own: who proved who it is shares nothing with others of its name.
     pub(crate) fn session_scope(&self) -> Past {
         match &*self.identity {
-            LOCAL => Past::Caller,
+            LOCAL_IDENTITY => Past::Caller,
             identity => Past::Verified(json!([identity, self.caller.name]).to_string().into()),
         }
     }
 
     /// How it reads results.
     pub(crate) fn recipient(&self) -> Recipient {
-        Recipient { era: self.era(), is_proven: *self.identity != *LOCAL }
+        Recipient { era: self.era(), is_proven: *self.identity != *LOCAL_IDENTITY }
     }
 
     /// The era of its revision.

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use switchboard_access::Access;
 use switchboard_core::{Target, TargetKind};
 use switchboard_host::no_arguments;
 use switchboard_json::{decode_string, for_each_member};
@@ -12,7 +13,6 @@ use switchboard_text::excerpt_text;
 use switchboard_wire::{Era, Json, Revision, RpcError};
 use tokio_util::sync::CancellationToken;
 
-use crate::access::Access;
 use crate::catalog_view::CatalogView;
 use crate::client::{ClientCapabilities, McpClient, ReplyChannel, is_log_level};
 use crate::meta::RawMeta;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use foldhash::HashMap;
 use parking_lot::Mutex;
+use switchboard_access::View;
 use switchboard_catalog::Lease;
 use switchboard_host::Host;
 use tokio::sync::watch;
@@ -19,7 +20,6 @@ use crate::parked_calls::ParkedCalls;
 use crate::session::LegacySessions;
 use crate::tasks::ClientTasks;
 use crate::tool_usage::ToolUsage;
-use crate::view::View;
 
 /// Lists of views are kept as long as there are no more names in all of them together.
 const MAX_CACHED_NAMES: usize = 500_000;

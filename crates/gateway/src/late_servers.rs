@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use switchboard_access::View;
 use switchboard_catalog::{Fleet, Lease, Server, ServerStatus, model_name};
 use switchboard_core::{ProposedCall, Target, TargetKind};
 use switchboard_text::nearest_names;
@@ -12,7 +13,6 @@ use crate::gateway::Gateway;
 use crate::name_table::{NameMode, NamingScheme};
 use crate::parked_calls::RunningCall;
 use crate::uri_rewrite::uri_prefix;
-use crate::view::View;
 
 /// As many servers are named as the reason why something is not there, and as many near names.
 const MAX_SUGGESTIONS: usize = 3;

@@ -7,7 +7,6 @@
 //!
 //! How messages travel is the business of [`http`] and of [`Gateway::serve_pipe`].
 
-mod access;
 mod calls;
 mod catalog_view;
 mod client;
@@ -17,7 +16,6 @@ mod cursor;
 mod dispatch;
 mod gateway;
 pub mod http;
-pub mod keys;
 mod late_servers;
 mod limits;
 mod lists;
@@ -36,10 +34,7 @@ mod stdio;
 mod tasks;
 mod tool_usage;
 mod uri_rewrite;
-mod view;
 
-pub use access::Access;
 pub use gateway::{Gateway, GatewayOptions, ToolMode};
 pub use limits::CallerLimits;
 pub use name_table::{Collision, NameMode};
-pub use view::View;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use switchboard_access::LOCAL_IDENTITY;
 use tokio::sync::watch;
 
-use crate::access::LOCAL;
 use crate::client::McpClient;
 
 /// The number of a call, once it has one.
@@ -45,7 +45,7 @@ impl LogSubscribers {
     /// Whether what was said during these calls is nobody's business but a client's: callers who
     /// prove who they are do not hear what servers say about the calls of others.
     pub(crate) fn is_visible_to(&self, client: &McpClient, during: &[u64]) -> bool {
-        if *client.identity == *LOCAL || during.is_empty() {
+        if *client.identity == *LOCAL_IDENTITY || during.is_empty() {
             return true;
         }
         let calls = self.calls.lock();

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt as _};
+use switchboard_access::View;
 use switchboard_catalog::{Lease, Server};
 use switchboard_core::{ServerId, TargetKind};
 
 use crate::name_table::{NameMode, NamingScheme};
-use crate::view::View;
 
 /// The servers behind the names that are not made from a server's own.
 #[derive(Clone, Default)]

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use foldhash::{HashMap, HashMapExt as _};
+use switchboard_access::View;
 use switchboard_catalog::{Lease, Offers, Server, model_name};
 use switchboard_core::{Target, TargetKind};
 use switchboard_trust::PinKind;
@@ -13,7 +14,6 @@ use crate::gateway::Gateway;
 use crate::members::with_string_member;
 use crate::name_owners::NameOwners;
 use crate::uri_rewrite::uri_prefix;
-use crate::view::View;
 
 /// A name that two servers use.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -139,12 +139,12 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
+    use switchboard_access::Access;
     use switchboard_core::{Target, TargetKind};
     use switchboard_wire::Revision;
     use tokio_util::sync::CancellationToken;
 
     use super::{ParkedCalls, RunningCall};
-    use crate::access::Access;
     use crate::client::{ClientCapabilities, McpClient};
     use crate::tasks::TaskRequest;
 

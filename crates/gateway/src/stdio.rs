@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use switchboard_access::Access;
 use switchboard_wire::{
     Inbound, Json, Peer, ProtocolState, Revision, RpcError, UnreadableLines, WireLimits, stream,
 };
@@ -13,7 +14,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::access::Access;
 use crate::client::{ClientCapabilities, McpClient, ReplyChannel};
 use crate::client_request::{self, ClientRequest, ClientRequestParams, client_name};
 use crate::gateway::Gateway;
@@ -245,10 +245,10 @@ pub(crate) fn cancelled_id(params: Option<&Json>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use switchboard_access::Access;
     use switchboard_wire::{Json, Revision};
 
     use super::InitializeParams;
-    use crate::access::Access;
 
     #[test]
     fn a_client_gets_the_revision_it_asks_for_and_one_that_cannot_be_read_an_error() {

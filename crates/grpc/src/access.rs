@@ -1,68 +1,44 @@
-//! Who is let in, and what they see.
+//! Admission of callers, and what they see.
 
-use std::pin::Pin;
 use std::sync::Arc;
 
+use switchboard_access::{Access, Authenticator, View};
 use switchboard_catalog::{Lease, Server};
 use switchboard_core::ProposedCall;
-use switchboard_rules::Pattern;
+use switchboard_net::{bearer, single_header};
 use tonic::Status;
 use tonic::metadata::MetadataMap;
 
-/// The name of whoever comes over the Unix socket. No token can have it: theirs hold no space.
+/// The name of the caller on the Unix socket. No token can have it: names of tokens hold no space.
 const OWNER_NAME: &str = "unix socket";
 
-/// How somebody gets in.
+/// How callers prove who they are.
 #[derive(Clone)]
 pub enum GrpcAccess {
-    /// Over a socket that only its owner can open: that is proof enough, for everything.
+    /// By a socket that only its owner can open, which is proof enough for everything.
     Owner,
-    /// With a token.
-    Tokens(Arc<dyn TokenRegistry>),
+    /// By a token.
+    Tokens(Arc<dyn Authenticator>),
 }
 
-/// Knows the tokens that let somebody in.
-pub trait TokenRegistry: Send + Sync {
-    /// Who it is that presents `bearer`; nothing, if nobody is let in with it.
-    fn verify<'a>(&'a self, bearer: &'a str) -> TokenCheck<'a>;
-
-    /// Whether somebody who was let in before still would be.
-    fn is_valid(&self, identity: &str) -> bool;
-}
-
-/// A check under way.
-pub type TokenCheck<'a> = Pin<Box<dyn Future<Output = Option<TokenHolder>> + Send + 'a>>;
-
-/// Somebody who comes with a token.
-#[derive(Clone, Debug)]
-pub struct TokenHolder {
-    /// Tells them from everybody else.
-    pub identity: Arc<str>,
-    /// What the record calls them.
-    pub name: Arc<str>,
-    /// What they see; everything, without a pattern.
-    pub sees: Vec<Pattern>,
-}
-
-/// Somebody who was let in.
+/// A caller that was admitted.
 #[derive(Clone, Debug)]
 pub(crate) struct AuthorizedCaller {
     pub(crate) identity: Arc<str>,
     pub(crate) name: Arc<str>,
-    sees: Arc<[Pattern]>,
-    standing: CallerRole,
+    view: Arc<View>,
+    role: CallerRole,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CallerRole {
-    /// Whose host it is.
     Owner,
-    /// Somebody else, who may call.
+    /// May call, and nothing else.
     Guest,
 }
 
 impl GrpcAccess {
-    /// Who it is, if they are let in.
+    /// Returns the caller, if it is admitted.
     pub(crate) async fn authenticate(
         &self,
         metadata: &MetadataMap,
@@ -71,35 +47,24 @@ impl GrpcAccess {
             Self::Owner => return Ok(AuthorizedCaller::owner()),
             Self::Tokens(tokens) => tokens,
         };
-        let mut given = metadata.get_all("authorization").iter();
-        // Two of them are none: whoever is in between may have looked at the other one.
-        let (Some(given), None) = (given.next(), given.next()) else {
+        // Duplicates are no credentials: a proxy may have validated the other one.
+        let Ok(Some(authorization)) = single_header(metadata.as_ref(), "authorization") else {
             return Err(Status::unauthenticated(
                 "a token is needed: metadata `authorization: Bearer sb_…`",
             ));
         };
-        let bearer = given.to_str().ok().and_then(|text| {
-            let (scheme, token) = text.split_once(' ')?;
-            scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
-        });
-        let guest = match bearer {
-            Some(bearer) => tokens.verify(bearer).await,
-            None => None,
-        };
-        let guest = guest.ok_or_else(|| Status::unauthenticated("this token is not known here"))?;
-        Ok(AuthorizedCaller {
-            identity: guest.identity,
-            name: guest.name,
-            sees: guest.sees.into(),
-            standing: CallerRole::Guest,
-        })
+        let unknown = || Status::unauthenticated("this token is not known here");
+        let token = bearer(authorization).ok_or_else(unknown)?;
+        let guest = tokens.authenticate(Some(token)).await.map_err(|_| unknown())?;
+        let Access { identity, name, view } = guest;
+        Ok(AuthorizedCaller { identity, name, view, role: CallerRole::Guest })
     }
 
-    /// Whether somebody who was let in before still would be.
+    /// Whether a caller that was admitted before still would be.
     pub(crate) fn is_valid(&self, identity: &str) -> bool {
         match self {
             Self::Owner => true,
-            Self::Tokens(tokens) => tokens.is_valid(identity),
+            Self::Tokens(tokens) => tokens.is_still_valid(identity),
         }
     }
 }
@@ -109,13 +74,13 @@ impl AuthorizedCaller {
         Self {
             identity: OWNER_NAME.into(),
             name: OWNER_NAME.into(),
-            sees: Arc::default(),
-            standing: CallerRole::Owner,
+            view: Arc::default(),
+            role: CallerRole::Owner,
         }
     }
 
     pub(crate) fn is_owner(&self) -> bool {
-        self.standing == CallerRole::Owner
+        self.role == CallerRole::Owner
     }
 
     /// Fails unless it is the one whose host it is.
@@ -130,12 +95,12 @@ impl AuthorizedCaller {
 
     /// Whether everything is seen.
     pub(crate) fn sees_all(&self) -> bool {
-        self.sees.is_empty()
+        self.view.is_unrestricted()
     }
 
     /// Whether a tool, prompt or listed resource is seen.
     pub(crate) fn sees(&self, server: &str, name: &str) -> bool {
-        self.sees_all() || self.sees.iter().any(|pattern| pattern.covers(server, name))
+        self.view.shows(server, name)
     }
 
     /// Whether anything of a server is seen.

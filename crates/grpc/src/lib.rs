@@ -28,7 +28,7 @@ mod stream_reviewer;
 mod tools;
 mod values;
 
-pub use access::{GrpcAccess, TokenCheck, TokenHolder, TokenRegistry};
+pub use access::GrpcAccess;
 pub use grpc_service::{GrpcOptions, GrpcService, SuggestedServer};
 pub use listen::{BadListenAddress, GrpcListener, ListenAddress, ListenError};
 pub use serve::{DESCRIPTORS, serve};

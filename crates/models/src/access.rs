@@ -1,10 +1,9 @@
 //! Where a model is and what opens its door: the address, the key and the headers.
 
-use std::net::IpAddr;
-
 use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use switchboard_config::{Environment, ModelProfile};
+use switchboard_net::is_local;
 use switchboard_prompting::{ModelError, ModelErrorKind};
 
 use crate::providers::{ProviderSpec, provider_spec};
@@ -59,7 +58,7 @@ impl VendorAccess {
             secrets.push(value.clone());
         }
         let has_key = KEY_HEADERS.iter().any(|name| headers.contains_key(*name));
-        if has_key && base.scheme() != "https" && !is_loopback(&base) {
+        if has_key && base.scheme() != "https" && !is_local(&base) {
             return Err(plain_http(profile));
         }
         secrets.retain(|secret| secret.len() >= MIN_SECRET_CHARS);
@@ -98,15 +97,6 @@ struct ApiKey {
     variable: String,
 }
 
-/// Whether the address is on this machine.
-pub(crate) fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    match host.trim_matches(['[', ']']).parse::<IpAddr>() {
-        Ok(address) => address.is_loopback(),
-        Err(_) => host == "localhost" || host.ends_with(".localhost"),
-    }
-}
-
 fn base_url(profile: &ModelProfile, spec: &ProviderSpec) -> Result<Url, ModelError> {
     let text = profile.base_url.as_deref().unwrap_or(spec.base_url);
     let wrong = |why: &str| {
@@ -137,7 +127,7 @@ fn is_elsewhere(profile: &ModelProfile, spec: &ProviderSpec) -> bool {
     let parsed = |text: &str| text.parse::<Url>().ok();
     let Some(own) = profile.base_url.as_deref().and_then(parsed) else { return false };
     let usual = parsed(spec.base_url);
-    !is_loopback(&own) && usual.is_none_or(|usual| usual.host_str() != own.host_str())
+    !is_local(&own) && usual.is_none_or(|usual| usual.host_str() != own.host_str())
 }
 
 fn key(
@@ -157,7 +147,7 @@ fn key(
 
 fn needs_key(profile: &ModelProfile, spec: &ProviderSpec, base: &Url) -> bool {
     let own_server = spec.is_key_optional_elsewhere
-        && (is_elsewhere(profile, spec) || profile.base_url.is_some() && is_loopback(base));
+        && (is_elsewhere(profile, spec) || profile.base_url.is_some() && is_local(base));
     !spec.key_variables.is_empty() && !own_server
 }
 

@@ -1,4 +1,4 @@
-//! Which addresses a login may visit: https, or plain http on this machine; never a private network.
+//! The parts of the network that an address may lead to: public, this machine, private networks.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -8,39 +8,45 @@ use url::Url;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} `{place}` is not visited: {why}")]
 pub struct BlockedAddress {
-    /// The resource that the address names.
     pub what: &'static str,
     /// The address without its query and fragment, which may be secret.
     pub place: String,
-    /// The reason.
     pub why: String,
 }
 
-/// How far the addresses may lead that a server names.
+/// How far addresses may lead that come from elsewhere. Each scope includes those before it.
+///
+/// None includes link-local, multicast and metadata addresses, or IPv6 forms of IPv4 addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AddressScope {
     /// The public network.
     Public,
-    /// That, and this machine: the server itself runs on it.
+    /// This machine too, for example because the server that names the address runs on it.
     Loopback,
+    /// Private networks too.
+    Private,
 }
 
 impl AddressScope {
-    /// What a server at this address may name.
+    /// Returns the scope of the addresses that a server at this address may name.
     pub fn for_server(server: &Url) -> Self {
-        if is_loopback_url(server) { Self::Loopback } else { Self::Public }
+        if is_local(server) { Self::Loopback } else { Self::Public }
     }
 
-    /// Whether an address of the network may be dialled.
+    /// Whether an IP address may be dialled.
     pub fn allows(self, address: IpAddr) -> bool {
-        is_public(address) || (self == Self::Loopback && is_loopback(address))
+        let narrowest = match address {
+            IpAddr::V4(address) => narrowest_v4(address),
+            IpAddr::V6(address) => narrowest_v6(address),
+        };
+        narrowest.is_some_and(|narrowest| narrowest <= self)
     }
 
-    /// Reads an address and checks everything about it that can be checked without asking anybody.
+    /// Parses a URL that is visited during a login, and checks all of it that needs no look-up.
     pub fn check(self, what: &'static str, text: &str) -> Result<Url, BlockedAddress> {
         let blocked =
             |why: &str| BlockedAddress { what, place: display_url(text), why: why.to_owned() };
-        // Whoever reads it after us, a browser's starter for one, must see what we saw.
+        // Later readers, such as the program that opens the browser, must see the same URL.
         let plain =
             |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?[]@!$&()*+,;=%".contains(&byte);
         if !text.bytes().all(plain) {
@@ -51,7 +57,7 @@ impl AddressScope {
         Ok(url)
     }
 
-    /// The same for an address that was read already.
+    /// Checks a URL that is parsed already.
     pub fn check_url(self, what: &'static str, url: &Url) -> Result<(), BlockedAddress> {
         let blocked = |why: &str| {
             let place = display_url(url.as_str());
@@ -70,7 +76,7 @@ impl AddressScope {
         }
         match url.scheme() {
             "https" => {}
-            "http" if is_loopback_url(url) => {}
+            "http" if is_local(url) => {}
             "http" => return blocked("it is not encrypted"),
             _ => return blocked("it is neither `https` nor `http`"),
         }
@@ -93,18 +99,31 @@ pub fn display_url(text: &str) -> String {
     safe.take(200).collect()
 }
 
-fn is_loopback_url(url: &Url) -> bool {
+/// Whether a URL leads to this machine for certain: to `localhost` itself or to a loopback address.
+///
+/// Names below `localhost` are left out, since some resolvers look them up on the network.
+#[must_use]
+pub fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
-    is_local_name(host) || ip_literal(host).is_some_and(is_loopback)
+    host == "localhost" || ip_literal(host).is_some_and(|address| address.is_loopback())
 }
 
-fn is_local_name(host: &str) -> bool {
+/// Whether a URL names this machine: by a [local name](is_local_name) or by a loopback address.
+#[must_use]
+pub fn is_local(url: &Url) -> bool {
+    is_local_name(url.host_str().unwrap_or_default()) || is_loopback(url)
+}
+
+/// Whether a host, in lower case, is `localhost` or a name below it (RFC 6761).
+#[must_use]
+pub fn is_local_name(host: &str) -> bool {
     host == "localhost" || host.ends_with(".localhost")
 }
 
-/// The address that a host stands for, if it is one. `Url` has put every spelling of an IPv4
-/// address into the usual form.
-fn ip_literal(host: &str) -> Option<IpAddr> {
+/// Returns the address if the host of a URL is one. `Url` has normalized every spelling of an IPv4
+/// address.
+#[must_use]
+pub fn ip_literal(host: &str) -> Option<IpAddr> {
     let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     match inner {
         Some(inner) => inner.parse::<Ipv6Addr>().ok().map(IpAddr::V6),
@@ -112,46 +131,41 @@ fn ip_literal(host: &str) -> Option<IpAddr> {
     }
 }
 
-fn is_loopback(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => address.is_loopback(),
-        IpAddr::V6(address) => address == Ipv6Addr::LOCALHOST,
+/// Returns the narrowest scope that has an IPv4 address; `None` if none has it.
+fn narrowest_v4(address: Ipv4Addr) -> Option<AddressScope> {
+    match address.octets() {
+        [127, ..] => Some(AddressScope::Loopback),
+        // "This network", multicast and broadcast.
+        [0, ..] | [224..=239, ..] | [255, 255, 255, 255] => None,
+        // Link-local, where clouds serve the credentials of a machine, and those clouds that serve
+        // them elsewhere.
+        [169, 254, ..] | [100, 100, 100, 200] | [168, 63, 129, 16] => None,
+        [10, ..]
+        | [100, 64..=127, ..]
+        | [172, 16..=31, ..]
+        | [192, 0, 0 | 2, _]
+        | [192, 88, 99, _]
+        | [192, 168, ..]
+        | [198, 18 | 19, ..]
+        | [198, 51, 100, _]
+        | [203, 0, 113, _]
+        | [240..=255, ..] => Some(AddressScope::Private),
+        _ => Some(AddressScope::Public),
     }
 }
 
-fn is_public(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => is_public_v6(address),
+/// Returns the narrowest scope that has an IPv6 address; `None` if none has it.
+fn narrowest_v6(address: Ipv6Addr) -> Option<AddressScope> {
+    match address.segments() {
+        [0, 0, 0, 0, 0, 0, 0, 1] => Some(AddressScope::Loopback),
+        // Forms that carry an IPv4 address (mapped, NAT64, Teredo, 6to4) lead to that address.
+        [0, ..] | [0x64, 0xff9b, ..] | [0x2001, 0, ..] | [0x2002, ..] => None,
+        // Link-local and multicast, and an address where a cloud serves credentials.
+        [0xfe80..=0xfebf, ..] | [0xff00..=0xffff, ..] | [0xfd00, 0x0ec2, 0, .., 0x0254] => None,
+        [0x2001, 1..=0x01ff | 0x0db8, ..] | [0x3ff0..=0x3fff, ..] => Some(AddressScope::Private),
+        [0x2000..=0x3fff, ..] => Some(AddressScope::Public),
+        _ => Some(AddressScope::Private),
     }
-}
-
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    let [first, second, third, _] = address.octets();
-    !matches!(
-        (first, second, third),
-        (0 | 10 | 127 | 224.., _, _)
-            | (100, 64..=127, _)
-            | (169, 254, _)
-            | (172, 16..=31, _)
-            | (192, 168, _)
-            | (192, 0, 0 | 2)
-            | (192, 88, 99)
-            | (198, 18 | 19, _)
-            | (198, 51, 100)
-            | (203, 0, 113)
-    )
-}
-
-/// Only what is handed out to the public, and no form that carries an IPv4 address: who dials such
-/// a form reaches whatever the address inside stands for.
-fn is_public_v6(address: Ipv6Addr) -> bool {
-    let [first, second, ..] = address.segments();
-    let global = first & 0xe000 == 0x2000;
-    let teredo_or_special = first == 0x2001 && second < 0x0200;
-    let documentation = (first == 0x2001 && second == 0x0db8) || first & 0xfff0 == 0x3ff0;
-    let six_to_four = first == 0x2002;
-    global && !teredo_or_special && !documentation && !six_to_four
 }
 
 #[cfg(test)]
@@ -226,6 +240,51 @@ mod tests {
         ] {
             let text = format!("https://{host}/x");
             assert!(verdict(AddressScope::Public, &text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_private_scope_has_no_link_local_or_metadata_address() {
+        for (address, expected) in [
+            ("10.0.0.1", true),
+            ("127.0.0.1", true),
+            ("192.168.1.1", true),
+            ("1.1.1.1", true),
+            ("fd00::1", true),
+            ("::1", true),
+            ("2606:4700::1", true),
+            ("169.254.169.254", false),
+            ("100.100.100.200", false),
+            ("168.63.129.16", false),
+            ("0.0.0.0", false),
+            ("224.0.0.1", false),
+            ("255.255.255.255", false),
+            ("fe80::1", false),
+            ("fd00:ec2::254", false),
+            ("::ffff:10.0.0.1", false),
+            ("2002:7f00:1::", false),
+            ("ff02::1", false),
+        ] {
+            let is_allowed = AddressScope::Private.allows(address.parse().unwrap());
+            assert_eq!(is_allowed, expected, "{address}");
+        }
+    }
+
+    #[test]
+    fn names_below_localhost_are_local_and_not_certainly_this_machine() {
+        for (url, expected) in [
+            ("http://localhost:9/", [true, true]),
+            ("http://127.0.0.1/", [true, true]),
+            ("http://127.1/", [true, true]),
+            ("http://[::1]/", [true, true]),
+            ("http://a.localhost/", [true, false]),
+            ("http://localhost.evil.example/", [false, false]),
+            ("http://127.0.0.1.evil.example/", [false, false]),
+            ("http://[::ffff:127.0.0.1]/", [false, false]),
+            ("http://10.0.0.1/", [false, false]),
+        ] {
+            let url = url.parse().unwrap();
+            assert_eq!([is_local(&url), is_loopback(&url)], expected, "{url}");
         }
     }
 

@@ -1,11 +1,21 @@
-//! Checks of addresses and URLs, shared by everything that connects or listens.
+//! Checks of addresses and requests, shared by everything that connects or listens.
 //!
-//! In go URLs, hosts and IP addresses; out comes whether they are well formed and within the allowed
-//! scope (loopback, private, public). Nothing here opens a connection or resolves a name.
+//! In go URLs, hosts, IP addresses and the headers of requests. Out comes whether they are well
+//! formed, whether an address is within the allowed scope (loopback, private, public), and whether a
+//! request is meant for this listener. Nothing here opens a connection, resolves a name or knows a
+//! valid token.
 
 mod address_scope;
+mod domain;
+mod host_policy;
 pub mod url_check;
 mod url_parts;
 
-pub use address_scope::{AddressScope, BlockedAddress, display_url};
+pub use address_scope::{
+    AddressScope, BlockedAddress, display_url, ip_literal, is_local, is_local_name, is_loopback,
+};
+pub use domain::{is_below, is_shared_suffix, registrable_domain};
+pub use host_policy::{
+    BadHeader, ForeignRequest, HostPolicy, OwnPages, bearer, single_header, split_port,
+};
 pub use url_parts::{UrlParts, check_host_pattern, host_matches};

@@ -1,5 +1,7 @@
 //! Checks the address of a remote server: HTTP or HTTPS, with a host, without tricks.
 
+use crate::host_policy::split_port;
+
 /// Says what is wrong with `address`, without repeating it: it may contain a key.
 pub fn check(address: &str) -> Result<(), &'static str> {
     if address.is_empty() {
@@ -24,31 +26,17 @@ pub fn check(address: &str) -> Result<(), &'static str> {
 }
 
 fn check_host_and_port(authority: &str) -> Result<(), &'static str> {
-    let (host, port) = match authority.strip_prefix('[') {
-        Some(rest) => {
-            let (host, after) = rest.split_once(']').ok_or("has a `[` without `]`")?;
-            host.parse::<std::net::Ipv6Addr>().map_err(|_| "has no valid address in `[]`")?;
-            (host, if after.is_empty() { None } else { Some(after.strip_prefix(':')) })
-        }
-        None => match authority.split_once(':') {
-            Some((host, port)) => (host, Some(Some(port))),
-            None => (authority, None),
-        },
-    };
+    if let Some(rest) = authority.strip_prefix('[') {
+        let (host, _) = rest.split_once(']').ok_or("has a `[` without `]`")?;
+        host.parse::<std::net::Ipv6Addr>().map_err(|_| "has no valid address in `[]`")?;
+    }
+    let (host, _) = split_port(authority).ok_or("has no valid port")?;
     if host.is_empty() {
         return Err("has no host");
     }
     let forbidden = ['<', '>', '"', '^', '`', '{', '|', '}', '%', '[', ']'];
-    if host.contains(forbidden) {
-        return Err("has no valid host");
-    }
-    match port {
-        None => Ok(()),
-        Some(Some(port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => {
-            port.parse::<u16>().map(drop).map_err(|_| "has no valid port")
-        }
-        Some(_) => Err("has no valid port"),
-    }
+    let is_ip = host.starts_with('[');
+    if !is_ip && host.contains(forbidden) { Err("has no valid host") } else { Ok(()) }
 }
 
 /// The address without what may be secret in it: user, query and fragment.

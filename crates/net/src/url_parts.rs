@@ -2,6 +2,8 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use crate::host_policy::split_port;
+
 /// An address that leaves no doubt about its host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UrlParts<'a> {
@@ -37,24 +39,14 @@ impl<'a> UrlParts<'a> {
         if authority.contains('@') {
             return Err("the address contains a user name");
         }
-        let (host, port) = match authority.strip_prefix('[') {
+        let (host, port) = split_port(authority).ok_or("the address has no valid port")?;
+        let host = match host.strip_prefix('[') {
             Some(inner) => {
-                let (host, port) = inner.split_once(']').ok_or("the address has no valid host")?;
-                let host: Ipv6Addr = host.parse().map_err(|_| "the address has no valid host")?;
-                (format!("[{host}]"), port)
+                let address = inner.strip_suffix(']').and_then(|inner| inner.parse().ok());
+                let address: Ipv6Addr = address.ok_or("the address has no valid host")?;
+                format!("[{address}]")
             }
-            None => {
-                let end = authority.find(':').unwrap_or(authority.len());
-                let (host, port) = authority.split_at_checked(end).unwrap_or((authority, ""));
-                (normalize_host(host)?, port)
-            }
-        };
-        let port = match port.strip_prefix(':') {
-            None if port.is_empty() => None,
-            Some(digits) if digits.bytes().all(|digit| digit.is_ascii_digit()) => {
-                Some(digits.parse().map_err(|_| "the address has no valid port")?)
-            }
-            _ => return Err("the address has no valid port"),
+            None => normalize_host(host)?,
         };
         let usual = match scheme.as_str() {
             "http" | "ws" => Some(80),

@@ -303,8 +303,8 @@ impl Logins {
             return OauthFetcher::with_authorities(reach, &authorities(own)?);
         }
         let place = match reach {
-            AddressScope::Loopback => &self.shared.loopback_fetcher,
             AddressScope::Public => &self.shared.public_fetcher,
+            AddressScope::Loopback | AddressScope::Private => &self.shared.loopback_fetcher,
         };
         if let Some(fetcher) = place.get() {
             return Ok(fetcher.clone());

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use percent_encoding::percent_decode_str;
 use switchboard_core::{Target, TargetKind};
 use switchboard_rules::Pattern;
 use switchboard_text::characters::fold_char;
@@ -126,37 +127,16 @@ fn normalize_file_uri(rest: &str) -> String {
     format!("file://{host}{}", parts.join("/"))
 }
 
-/// The text with everything decoded that was encoded as in addresses, also more than once.
+/// Decodes a text that may be percent-encoded several times; stops at bytes that are not UTF-8.
 fn percent_decode(text: &str) -> String {
     let mut text = text.to_owned();
     for _ in 0..MAX_DECODE_ROUNDS {
-        match percent_decode_once(&text) {
-            Some(next) => text = next,
-            None => break,
+        match percent_decode_str(&text).decode_utf8() {
+            Ok(decoded) if decoded != text => text = decoded.into_owned(),
+            _ => break,
         }
     }
     text
-}
-
-/// Nothing where nothing is encoded, or what comes out is no text.
-fn percent_decode_once(text: &str) -> Option<String> {
-    let mut rest = text.as_bytes();
-    let mut bytes = Vec::with_capacity(rest.len());
-    while let Some((first, after)) = rest.split_first() {
-        let code = after.get(..2).and_then(|code| std::str::from_utf8(code).ok());
-        let code = code.filter(|_| *first == b'%').filter(|code| !code.starts_with('+'));
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8(bytes).ok().filter(|decoded| decoded != text)
 }
 
 #[cfg(test)]

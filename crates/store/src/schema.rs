@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use switchboard_core::Durability;
-use switchboard_text::percent;
 
 use crate::file::{FileError, with_suffix};
 use crate::ledger::LedgerOptions;
@@ -151,7 +151,9 @@ pub(crate) fn connect_read_only(path: &Path) -> rusqlite::Result<Connection> {
 /// it reads; none if the file has a log, for then it is not all there is.
 fn immutable_uri(path: &Path) -> Option<String> {
     let name = path.to_str().filter(|_| cfg!(unix) && !with_suffix(path, "-wal").exists())?;
-    Some(format!("file:{}?immutable=1", percent::encode(name, b"/._-~")))
+    // SQLite decodes the name; `?` and `#` would end it.
+    let encoded = utf8_percent_encode(name, NON_ALPHANUMERIC);
+    Some(format!("file:{encoded}?immutable=1"))
 }
 
 /// Brings the file to the newest format.

@@ -117,11 +117,14 @@ fn request_target(head: &str, port: u16) -> Option<String> {
     let method = words.next()?;
     let target = words.next()?;
     let version = words.next()?;
-    let host = lines.find_map(|line| {
+    let hosts = lines.filter_map(|line| {
         let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("host").then(|| value.trim().to_owned())
-    })?;
-    let ours = [format!("127.0.0.1:{port}"), format!("localhost:{port}")].contains(&host);
+        name.eq_ignore_ascii_case("host").then(|| value.trim())
+    });
+    let hosts: Vec<&str> = hosts.collect();
+    let ours = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
+    // Reject duplicate headers: a proxy may have validated the other one.
+    let ours = matches!(hosts.as_slice(), [host] if ours.iter().any(|name| name == host));
     let path = target.split('?').next()?;
     (method == "GET" && version.starts_with("HTTP/1.") && ours && path == CALLBACK_PATH)
         .then(|| target.to_owned())
@@ -177,6 +180,7 @@ mod tests {
             (head("POST /callback?code=1 HTTP/1.1", "127.0.0.1:80"), None),
             (head("GET /other?code=1 HTTP/1.1", "127.0.0.1:80"), None),
             (head("GET /callback/x HTTP/1.1", "127.0.0.1:80"), None),
+            (format!("{good}\r\nHost: 127.0.0.1:80\r\nhost: evil.example\r\n\r\n"), None),
             (format!("{good}\r\n\r\n"), None),
         ];
         for (head, expected) in cases {

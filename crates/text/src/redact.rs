@@ -13,8 +13,10 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, Span, packed};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 use parking_lot::Mutex;
+use percent_encoding::{AsciiSet, utf8_percent_encode};
 
-use crate::{percent, secret_shapes};
+use crate::percent::RESERVED;
+use crate::secret_shapes;
 
 /// What stands in place of a secret. It is harmless inside JSON, a header or a line of a log.
 pub const PLACEHOLDER: &str = "[redacted]";
@@ -26,6 +28,23 @@ const MAX_SECRETS: usize = 4_096;
 
 /// Up to so many patterns the table takes one step for every byte.
 const MAX_DFA_PATTERNS: usize = 200;
+
+/// Characters that some programs encode in the path of a URL.
+const IN_PATH: &AsciiSet = &RESERVED.remove(b'/');
+/// Characters that `encodeURIComponent` encodes.
+const IN_SCRIPT: &AsciiSet =
+    &RESERVED.remove(b'!').remove(b'\'').remove(b'(').remove(b')').remove(b'*');
+/// Characters that have no meaning of their own in a URL.
+const IN_URL: &AsciiSet = &IN_SCRIPT
+    .remove(b'/')
+    .remove(b':')
+    .remove(b'@')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b';')
+    .remove(b'=');
 
 #[derive(Default)]
 struct KnownSecrets {
@@ -184,8 +203,8 @@ fn encodings(secret: &str) -> Vec<String> {
     let inside: Vec<String> = in_json.iter().flat_map(|json| json_encodings(json)).collect();
     forms.extend(in_json.into_iter().chain(inside));
     // Programs differ in what they leave as it is in an address, and in the case of its digits.
-    for kept in [&b"-._~"[..], b"-._~/", b"-._~!'()*", b"-._~/:@!$&'()*+,;="] {
-        let address = percent::encode(secret, kept);
+    for encoded in [RESERVED, IN_PATH, IN_SCRIPT, IN_URL] {
+        let address = utf8_percent_encode(secret, encoded).to_string();
         forms.push(lower_digits(&address));
         forms.push(address.replace("%20", "+"));
         forms.push(address);

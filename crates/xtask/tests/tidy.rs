@@ -73,7 +73,7 @@ const OUTSIDE: [(&str, &[&str]); 15] = [
     ("maud", &["console"]),
     ("nix", &["fleet"]),
     ("notify", &["files"]),
-    ("reqwest", &["bench", "gateway", "host", "models", "oauth", "registry", "wire"]),
+    ("reqwest", &["access", "bench", "host", "models", "oauth", "registry", "wire"]),
     ("rmcp", &["bench"]),
     ("rusqlite", &["store"]),
     ("rustyline", &["terminal"]),

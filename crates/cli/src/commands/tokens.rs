@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use switchboard_gateway::keys::{KeyError, NamedToken, NewToken, TokenFile};
+use switchboard_access::{KeyError, NamedToken, NewToken, TokenFile};
 use switchboard_rules::Pattern;
 use switchboard_terminal::{CliError, exit_code, table};
 

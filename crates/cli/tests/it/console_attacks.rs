@@ -270,6 +270,7 @@ fn lb_09_hosts_that_only_look_like_ours_do_not_open_the_console() {
     for request in [
         page.clone().with("Host", &format!("{local}.evil.example")),
         page.clone().with("Host", "localhost."),
+        page.clone().with("Host", &format!("localhost:+{}", person.serving.port)),
         page.clone().with("Host", &format!("0.0.0.0:{}", person.serving.port)),
         page.clone().with("Host", &local).with("Host", "evil.example"),
         page.clone()

@@ -14,6 +14,7 @@ use axum::response::{IntoResponse as _, Response};
 use parking_lot::Mutex;
 use serde_json::Value;
 use switchboard_core::random;
+use switchboard_net::single_header;
 
 use super::content_policy::content_policy;
 use crate::console::SharedConsole;
@@ -82,7 +83,7 @@ pub(crate) fn frame(
     Path(word): Path<String>,
     headers: HeaderMap,
 ) -> Ready<Response> {
-    let host = headers.get(HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let host = single_header(&headers, HOST).ok().flatten().unwrap_or_default();
     let Some(page) = console.frames.take(&word, host) else {
         return ready(StatusCode::NOT_FOUND.into_response());
     };

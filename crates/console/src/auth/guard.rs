@@ -7,6 +7,7 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, ORIGIN, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use switchboard_net::{bearer, single_header};
 
 use super::cookie;
 use super::sign_ins::is_same;
@@ -112,7 +113,7 @@ fn session_principal(console: &Console, headers: &HeaderMap) -> Option<Principal
 
 /// A program of the same user, which was told the key. No page of a browser ever is.
 fn program_principal(console: &Console, headers: &HeaderMap) -> Option<Principal> {
-    let given = headers.get(AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")?;
+    let given = single_header(headers, AUTHORIZATION).ok().flatten().and_then(bearer)?;
     let is_known = !headers.contains_key(ORIGIN) && is_same(given, console.key.as_deref()?);
     is_known.then(|| Principal { token: given.into(), cookie: String::new() })
 }

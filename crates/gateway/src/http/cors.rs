@@ -47,7 +47,7 @@ pub(super) async fn cors_middleware(
 /// The origin of a page that may talk to us; nothing for all other requests.
 fn allowed_origin(door: &AccessControl, request: &Request) -> Option<HeaderValue> {
     let origin = request.headers().get(ORIGIN)?;
-    let is_allowed = door.origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes());
+    let is_allowed = origin.to_str().is_ok_and(|origin| door.policy.lists_origin(origin));
     let is_let_in = is_allowed && door.check(request.uri(), request.headers()).is_ok();
     is_let_in.then(|| origin.clone())
 }

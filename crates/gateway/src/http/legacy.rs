@@ -5,19 +5,19 @@ use std::sync::{Arc, OnceLock};
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::header::ALLOW;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
+use switchboard_access::Access;
+use switchboard_net::single_header;
 use switchboard_wire::envelope::{self as wire_envelope, Message};
 use switchboard_wire::{Json, Revision};
 use tokio::sync::mpsc;
 
-use super::access_control::single_header;
 use super::body::{
     accepted_response, error_response, event_stream, json_response, json_with_permit,
     too_many_requests, too_many_sessions,
 };
 use super::router::AppState;
-use crate::access::Access;
 use crate::client::ReplyChannel;
 use crate::client_request::ClientRequest;
 use crate::gateway::Gateway;
@@ -229,7 +229,7 @@ fn require_session(
         return Err(refused(StatusCode::BAD_REQUEST, why));
     }
     // Whoever is in between may have looked at the other one of two.
-    let id = single_header(headers, &HeaderName::from_static(SESSION_HEADER)).map_err(|()| {
+    let id = single_header(headers, SESSION_HEADER).map_err(|_| {
         refused(StatusCode::BAD_REQUEST, "the header `Mcp-Session-Id` comes twice or is no text")
     })?;
     let Some(id) = id else {

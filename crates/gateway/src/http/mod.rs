@@ -10,7 +10,7 @@ mod router;
 mod serve;
 mod sse;
 
-pub use access_control::{AccessControl, AuthRefusal, AuthenticateFuture, Authenticator};
+pub use access_control::AccessControl;
 pub use not_found::{NotFoundPage, Pages};
 pub use router::{Directory, directory, router};
 pub use serve::serve;

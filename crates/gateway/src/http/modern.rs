@@ -8,6 +8,7 @@ use axum::response::Response;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::value::RawValue;
+use switchboard_access::Access;
 use switchboard_wire::envelope::Message;
 use switchboard_wire::http::param_headers;
 use switchboard_wire::{Json, RpcError};
@@ -19,7 +20,6 @@ use super::body::{
     too_many_requests,
 };
 use super::router::{AppState, PROTOCOL_VERSION_HEADER};
-use crate::access::Access;
 use crate::client::ReplyChannel;
 use crate::client_request;
 use crate::client_request::{ClientRequest, ClientRequestParams, modern_client};

@@ -12,14 +12,14 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodRouter, any};
+use switchboard_access::Access;
+use switchboard_net::single_header;
 use switchboard_wire::envelope::{self, Message, NotAMessage};
 use switchboard_wire::{Json, Revision};
 
-use super::access_control::single_header;
 use super::body::{error_response, json_response, read_body};
 use super::not_found::{NotFoundPage, Pages, not_found};
 use super::{AccessControl, cors, legacy, modern, sse};
-use crate::access::Access;
 use crate::client_request;
 use crate::gateway::Gateway;
 
@@ -41,7 +41,7 @@ const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
 
 /// The endpoint `/mcp`, and `/sse` for clients of the first revision; beside it these pages.
 pub fn router(gateway: Gateway, door: AccessControl, pages: Pages) -> Router {
-    let other_origins = (!door.origins.is_empty()).then(|| door.clone());
+    let other_origins = (!door.policy.origins.is_empty()).then(|| door.clone());
     let front = Arc::new(AppState { gateway, access: door, not_found_page: pages.not_found_page });
     let own = Router::new()
         .route(
@@ -172,7 +172,7 @@ fn is_modern(headers: &HeaderMap, message: &Message) -> bool {
 /// A page of somebody else can post text without being asked, but no JSON. What is packed is not
 /// unpacked: a few bytes could become very many.
 pub(super) fn reject_non_json(headers: &HeaderMap) -> Option<Response> {
-    let kind = single_header(headers, &CONTENT_TYPE).ok().flatten().unwrap_or("");
+    let kind = single_header(headers, CONTENT_TYPE).ok().flatten().unwrap_or("");
     let kind = kind.split(';').next().unwrap_or("").trim();
     let refused =
         |why: &str| Some(error_response(StatusCode::UNSUPPORTED_MEDIA_TYPE, -32_600, why));

@@ -1,10 +1,10 @@
 //! Asks the address of a hook: encrypted or on this machine, no redirects, an answer of bounded size.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, Url, redirect};
+use switchboard_net::is_loopback;
 
 use crate::hooks::program::{HookExit, HookOutput, MAX_OUTPUT_BYTES};
 
@@ -21,12 +21,6 @@ pub(super) fn check_url(text: &str) -> Result<(), String> {
         "http" => wrong("is neither encrypted nor on this machine"),
         _ => wrong("is neither `https` nor `http`"),
     }
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let literal = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || literal.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// A client for hooks.

@@ -1,56 +1,11 @@
 //! An address that a server wants visited: what it leads to, and what to beware of.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use switchboard_net::{ip_literal, is_local_name, registrable_domain, split_port};
 
 use crate::review::ask::BadAsk;
 
 /// The longest address that is taken, in bytes.
 const MAX_URL_BYTES: usize = 8_192;
-
-/// Endings of two labels below which names belong to different people. A short list of common
-/// ones, not the public list of all: an ending that is missing here makes the domain look shorter.
-const SHARED_SUFFIXES: &[&str] = &[
-    "ac.uk",
-    "co.uk",
-    "gov.uk",
-    "org.uk",
-    "com.au",
-    "net.au",
-    "org.au",
-    "co.nz",
-    "co.jp",
-    "ne.jp",
-    "or.jp",
-    "co.kr",
-    "co.in",
-    "com.br",
-    "com.mx",
-    "com.ar",
-    "com.cn",
-    "com.tw",
-    "com.hk",
-    "com.sg",
-    "com.tr",
-    "co.za",
-    "co.il",
-    "github.io",
-    "gitlab.io",
-    "pages.dev",
-    "workers.dev",
-    "vercel.app",
-    "netlify.app",
-    "herokuapp.com",
-    "web.app",
-    "firebaseapp.com",
-    "blogspot.com",
-    "fly.dev",
-    "ngrok.io",
-    "onrender.com",
-    "azurewebsites.net",
-    "amazonaws.com",
-    "cloudfront.net",
-    "r2.dev",
-];
 
 /// Endings that make the front of a name look like a name of its own.
 const COMMON_TLDS: &[&str] = &["com", "org", "net", "edu", "gov", "io", "dev", "co", "app", "ai"];
@@ -95,14 +50,14 @@ impl UrlAsk {
         if !rest.strip_prefix(authority).is_some_and(str::is_ascii) {
             return Err(refused("contains characters that have to be percent-encoded"));
         }
-        let host = host_without_port(authority).ok_or_else(|| refused("has no valid host"))?;
+        let (host, _) = split_port(authority).ok_or_else(|| refused("has no valid host"))?;
         let host = host.trim_end_matches('.').to_lowercase();
         let place = HostKind::classify(&host).ok_or_else(|| refused("has no valid host"))?;
         if scheme == "http" && place != HostKind::Loopback {
             return Err(refused("is not protected: only `https` is opened"));
         }
         let domain = match place {
-            HostKind::Name => registrable_domain(&host),
+            HostKind::Name => registrable_domain(&host).to_owned(),
             HostKind::Loopback | HostKind::Ip => host.clone(),
         };
         let warnings = warnings(&host, &domain, place);
@@ -122,16 +77,11 @@ enum HostKind {
 
 impl HostKind {
     fn classify(host: &str) -> Option<Self> {
-        let place = |is_here: bool| if is_here { Self::Loopback } else { Self::Ip };
-        if host == "localhost" || host.ends_with(".localhost") {
+        if is_local_name(host) {
             return Some(Self::Loopback);
         }
-        if let Some(inner) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            let address: Ipv6Addr = inner.parse().ok()?;
-            return Some(place(address.is_loopback()));
-        }
-        if let Ok(address) = host.parse::<Ipv4Addr>() {
-            return Some(place(address.is_loopback()));
+        if let Some(address) = ip_literal(host) {
+            return Some(if address.is_loopback() { Self::Loopback } else { Self::Ip });
         }
         let last = host.rsplit('.').next().unwrap_or_default();
         // Browsers read what ends in a number as an address, in notations that nobody recognizes.
@@ -142,27 +92,6 @@ impl HostKind {
         };
         (!is_number && host.split('.').all(is_label)).then_some(Self::Name)
     }
-}
-
-/// The host, without the port.
-fn host_without_port(authority: &str) -> Option<&str> {
-    let (host, port) = match authority.rfind(']') {
-        Some(end) => authority.split_at_checked(end + 1)?,
-        None => authority.split_at_checked(authority.find(':').unwrap_or(authority.len()))?,
-    };
-    let port_fits = match port.strip_prefix(':') {
-        Some(digits) => digits.bytes().all(|b| b.is_ascii_digit()) && digits.parse::<u16>().is_ok(),
-        None => port.is_empty(),
-    };
-    (port_fits && !host.is_empty()).then_some(host)
-}
-
-fn registrable_domain(host: &str) -> String {
-    let is_shared = |ending: &&&str| host == **ending || host.ends_with(&format!(".{ending}"));
-    let labels = if SHARED_SUFFIXES.iter().any(|ending| is_shared(&ending)) { 3 } else { 2 };
-    let mut parts: Vec<&str> = host.rsplit('.').take(labels).collect();
-    parts.reverse();
-    parts.join(".")
 }
 
 fn warnings(host: &str, domain: &str, place: HostKind) -> Vec<String> {

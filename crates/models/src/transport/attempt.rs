@@ -3,11 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use jiff::fmt::rfc2822::DateTimeParser;
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use switchboard_prompting::ModelAnswer;
-use switchboard_wire::http::{SseEvent, SseEvents};
+use switchboard_wire::http::{SseEvent, SseEvents, parse_retry_after};
 use tokio::time::timeout;
 
 use super::failure;
@@ -70,18 +69,14 @@ pub(super) async fn refusal(response: Response) -> VendorRefusal {
     refusal
 }
 
-/// The delay that `Retry-After` or `retry-after-ms` asks for, in seconds, milliseconds or as a date.
+/// How long the vendor wants us to wait. Some send milliseconds in a header of their own.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
-    let exact = text("retry-after-ms").and_then(|value| value.parse::<f64>().ok());
-    let exact = exact.filter(|milliseconds| milliseconds.is_finite());
-    let value = text("retry-after").unwrap_or_default();
-    let seconds = exact.map(|milliseconds| milliseconds / 1_000.0);
-    if let Some(seconds) = seconds.or_else(|| value.parse().ok()) {
-        return Duration::try_from_secs_f64(seconds).ok();
+    let exact = text("retry-after-ms").and_then(|value| value.parse().ok());
+    match exact.filter(|value: &f64| value.is_finite()) {
+        Some(milliseconds) => Duration::try_from_secs_f64(milliseconds / 1_000.0).ok(),
+        None => parse_retry_after(text("retry-after")?, now),
     }
-    let then = DateTimeParser::new().relaxed_weekday(true).parse_timestamp(value).ok()?;
-    Some(SystemTime::from(then).duration_since(now).unwrap_or_default())
 }
 
 /// The type of a response in lower case.
@@ -187,31 +182,23 @@ fn finish(
 
 #[cfg(test)]
 mod tests {
-    use std::time::UNIX_EPOCH;
-
     use super::*;
 
     #[test]
-    fn seconds_milliseconds_and_dates_are_understood() {
-        let now = UNIX_EPOCH + Duration::from_secs(784_111_770);
-        for (name, value, expected) in [
-            ("retry-after", "7", Some(7_000)),
-            ("retry-after", "0.25", Some(250)),
-            ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT", Some(7_000)),
-            ("retry-after", "Sat, 05 Nov 1994 08:49:37 GMT", Some(0)),
-            ("retry-after-ms", "1500", Some(1_500)),
-            ("retry-after", "-1", None),
-            ("retry-after", "soon", None),
-            ("retry-after", "inf", None),
-            ("retry-after-ms", "nan", None),
-            ("retry-after", "Sun, 06 Nov 18446744073709551615 08:49:37 GMT", None),
-            ("retry-after", "Sun, 0 Nov 1994 08:49:37 GMT", None),
-            ("retry-after", "Mon, 06 Nov 1994 08:49:37 GMT", Some(7_000)),
+    fn milliseconds_count_before_seconds() {
+        for (pairs, expected) in [
+            (&[("retry-after", "7")][..], Some(7_000)),
+            (&[("retry-after-ms", "1500"), ("retry-after", "7")], Some(1_500)),
+            (&[("retry-after-ms", "nan"), ("retry-after", "7")], Some(7_000)),
+            (&[("retry-after-ms", "nan")], None),
+            (&[], None),
         ] {
             let mut headers = HeaderMap::new();
-            headers.insert(name, value.parse().unwrap());
+            for (name, value) in pairs {
+                headers.insert(*name, value.parse().unwrap());
+            }
             let expected = expected.map(Duration::from_millis);
-            assert_eq!(retry_after(&headers, now), expected, "{name}: {value}");
+            assert_eq!(retry_after(&headers, SystemTime::now()), expected, "{pairs:?}");
         }
     }
 }

@@ -1,8 +1,7 @@
 //! The address of a registry, and how far the addresses may lead that it names.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-
 use reqwest::Url;
+use switchboard_net::{AddressScope, ip_literal, is_local};
 
 use crate::error::RegistryError;
 
@@ -112,84 +111,35 @@ impl RegistryReach {
 fn check_scheme(url: &Url) -> Result<(), String> {
     match url.scheme() {
         "https" if url.host_str().is_some() => Ok(()),
-        "http" if is_own_machine(url) => Ok(()),
+        "http" if is_local(url) => Ok(()),
         "http" => Err("it is not encrypted".to_owned()),
         _ => Err("it is neither `https://` nor `http://`".to_owned()),
     }
 }
 
-/// The address that the host stands for, if it is one; `Url` has put it into the usual form.
-fn literal(url: &Url) -> Option<IpAddr> {
-    let host = url.host_str()?.trim_end_matches('.');
-    let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
-    let address: IpAddr = inner.parse().ok()?;
-    Some(address.to_canonical())
-}
-
+/// The host in lower case, without the dot at the end of an absolute name.
 fn name(url: &Url) -> String {
     url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase()
 }
 
-fn is_own_machine(url: &Url) -> bool {
-    let name = name(url);
-    name == "localhost"
-        || name.ends_with(".localhost")
-        || literal(url).is_some_and(|address| address.is_loopback())
-}
-
-/// Where machines in a cloud are told who they are, with keys.
+/// Whether a URL leads to the metadata of a cloud machine, which has credentials, or to an address
+/// that belongs to no network.
 fn is_metadata(url: &Url) -> bool {
     let name = name(url);
     let by_name = ["metadata", "metadata.google.internal", "metadata.goog", "instance-data"];
     by_name.contains(&name.as_str())
         || name.ends_with(".metadata.google.internal")
-        || match literal(url) {
-            Some(IpAddr::V4(address)) => is_special_v4(address),
-            Some(IpAddr::V6(address)) => is_special_v6(address),
-            None => false,
-        }
-}
-
-fn is_special_v4(address: Ipv4Addr) -> bool {
-    address.is_link_local()
-        || address.is_unspecified()
-        || address.is_multicast()
-        || address.is_broadcast()
-        || address == Ipv4Addr::new(100, 100, 100, 200)
-        || address == Ipv4Addr::new(168, 63, 129, 16)
-}
-
-fn is_special_v6(address: Ipv6Addr) -> bool {
-    let [first, second, third, .., last] = address.segments();
-    let carries_v4 =
-        matches!((first, second), (0x2002, _) | (0x64, 0xff9b)) || first == 0x2001 && second == 0;
-    address.is_unspecified()
-        || address.is_multicast()
-        || first & 0xffc0 == 0xfe80
-        || carries_v4
-        || (first, second, third, last) == (0xfd00, 0x0ec2, 0, 0x254)
+        || ip_literal(&name).is_some_and(|address| !AddressScope::Private.allows(address))
 }
 
 fn is_private(url: &Url) -> bool {
     let name = name(url);
+    if let Some(address) = ip_literal(&name) {
+        return !AddressScope::Public.allows(address);
+    }
     let local = ["localhost", "local", "internal", "intranet", "lan", "home.arpa"];
     let by_name = local.iter().any(|end| name == *end || name.ends_with(&format!(".{end}")));
-    let address = match literal(url) {
-        Some(IpAddr::V4(address)) => {
-            let [first, second, ..] = address.octets();
-            address.is_private()
-                || address.is_loopback()
-                || first == 0
-                || (first == 100 && (64..128).contains(&second))
-                || (first == 198 && (18..20).contains(&second))
-        }
-        Some(IpAddr::V6(address)) => {
-            let [first, ..] = address.segments();
-            first & 0xe000 != 0x2000
-        }
-        None => false,
-    };
-    by_name || address || (literal(url).is_none() && !name.contains('.'))
+    by_name || !name.contains('.')
 }
 
 #[cfg(test)]

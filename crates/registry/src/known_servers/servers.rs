@@ -3,6 +3,7 @@
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use switchboard_net::{is_below, is_shared_suffix};
 use thiserror::Error;
 
 use crate::client::{FetchLimits, FetchOutcome, Redirects, RegistryFetcher, RegistryReach};
@@ -168,53 +169,6 @@ fn parse_entry(entry: &Value, reach: RegistryReach) -> Option<KnownServer> {
     good.then_some(server)
 }
 
-/// Endings below which everybody can have a name, so that none of them is anybody's domain.
-const SHARED_DOMAINS: &[&str] = &[
-    "co.uk",
-    "org.uk",
-    "ac.uk",
-    "gov.uk",
-    "com.au",
-    "net.au",
-    "org.au",
-    "co.nz",
-    "co.jp",
-    "or.jp",
-    "ne.jp",
-    "com.br",
-    "com.cn",
-    "com.mx",
-    "com.tr",
-    "co.in",
-    "co.kr",
-    "co.za",
-    "com.sg",
-    "com.hk",
-    "com.tw",
-    "github.io",
-    "gitlab.io",
-    "pages.dev",
-    "workers.dev",
-    "vercel.app",
-    "netlify.app",
-    "herokuapp.com",
-    "web.app",
-    "firebaseapp.com",
-    "azurewebsites.net",
-    "blogspot.com",
-    "fly.dev",
-    "onrender.com",
-    "cloudfront.net",
-    "amazonaws.com",
-    "s3.amazonaws.com",
-    "hf.space",
-    "appspot.com",
-    "run.app",
-    "ngrok.io",
-    "ngrok.app",
-    "ngrok-free.app",
-];
-
 /// The host of a web address, in lower case and without tricks.
 fn url_host(address: &str) -> Option<String> {
     if address.contains('\\') {
@@ -229,12 +183,6 @@ fn url_host(address: &str) -> Option<String> {
     (!host.is_empty()).then_some(host)
 }
 
-/// Whether the host is the domain or a name below it.
-fn is_below(host: &str, domain: &str) -> bool {
-    host == domain
-        || host.strip_suffix(domain).is_some_and(|before| before.ends_with('.') && before.len() > 1)
-}
-
 /// Whether a domain can belong to somebody: two parts or more, and not one that everybody shares.
 fn is_ownable(domain: &str) -> bool {
     let is_label = |label: &str| {
@@ -246,10 +194,7 @@ fn is_ownable(domain: &str) -> bool {
     let labels = domain.split('.').count();
     let is_number =
         domain.rsplit('.').next().is_some_and(|last| last.bytes().all(|c| c.is_ascii_digit()));
-    labels >= 2
-        && domain.split('.').all(is_label)
-        && !is_number
-        && !SHARED_DOMAINS.contains(&domain)
+    labels >= 2 && domain.split('.').all(is_label) && !is_number && !is_shared_suffix(domain)
 }
 
 /// The web addresses in a text.
@@ -351,7 +296,6 @@ mod tests {
             let below = url_host(address).is_some_and(|host| is_below(&host, "github.com"));
             assert_eq!(below, expected, "{address}");
         }
-        assert!(!is_below(".github.com", "github.com"));
     }
 
     #[test]

@@ -19,9 +19,9 @@ use hyper::client::conn::http1::{Connection, SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use reqwest::Url;
+use switchboard_net::is_loopback;
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
-use url::Host;
 
 use super::client::{MAX_REDIRECTS, USER_AGENT_NAME, keeps_body};
 use super::direct_body::{DirectBody, decompress};
@@ -82,15 +82,10 @@ impl DirectClient {
         if !is_direct(url, is_set) {
             return None;
         }
-        let name = match url.host()? {
-            Host::Domain(name) => name.to_owned(),
-            Host::Ipv4(address) => address.to_string(),
-            Host::Ipv6(address) => address.to_string(),
-        };
-        let host = match url.port() {
-            Some(port) => format!("{}:{port}", url.host_str()?),
-            None => url.host_str()?.to_owned(),
-        };
+        let shown = url.host_str()?;
+        let host = url.port().map_or_else(|| shown.to_owned(), |port| format!("{shown}:{port}"));
+        // An IPv6 address is dialled without its brackets.
+        let name = shown.trim_matches(['[', ']']).to_owned();
         Some(Arc::new(Self {
             name,
             port: url.port_or_known_default()?,
@@ -264,13 +259,7 @@ fn is_direct(url: &Url, is_set: impl Fn(&str) -> bool) -> bool {
         return false;
     }
     // Elsewhere the settings of the system may name a proxy for what is not on this machine.
-    cfg!(target_os = "linux")
-        || match url.host() {
-            Some(Host::Domain(name)) => name == "localhost",
-            Some(Host::Ipv4(address)) => address.is_loopback(),
-            Some(Host::Ipv6(address)) => address.is_loopback(),
-            None => false,
-        }
+    cfg!(target_os = "linux") || is_loopback(url)
 }
 
 fn request(target: &Uri, headers: HeaderMap, text: &Bytes) -> Request<RequestBody> {

@@ -10,6 +10,7 @@ mod headers;
 mod link;
 mod listen;
 mod reply;
+mod retry_after;
 mod session;
 mod trust;
 
@@ -22,6 +23,7 @@ pub use headers::param_headers;
 pub use link::start;
 pub use listen::start_sse;
 pub use reply::WireResponse;
+pub use retry_after::parse_retry_after;
 pub use trust::{Authorities, BadAuthorities, Distrust};
 
 #[cfg(test)]

@@ -3,10 +3,12 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use switchboard_gateway::http::{AccessControl, Authenticator};
-use switchboard_gateway::keys::{
-    CombinedAuthenticator, OauthAuthenticator, OauthOptions, TokenAuthenticator, TokenFile,
+use switchboard_access::{
+    Authenticator, CombinedAuthenticator, OauthAuthenticator, OauthOptions, TokenAuthenticator,
+    TokenFile,
 };
+use switchboard_gateway::http::AccessControl;
+use switchboard_net::{HostPolicy, OwnPages};
 use switchboard_terminal::CliError;
 use switchboard_text::escape_line;
 
@@ -35,7 +37,9 @@ pub(crate) fn access_control(
             Some(hint),
         );
     }
-    Ok(AccessControl { hosts, origins: wishes.origins.clone(), authenticator: keys })
+    let origins = wishes.origins.clone();
+    let policy = HostPolicy { hosts, origins, own_pages: OwnPages::AcceptedHosts };
+    Ok(AccessControl { policy, authenticator: keys })
 }
 
 /// The tokens of an issuer; whoever runs this is told why its keys cannot be had.

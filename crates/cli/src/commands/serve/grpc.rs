@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use switchboard_access::{TokenAuthenticator, TokenFile};
 use switchboard_config::Config;
-use switchboard_gateway::http::Authenticator as _;
-use switchboard_gateway::keys::{TokenAuthenticator, TokenFile};
 use switchboard_grpc::{
     GrpcAccess, GrpcListener, GrpcOptions, GrpcService, ListenAddress, ListenError,
-    SuggestedServer, TokenCheck, TokenHolder, index,
+    SuggestedServer, index,
 };
 use switchboard_host::Host;
 use switchboard_terminal::{CliError, exit_code};
@@ -93,7 +92,7 @@ impl ServeGrpcOptions {
                     let hint = "`switchboard tokens add NAME` makes one";
                     context.printer.warn("there is no token yet, so nobody is let in", Some(hint));
                 }
-                GrpcAccess::Tokens(Arc::new(NamedTokens(tokens)))
+                GrpcAccess::Tokens(Arc::new(tokens))
             }
         };
         let listener =
@@ -162,23 +161,6 @@ impl RunningGrpc {
         served.map_err(|error| {
             CliError::new(exit_code::TROUBLE, format!("serving editors ended: {error}"))
         })
-    }
-}
-
-/// The named tokens of `switchboard tokens`.
-struct NamedTokens(TokenAuthenticator);
-
-impl switchboard_grpc::TokenRegistry for NamedTokens {
-    fn verify<'a>(&'a self, bearer: &'a str) -> TokenCheck<'a> {
-        Box::pin(async move {
-            let access = self.0.authenticate(Some(bearer)).await.ok()?;
-            let sees = access.view.patterns.clone();
-            Some(TokenHolder { identity: access.identity, name: access.name, sees })
-        })
-    }
-
-    fn is_valid(&self, identity: &str) -> bool {
-        self.0.is_still_valid(identity)
     }
 }
 

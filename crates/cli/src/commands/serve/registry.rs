@@ -1,8 +1,8 @@
 //! `serve --registry`: the servers that are allowed here, as a registry would list them.
 
+use switchboard_access::Access;
 use switchboard_catalog::Server;
 use switchboard_config::{HttpKind, ServerConfig, Transport};
-use switchboard_gateway::Access;
 use switchboard_gateway::http::Directory;
 use switchboard_host::Host;
 use switchboard_registry::offers::{OfferTransport, RegistryOffer, answer};

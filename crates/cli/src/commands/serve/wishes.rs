@@ -4,12 +4,12 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use switchboard_access::OauthOptions;
 use switchboard_config::{
     Config, GatewayNames, GatewayOauth, GatewayReview, GatewaySettings, GatewayTools,
 };
 use switchboard_document::ConfigError;
 use switchboard_gateway::http::AccessControl;
-use switchboard_gateway::keys::OauthOptions;
 use switchboard_gateway::{CallerLimits, GatewayOptions, NameMode, ToolMode};
 use switchboard_terminal::CliError;
 

@@ -1,7 +1,7 @@
 //! Sends a permitted call and waits for what comes of it.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use switchboard_catalog::{Fleet, ResolvedCall};
 use switchboard_core::{
@@ -9,6 +9,7 @@ use switchboard_core::{
 };
 use switchboard_fleet::{AnswerFuture, Answers, ServerRequest, record_on_timeline};
 use switchboard_policy::PermittedCall;
+use switchboard_wire::http::parse_retry_after;
 use switchboard_wire::{Json, RequestError};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -202,7 +203,7 @@ fn pause_before_retry(call: &ResolvedCall, error: &RequestError, attempt: u32) -
         RequestError::NotSent(_) => Some(pause),
         // Turned down before it ran: the server says when to come back.
         RequestError::Http { status: 408 | 425 | 429, retry_after: Some(after), .. } => {
-            parse_retry_after(after)
+            parse_retry_after(after, SystemTime::now())
         }
         RequestError::Unknown(_) | RequestError::TimedOut(_) => {
             is_repeatable(call).then_some(pause)
@@ -225,14 +226,4 @@ fn is_repeatable(call: &ResolvedCall) -> bool {
         TargetKind::Tool => settings.unwrap_or(false),
         TargetKind::Resource | TargetKind::Prompt => true,
     }
-}
-
-/// What `Retry-After` asks for: seconds or a date.
-fn parse_retry_after(after: &str) -> Option<Duration> {
-    if let Ok(seconds) = after.trim().parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let date = jiff::fmt::rfc2822::parse(after.trim()).ok()?;
-    let wait = date.timestamp().duration_since(jiff::Timestamp::now());
-    Some(Duration::try_from(wait).unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! Fetches the keys of an issuer: when they are first needed, and again when a new one appears.
+//! The keys of an issuer, fetched when they are first needed and again when a new one appears.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -6,39 +6,40 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use reqwest::{Client, Url, redirect};
 use serde::Deserialize;
+use switchboard_net::is_loopback;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
-use super::error::KeyError;
-use super::jwks::{self, PublicKey};
+use crate::error::KeyError;
+use crate::jwks::{self, PublicKey};
 
-/// Keys are fetched anew after so long.
+/// How long fetched keys are used without a refresh.
 const REFRESH_AFTER: Duration = Duration::from_secs(60 * 60);
-/// Keys that could not be fetched anew for so long count no more: some of them may be revoked.
+/// How long keys are used while refreshes fail. After that, some of them may be revoked.
 const MAX_KEY_AGE: Duration = Duration::from_secs(24 * 60 * 60);
-/// A key that is not known makes us fetch no more often than this.
+/// Minimum time between refreshes that unknown keys cause.
 const MIN_FETCH_INTERVAL: Duration = Duration::from_secs(60);
-/// While there are no keys at all, we try more often.
+/// Time between attempts while there are no keys at all.
 const RETRY_DELAY: Duration = Duration::from_secs(5);
-/// How long all that has to be asked for the keys may take.
+/// How long the requests of one refresh may take together.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_BODY_BYTES: usize = 1 << 20;
 
-/// Hears why keys cannot be fetched, and nothing once they can.
-pub(super) type ProblemCallback = Box<dyn Fn(Option<&str>) + Send + Sync>;
+/// Receives the reason when a refresh fails, and `None` once one succeeds again.
+pub(crate) type ProblemCallback = Box<dyn Fn(Option<&str>) + Send + Sync>;
 
-/// An issuer and the keys that we know of it.
-pub(super) struct Issuer {
+/// An issuer and its cached keys.
+pub(crate) struct Issuer {
     inner: Arc<IssuerState>,
 }
 
 struct IssuerState {
     name: String,
-    /// Where its keys are, if that need not be found out.
+    /// The configured URL of its keys; discovered if there is none.
     keys_url: Option<Url>,
     client: Client,
     cache: Mutex<KeyCache>,
-    /// One fetches, the others wait for it.
+    /// Held by the task that fetches; the others wait for it.
     fetch_lock: Arc<Semaphore>,
     on_problem: OnceLock<ProblemCallback>,
 }
@@ -47,7 +48,7 @@ struct IssuerState {
 struct KeyCache {
     keys: Arc<Vec<PublicKey>>,
     fetched: Option<Instant>,
-    /// When the last try ended.
+    /// End of the last attempt.
     tried: Option<Instant>,
     problem: Option<String>,
 }
@@ -59,14 +60,14 @@ struct IssuerMetadata {
 }
 
 impl Issuer {
-    pub(super) fn new(name: &str, keys_at: Option<&str>) -> Result<Self, KeyError> {
+    pub(crate) fn new(name: &str, keys_at: Option<&str>) -> Result<Self, KeyError> {
         let address = parse_secure_url(name)?;
         let keys_at = keys_at.map(parse_secure_url).transpose()?;
         // Somebody else in this process may have chosen a provider already; theirs is as good.
         rustls::crypto::ring::default_provider().install_default().ok();
         let builder = Client::builder()
             .timeout(FETCH_TIMEOUT)
-            // Keys come from the place that was named, or not at all.
+            // Keys come from the configured server, or not at all.
             .redirect(redirect::Policy::none())
             .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")));
         let builder = if is_loopback(&address) { builder.no_proxy() } else { builder };
@@ -82,35 +83,35 @@ impl Issuer {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.inner.name
     }
 
-    /// Has somebody told when keys cannot be fetched.
-    pub(super) fn set_problem_callback(&self, told: ProblemCallback) {
-        // Only the first one is: nobody asks twice.
+    /// Sets the callback for refreshes that fail.
+    pub(crate) fn set_problem_callback(&self, told: ProblemCallback) {
+        // Only the first callback counts, and there is only one.
         self.inner.on_problem.set(told).ok();
     }
 
-    /// Whether the keys are such that it `fits`, once they were fetched again if it does not;
-    /// nothing if there are no keys that count.
-    pub(super) async fn has_keys(&self, fits: impl Fn(&[PublicKey]) -> bool) -> Option<bool> {
+    /// Returns whether the keys satisfy `fits`, after a refresh if the cached ones do not; `None` if
+    /// there are no usable keys.
+    pub(crate) async fn has_keys(&self, fits: impl Fn(&[PublicKey]) -> bool) -> Option<bool> {
         let inner = &self.inner;
         if let Some(settled) = inner.cached_answer(&fits) {
             return settled;
         }
-        // A key that is known need not wait for somebody else who fetches.
+        // A token with a known key does not wait for the refresh of another one.
         let others_fetch = inner.fetch_lock.available_permits() == 0;
         if others_fetch && inner.cache.lock().clone().satisfies(&fits) {
             return Some(true);
         }
         let Ok(turn) = Arc::clone(&inner.fetch_lock).acquire_owned().await else { return None };
-        // Whoever had the turn before may have fetched what is needed.
+        // The task that held the permit before may have fetched the key.
         if let Some(settled) = inner.cached_answer(&fits) {
             return settled;
         }
         let fetching = Arc::clone(inner);
-        // By itself: who asked may hang up, and the others need the keys all the same.
+        // In a task of its own: the client may hang up, and others wait for the same keys.
         let fetched = tokio::spawn(async move {
             fetching.refresh().await;
             drop(turn);
@@ -122,7 +123,7 @@ impl Issuer {
 }
 
 impl IssuerState {
-    /// What is to be answered without fetching, if so.
+    /// Returns the answer that needs no refresh, if there is one.
     fn cached_answer(&self, fits: impl Fn(&[PublicKey]) -> bool) -> Option<Option<bool>> {
         let kept = self.cache.lock().clone();
         let counts = kept.is_usable();
@@ -135,7 +136,7 @@ impl IssuerState {
         waits.then(|| counts.then_some(false))
     }
 
-    /// Fetches the keys, and notes how that went.
+    /// Fetches the keys and records the result.
     async fn refresh(&self) {
         let fetched = timeout(FETCH_TIMEOUT, self.fetch()).await.unwrap_or_else(|_| {
             Err(format!("there was no answer within {} seconds", FETCH_TIMEOUT.as_secs()))
@@ -167,7 +168,7 @@ impl IssuerState {
         jwks::parse_jwks(&text).ok_or_else(|| format!("`{address}` has no set of keys"))
     }
 
-    /// Finds out where the keys are, from what the issuer says about itself.
+    /// Reads the URL of the keys from the issuer's metadata.
     async fn discover(&self) -> Result<Url, String> {
         let issuer: Url = self.name.parse().map_err(|_| "it has no address".to_owned())?;
         let mut problem = String::new();
@@ -190,7 +191,7 @@ impl IssuerState {
             };
             let address =
                 parse_secure_url(&metadata.jwks_uri).map_err(|error| error.to_string())?;
-            // Somebody elsewhere does not send us to a port of this machine.
+            // A remote issuer must not make us send requests to a port of this machine.
             if is_loopback(&address) && !is_loopback(&issuer) {
                 return Err(format!("`{place}` leads to this machine"));
             }
@@ -216,7 +217,7 @@ impl IssuerState {
     }
 }
 
-/// What is at the bottom of an error: the rest says only that there was one.
+/// Returns the innermost cause; the outer errors only say that there is one.
 fn root_cause(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(deeper) = cause.source() {
@@ -226,7 +227,6 @@ fn root_cause(error: &dyn std::error::Error) -> String {
 }
 
 impl KeyCache {
-    /// Whether there are keys, and not too old ones.
     fn is_usable(&self) -> bool {
         self.fetched.is_some_and(|at| at.elapsed() < MAX_KEY_AGE)
     }
@@ -236,7 +236,7 @@ impl KeyCache {
     }
 }
 
-/// Where an issuer tells about itself, in the order in which it is looked for.
+/// Returns the URLs of an issuer's metadata, in the order in which they are tried.
 fn metadata_urls(issuer: &Url) -> Vec<Url> {
     let path = issuer.path().trim_end_matches('/');
     let at = |path: String| {
@@ -254,8 +254,8 @@ fn metadata_urls(issuer: &Url) -> Vec<Url> {
     places
 }
 
-/// An address that nobody on the way can change: `https`, or `http` on this machine.
-pub(super) fn parse_secure_url(text: &str) -> Result<Url, KeyError> {
+/// Parses a URL whose answers cannot be changed in transit: `https`, or `http` on this machine.
+pub(crate) fn parse_secure_url(text: &str) -> Result<Url, KeyError> {
     let unsafe_address = || KeyError::Address(text.to_owned());
     let address: Url = text.parse().map_err(|_| unsafe_address())?;
     let plain = address.username().is_empty()
@@ -267,13 +267,6 @@ pub(super) fn parse_secure_url(text: &str) -> Result<Url, KeyError> {
         _ => false,
     };
     if plain && safe { Ok(address) } else { Err(unsafe_address()) }
-}
-
-fn is_loopback(address: &Url) -> bool {
-    address.host_str().is_some_and(|host| {
-        let host = host.trim_start_matches('[').trim_end_matches(']');
-        host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
-    })
 }
 
 #[cfg(test)]

@@ -1,23 +1,23 @@
-//! What those see who come with a token of an issuer, by what the token says of them.
+//! The views of callers with a token of an issuer, chosen by the claims of the token.
 
 use std::collections::BTreeMap;
 
 use switchboard_config::ViewKey;
 use switchboard_rules::Pattern;
 
-use super::jwt::Claims;
-use crate::view::View;
+use crate::access::View;
+use crate::jwt::Claims;
 
 /// Patterns by subject, client or scope.
-pub(super) struct Views(BTreeMap<ViewKey, Vec<String>>);
+pub(crate) struct Views(BTreeMap<ViewKey, Vec<String>>);
 
 impl Views {
-    pub(super) const fn new(by: BTreeMap<ViewKey, Vec<String>>) -> Self {
+    pub(crate) const fn new(by: BTreeMap<ViewKey, Vec<String>>) -> Self {
         Self(by)
     }
 
-    /// All that any part of the token's owner is given; nothing if it is given nothing.
-    pub(super) fn view_for(&self, claims: &Claims) -> Option<View> {
+    /// Returns everything that the subject, the client or a scope is given; `None` if that is nothing.
+    pub(crate) fn view_for(&self, claims: &Claims) -> Option<View> {
         let names = |of: &ViewKey| match of {
             ViewKey::Subject(subject) => Some(subject) == claims.subject.as_ref(),
             ViewKey::Client(client) => Some(client) == claims.client.as_ref(),
@@ -30,7 +30,7 @@ impl Views {
             [] => self.0.get(&ViewKey::Others).into_iter().flatten().collect(),
             own => own.iter().copied().flatten().collect::<Vec<_>>(),
         };
-        // A view without patterns is one of everything.
+        // A view without patterns would show everything.
         let patterns: Vec<Pattern> = given.iter().map(|text| Pattern::new(text)).collect();
         (!patterns.is_empty()).then_some(View { patterns })
     }
@@ -42,8 +42,8 @@ mod tests {
 
     use switchboard_config::ViewKey;
 
-    use super::super::jwt::Claims;
     use super::Views;
+    use crate::jwt::Claims;
 
     #[test]
     fn a_caller_sees_what_its_token_is_given_and_nothing_else() {

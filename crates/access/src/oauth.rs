@@ -1,4 +1,4 @@
-//! Lets in whoever presents a token that an issuer made for us.
+//! Callers with a token that an issuer signed for this audience.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -8,47 +8,46 @@ use serde_json::json;
 use switchboard_config::ViewKey;
 use switchboard_text::{digest, excerpt_text};
 
-use super::error::KeyError;
-use super::issuer::{Issuer, parse_secure_url};
-use super::jwt;
-use super::jwt::{Claims, ExpectedClaims, TokenError};
-use super::token::unix_now;
-use super::views::Views;
-use crate::access::Access;
-use crate::http::{AuthRefusal, AuthenticateFuture, Authenticator};
-use crate::view::View;
+use crate::access::{Access, View};
+use crate::authenticator::{AuthRefusal, AuthenticateFuture, Authenticator};
+use crate::error::KeyError;
+use crate::issuer::{Issuer, parse_secure_url};
+use crate::jwt;
+use crate::jwt::{Claims, ExpectedClaims, TokenError};
+use crate::token::unix_now;
+use crate::views::Views;
 
-/// Whose tokens are accepted, and which.
+/// The issuer and the tokens of it that are accepted.
 #[derive(Clone, Debug, Default)]
 pub struct OauthOptions {
     /// The issuer, exactly as its tokens name it.
     pub issuer: String,
-    /// The address under which clients reach us; tokens must be made for it.
+    /// The URL by which clients reach this gateway; tokens must name it as their audience.
     pub audience: String,
-    /// What a token must allow.
+    /// The scopes that a token must have.
     pub scopes: Vec<String>,
-    /// Where the issuer's keys are; found out by default.
+    /// The URL of the issuer's keys; discovered by default.
     pub keys_at: Option<String>,
-    /// What callers see; without it, everything.
+    /// The patterns that callers see; without them, everything.
     pub views: Option<BTreeMap<ViewKey, Vec<String>>>,
 }
 
-/// The tokens of an issuer.
+/// Accepts the tokens of an issuer.
 pub struct OauthAuthenticator {
     issuer: Issuer,
-    /// Where the issuer is, without the rest of its address.
+    /// Host and port of the issuer.
     place: String,
     audience: String,
     scopes: Vec<String>,
     views: Option<Views>,
     metadata: String,
     metadata_url: String,
-    /// Until when the last token of everybody counts who was let in, in seconds since 1970.
+    /// When the last token of each admitted caller expires, in seconds since 1970.
     expiries: Mutex<HashMap<Arc<str>, u64>>,
 }
 
 impl OauthAuthenticator {
-    /// Accepts tokens as the options say; keys are fetched when the first one comes.
+    /// Accepts tokens according to the options; keys are fetched for the first token.
     ///
     /// # Errors
     /// When an address is not safe to use.
@@ -85,7 +84,7 @@ impl OauthAuthenticator {
         })
     }
 
-    /// Has somebody told why the keys of the issuer cannot be fetched, and nothing once they can.
+    /// Calls back with the reason when keys cannot be fetched, and with `None` once they can.
     #[must_use]
     pub fn with_problem_callback(
         self,
@@ -122,7 +121,6 @@ impl OauthAuthenticator {
         Ok(access)
     }
 
-    /// Notes until when somebody was let in.
     fn record_expiry(&self, identity: &Arc<str>, until: u64) {
         let mut known = self.expiries.lock();
         match known.get_mut(identity) {
@@ -135,7 +133,7 @@ impl OauthAuthenticator {
         }
     }
 
-    /// The same person through another client, or with another view, is somebody else.
+    /// The same user with another client or another view has another identity.
     fn access(&self, claims: &Claims) -> Result<Access, AuthRefusal> {
         let who = [claims.subject.as_deref(), claims.client.as_deref()];
         let (identity, view) = match &self.views {
@@ -154,8 +152,8 @@ impl OauthAuthenticator {
         })
     }
 
-    /// A name for the record, with who vouches for it: no named token is called so, and of what is
-    /// cut or not plain a digest tells one from another.
+    /// Returns a name for the record that ends with the issuer, as no named token does. A digest
+    /// tells apart names that are truncated or have unusual characters.
     fn display_name(&self, who: &str) -> String {
         let plain =
             |character: char| character.is_ascii_alphanumeric() || "._-+@:|".contains(character);
@@ -179,7 +177,7 @@ impl OauthAuthenticator {
     }
 }
 
-/// What stands between quotes in a header, and is one word.
+/// Whether a text is one word that needs no escaping in a quoted header value.
 fn is_scope(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
     !text.is_empty() && text.bytes().all(plain)
@@ -188,6 +186,11 @@ fn is_scope(text: &str) -> bool {
 impl Authenticator for OauthAuthenticator {
     fn authenticate<'a>(&'a self, bearer: Option<&'a str>) -> AuthenticateFuture<'a> {
         Box::pin(self.check(bearer))
+    }
+
+    fn is_still_valid(&self, _identity: &str) -> bool {
+        // An issuer cannot revoke a JWT; it expires.
+        true
     }
 
     fn is_current(&self, identity: &str) -> bool {

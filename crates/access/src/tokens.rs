@@ -1,4 +1,4 @@
-//! Lets in whoever presents a named token; notices when the file of tokens changes.
+//! Callers with a named token; changes of the file of tokens apply at once.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,16 +8,19 @@ use std::time::{Duration, Instant, SystemTime};
 use parking_lot::Mutex;
 use switchboard_text::digest as fingerprint;
 
-use super::error::KeyError;
-use super::token::{NamedToken, token_digest};
-use super::token_file::{TokenFile, TokenTable};
 use crate::access::Access;
-use crate::http::{AuthRefusal, AuthenticateFuture, Authenticator};
+use crate::authenticator::{AuthRefusal, AuthenticateFuture, Authenticator};
+use crate::error::KeyError;
+use crate::token::{NamedToken, token_digest};
+use crate::token_file::{TokenFile, TokenTable};
 
-/// How long what was read of the file counts without looking whether it changed.
+/// How long the contents of the file are used without checking whether it changed.
 const RECHECK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The named tokens of a file, as they are at every moment.
+/// Prefix of the identities of callers with a named token.
+pub(crate) const TOKEN_IDENTITY: &str = "token:";
+
+/// Accepts the named tokens of a file as it currently is.
 pub struct TokenAuthenticator {
     file: TokenFile,
     cache: Mutex<TokenCache>,
@@ -30,7 +33,7 @@ struct TokenCache {
     index: Arc<TokenIndex>,
 }
 
-/// Which version of a file it is.
+/// Identifies a version of the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct TokenFileStamp {
     changed: SystemTime,
@@ -38,15 +41,15 @@ struct TokenFileStamp {
     number: u64,
 }
 
-/// Tokens by digest. Finding a digest may take longer if it begins like a known one, but nobody can
-/// choose what the digest of their guess begins with.
+/// Tokens by digest. The time of a look-up may depend on a common prefix with a known digest, but the
+/// digest of a guess cannot be chosen.
 #[derive(Default)]
 struct TokenIndex {
     by_digest: HashMap<String, (Access, NamedToken)>,
 }
 
 impl TokenAuthenticator {
-    /// Reads the file.
+    /// Opens the file.
     ///
     /// # Errors
     /// When there is a file that cannot be read.
@@ -57,13 +60,13 @@ impl TokenAuthenticator {
         Ok(Self { file, cache: Mutex::new(read) })
     }
 
-    /// How many tokens count at this moment.
+    /// Returns the number of tokens that have not expired.
     #[must_use]
     pub fn count(&self) -> usize {
         self.current_index().by_digest.values().filter(|(_, token)| !token.is_expired()).count()
     }
 
-    /// Whoever presents this text, if it is a token that counts.
+    /// Returns the caller of a valid token.
     fn find(&self, text: &str) -> Option<Access> {
         let known = self.current_index();
         let (access, token) = known.by_digest.get(&token_digest(text))?;
@@ -73,10 +76,10 @@ impl TokenAuthenticator {
     fn current_index(&self) -> Arc<TokenIndex> {
         let mut read = self.cache.lock();
         if read.checked_at.is_none_or(|looked| looked.elapsed() >= RECHECK_INTERVAL) {
-            // Looking at a file takes microseconds; reading it happens only when it has changed.
+            // The metadata takes microseconds; the file is read only if it has changed.
             let found = read_stamp(&self.file);
             if found.is_none() || found != read.stamp {
-                // What cannot be read lets nobody in.
+                // A file that cannot be read admits no caller.
                 read.index = self
                     .file
                     .read()
@@ -94,11 +97,10 @@ impl TokenIndex {
     fn from_table(table: TokenTable) -> Self {
         let by_digest = table.into_iter().map(|(name, token)| {
             let digest = token.digest().to_owned();
-            // A token of the same name that comes later is somebody else, and so is one that sees
-            // something else from here on.
+            // A later token of the same name is another identity, and so is one whose view changes.
             let sees = fingerprint::fingerprint(token.sees.iter().map(String::as_bytes));
             let access = Access {
-                identity: format!("token:{name}:{sees}:{digest}").into(),
+                identity: format!("{TOKEN_IDENTITY}{name}:{sees}:{digest}").into(),
                 name: name.into(),
                 view: Arc::new(token.view()),
             };
@@ -126,6 +128,10 @@ impl Authenticator for TokenAuthenticator {
         })
     }
 
+    fn is_current(&self, identity: &str) -> bool {
+        self.is_still_valid(identity)
+    }
+
     fn is_still_valid(&self, identity: &str) -> bool {
         let known = self.current_index();
         let digest = identity.rsplit(':').next().unwrap_or_default();
@@ -142,7 +148,7 @@ fn read_stamp(file: &TokenFile) -> Option<TokenFileStamp> {
     Some(TokenFileStamp { changed, length: found.len(), number: file_number(&found) })
 }
 
-/// A file that took the place of another one has another number.
+/// Returns the inode: a file that replaced another one has another.
 #[cfg(unix)]
 fn file_number(file: &fs::Metadata) -> u64 {
     use std::os::unix::fs::MetadataExt as _;
@@ -159,8 +165,8 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::TokenAuthenticator;
-    use crate::http::Authenticator as _;
-    use crate::keys::{NewToken, TokenFile};
+    use crate::authenticator::Authenticator as _;
+    use crate::token_file::{NewToken, TokenFile};
 
     fn becomes(expected: bool, mut is: impl FnMut() -> bool) -> bool {
         let start = Instant::now();

@@ -1,57 +1,56 @@
-//! Tokens that an issuer signed: who they are for, how long, and what they allow.
+//! JWTs: their signature, audience, lifetime and scopes.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde::Deserialize;
 
-use super::jwks::{PublicKey, SigningAlgorithm};
+use crate::jwks::{PublicKey, SigningAlgorithm};
 
-/// Clocks may differ by so many seconds.
+/// Tolerated difference between clocks.
 const MAX_CLOCK_SKEW_SECONDS: f64 = 60.0;
-/// A longer token is not looked at.
 const MAX_TOKEN_BYTES: usize = 16 << 10;
-/// A token that names no key is tried with as many.
+/// Maximum number of keys that are tried for a token that names none.
 const MAX_KEY_ATTEMPTS: usize = 8;
 
-/// A token taken apart; nothing in it is believed yet.
-pub(super) struct UnverifiedToken<'a> {
-    pub(super) key_id: Option<String>,
+/// A parsed token, of which nothing is verified.
+pub(crate) struct UnverifiedToken<'a> {
+    pub(crate) key_id: Option<String>,
     algorithm: SigningAlgorithm,
     signed_text: &'a str,
     claims: Vec<u8>,
     signature: Vec<u8>,
 }
 
-/// What a token must say to be meant for us.
+/// The claims that a token must have to be accepted here.
 #[derive(Clone, Copy)]
-pub(super) struct ExpectedClaims<'a> {
-    pub(super) issuer: &'a str,
-    pub(super) audience: &'a str,
+pub(crate) struct ExpectedClaims<'a> {
+    pub(crate) issuer: &'a str,
+    pub(crate) audience: &'a str,
     /// Seconds since 1970.
-    pub(super) now: u64,
+    pub(crate) now: u64,
 }
 
-/// What a token that holds says.
+/// The claims of an accepted token.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Claims {
-    /// Whose it is; nobody's for a client that acts for itself.
-    pub(super) subject: Option<String>,
-    pub(super) client: Option<String>,
-    pub(super) scopes: Vec<String>,
-    /// Until when it counts, in seconds since 1970.
-    pub(super) expires_at: u64,
+pub(crate) struct Claims {
+    /// The user; `None` for a client that acts on its own behalf.
+    pub(crate) subject: Option<String>,
+    pub(crate) client: Option<String>,
+    pub(crate) scopes: Vec<String>,
+    /// In seconds since 1970, with the tolerated skew.
+    pub(crate) expires_at: u64,
 }
 
 impl Claims {
-    /// Who comes with it: a person, or else a client.
-    pub(super) fn principal(&self) -> &str {
+    /// Returns the user, or else the client.
+    pub(crate) fn principal(&self) -> &str {
         self.subject.as_deref().or(self.client.as_deref()).unwrap_or_default()
     }
 }
 
-/// Why a token does not count, in words that give nothing away.
+/// Why a token is rejected. The messages give nothing away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TokenError {
+pub(crate) enum TokenError {
     Malformed,
     Algorithm,
     Signature,
@@ -63,7 +62,7 @@ pub(super) enum TokenError {
 }
 
 impl TokenError {
-    pub(super) const fn message(self) -> &'static str {
+    pub(crate) const fn message(self) -> &'static str {
         match self {
             Self::Malformed => "the token is not a signed JWT",
             Self::Algorithm => "the token is signed in a way that is not accepted",
@@ -122,8 +121,7 @@ impl OneOrMany {
     }
 }
 
-/// Takes a token apart.
-pub(super) fn parse_token(token: &str) -> Result<UnverifiedToken<'_>, TokenError> {
+pub(crate) fn parse_token(token: &str) -> Result<UnverifiedToken<'_>, TokenError> {
     if token.len() > MAX_TOKEN_BYTES {
         return Err(TokenError::Malformed);
     }
@@ -133,7 +131,7 @@ pub(super) fn parse_token(token: &str) -> Result<UnverifiedToken<'_>, TokenError
     let header: JwtHeader =
         serde_json::from_slice(&bytes(header)?).map_err(|_| TokenError::Malformed)?;
     let kind = header.typ.unwrap_or_default().to_ascii_lowercase();
-    // What must be understood is not, and a token of another kind was made for something else.
+    // No critical extension is supported, and another type of token has another purpose.
     if header.crit.is_some() || !["", "jwt", "at+jwt", "application/at+jwt"].contains(&&*kind) {
         return Err(TokenError::Malformed);
     }
@@ -148,8 +146,7 @@ pub(super) fn parse_token(token: &str) -> Result<UnverifiedToken<'_>, TokenError
 }
 
 impl UnverifiedToken<'_> {
-    /// Whether one of the keys signed it.
-    pub(super) fn is_signed_with(&self, keys: &[PublicKey]) -> bool {
+    pub(crate) fn is_signed_with(&self, keys: &[PublicKey]) -> bool {
         let mut candidates = keys
             .iter()
             .filter(|key| key.may_have_signed(self.algorithm, self.key_id.as_deref()))
@@ -157,8 +154,9 @@ impl UnverifiedToken<'_> {
         candidates.any(|key| key.verifies(self.signed_text.as_bytes(), &self.signature))
     }
 
-    /// What it says, if it is meant for us now. To be believed only of one that is signed.
-    pub(super) fn claims(&self, expected: ExpectedClaims<'_>) -> Result<Claims, TokenError> {
+    /// Returns the claims if the token is meant for this audience now. They are trustworthy only if
+    /// [`Self::is_signed_with`] is true.
+    pub(crate) fn claims(&self, expected: ExpectedClaims<'_>) -> Result<Claims, TokenError> {
         let body: JwtClaims =
             serde_json::from_slice(&self.claims).map_err(|_| TokenError::Malformed)?;
         if body.iss.as_deref() != Some(expected.issuer) {
@@ -189,7 +187,7 @@ impl UnverifiedToken<'_> {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "it is after now, and what is beyond all numbers becomes the largest"
+            reason = "it is later than now, and the cast saturates"
         )]
         let until = until as u64;
         Ok(Claims { subject, client, scopes, expires_at: until })

@@ -1,4 +1,4 @@
-//! The public keys of an issuer, and what they signed.
+//! The public keys of an issuer (JWKS), and the verification of signatures.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -9,19 +9,19 @@ use ring::signature::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// As many keys of an issuer are looked at.
+/// Maximum number of keys per issuer.
 const MAX_KEYS: usize = 100;
 
-/// How a token may be signed. Nothing that needs a shared secret, and never nothing at all.
+/// Accepted signature algorithms: none with a shared secret, and never `none`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SigningAlgorithm {
+pub(crate) enum SigningAlgorithm {
     Rs256,
     Es256,
     EdDsa,
 }
 
 impl SigningAlgorithm {
-    pub(super) fn parse(name: &str) -> Option<Self> {
+    pub(crate) fn parse(name: &str) -> Option<Self> {
         match name {
             "RS256" => Some(Self::Rs256),
             "ES256" => Some(Self::Es256),
@@ -31,9 +31,8 @@ impl SigningAlgorithm {
     }
 }
 
-/// A key that signatures are checked with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PublicKey {
+pub(crate) struct PublicKey {
     id: Option<String>,
     material: KeyMaterial,
 }
@@ -65,8 +64,8 @@ struct Jwk {
     y: Option<String>,
 }
 
-/// Reads a set of keys; those of other kinds are left out.
-pub(super) fn parse_jwks(text: &str) -> Option<Vec<PublicKey>> {
+/// Parses a set of keys, without those of unsupported kinds.
+pub(crate) fn parse_jwks(text: &str) -> Option<Vec<PublicKey>> {
     let set: JwkSet<'_> = serde_json::from_str(text).ok()?;
     let key = |raw: &RawValue| PublicKey::from_jwk(serde_json::from_str(raw.get()).ok()?);
     Some(set.keys.into_iter().take(MAX_KEYS).filter_map(key).collect())
@@ -103,12 +102,11 @@ impl PublicKey {
     }
 
     /// Whether a token that names this key, or none, may be signed with it.
-    pub(super) fn may_have_signed(&self, algorithm: SigningAlgorithm, id: Option<&str>) -> bool {
+    pub(crate) fn may_have_signed(&self, algorithm: SigningAlgorithm, id: Option<&str>) -> bool {
         self.algorithm() == algorithm && (id.is_none() || self.id.as_deref() == id)
     }
 
-    /// Whether it signed the message.
-    pub(super) fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
+    pub(crate) fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
         let checked = match &self.material {
             KeyMaterial::Rsa { n, e } => {
                 let key =

@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::{OauthAuthenticator, OauthOptions};
-use crate::http::{AuthRefusal, Authenticator as _};
-use crate::keys::token::unix_now;
+use crate::authenticator::{AuthRefusal, Authenticator as _};
+use crate::token::unix_now;
 
 const AUDIENCE: &str = "https://gateway.example/mcp";
 const METADATA: &str = "https://gateway.example/.well-known/oauth-protected-resource/mcp";

@@ -1,4 +1,4 @@
-//! The file of named tokens: private, changed under a lock, never seen half written.
+//! The file of named tokens: private, changed under a lock, replaced atomically.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,50 +8,48 @@ use std::{fs, io};
 use serde::{Deserialize, Serialize};
 use switchboard_files::{Access, Lock, create_private_folder, parent_folder, replace_synced};
 
-use super::error::KeyError;
-use super::token::{NamedToken, unix_now};
+use crate::error::KeyError;
+use crate::token::{NamedToken, unix_now};
 
 /// How long to wait for another process that changes the file.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_NAME_LENGTH: usize = 64;
 
-/// All tokens by name.
-pub(super) type TokenTable = BTreeMap<String, NamedToken>;
+pub(crate) type TokenTable = BTreeMap<String, NamedToken>;
 
 #[derive(Default, Serialize, Deserialize)]
 struct TokenFileContents {
     tokens: TokenTable,
 }
 
-/// A token that is to be made.
+/// Options of a new token.
 #[derive(Clone, Debug, Default)]
 pub struct NewToken {
-    /// The name of its caller.
     pub name: String,
-    /// Patterns of what the caller sees; none for everything.
+    /// Patterns that the caller sees; everything if there are none.
     pub sees: Vec<String>,
-    /// How long it counts; without it, until it is revoked.
+    /// Without it, the token is valid until it is revoked.
     pub lifetime: Option<Duration>,
 }
 
-/// Where named tokens are kept.
+/// The file that stores named tokens.
 #[derive(Clone, Debug)]
 pub struct TokenFile {
     path: PathBuf,
 }
 
 impl TokenFile {
-    /// The file of a state folder.
+    /// Returns the file in a state folder.
     #[must_use]
     pub fn in_state_folder(folder: &Path) -> Self {
         Self { path: folder.join("tokens.json") }
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// All tokens by name; none if there is no file.
+    /// Reads all tokens by name; none if there is no file.
     pub fn read(&self) -> Result<BTreeMap<String, NamedToken>, KeyError> {
         match fs::read_to_string(&self.path) {
             Ok(text) => self.parse(&text),
@@ -60,7 +58,7 @@ impl TokenFile {
         }
     }
 
-    /// Makes a token and gives its text, which is kept nowhere.
+    /// Adds a token and returns its text, which is stored nowhere.
     ///
     /// This blocks for up to ten seconds if another process changes the file.
     pub fn add(&self, new: &NewToken) -> Result<(NamedToken, String), KeyError> {
@@ -82,7 +80,7 @@ impl TokenFile {
         Ok((token, text))
     }
 
-    /// Takes a token back.
+    /// Removes a token.
     ///
     /// This blocks for up to ten seconds if another process changes the file.
     pub fn revoke(&self, name: &str) -> Result<(), KeyError> {

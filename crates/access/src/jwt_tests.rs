@@ -10,7 +10,7 @@ use ring::signature::{
 use serde_json::{Value, json};
 
 use super::{Claims, ExpectedClaims, TokenError, parse_token};
-use crate::keys::jwks;
+use crate::jwks;
 
 const ISSUER: &str = "https://issuer.example";
 const AUDIENCE: &str = "https://gateway.example/mcp";

@@ -1,0 +1,56 @@
+//! Domains that have one owner, and suffixes that owners share.
+
+/// Suffixes below which names belong to different owners. Common ones only, not the public suffix
+/// list: below a suffix that is missing here, the domains of two owners look like one.
+const SHARED_SUFFIXES: &str = "\
+    ac.uk co.uk gov.uk org.uk com.au net.au org.au co.nz co.jp ne.jp or.jp co.kr co.in co.il co.za \
+    com.ar com.br com.cn com.hk com.mx com.sg com.tr com.tw \
+    amazonaws.com s3.amazonaws.com appspot.com azurewebsites.net blogspot.com cloudfront.net \
+    firebaseapp.com fly.dev github.io gitlab.io herokuapp.com hf.space netlify.app ngrok.app \
+    ngrok.io ngrok-free.app onrender.com pages.dev r2.dev run.app vercel.app web.app workers.dev";
+
+/// Whether a domain, in lower case, is a suffix that owners share.
+#[must_use]
+pub fn is_shared_suffix(domain: &str) -> bool {
+    SHARED_SUFFIXES.split_ascii_whitespace().any(|suffix| suffix == domain)
+}
+
+/// Whether a host is a domain or a name below it.
+#[must_use]
+pub fn is_below(host: &str, domain: &str) -> bool {
+    host == domain
+        || host.strip_suffix(domain).is_some_and(|before| before.ends_with('.') && before.len() > 1)
+}
+
+/// Returns the part of a host name that one owner registered: its last two labels, or one label and
+/// a shared suffix.
+#[must_use]
+pub fn registrable_domain(host: &str) -> &str {
+    let suffixes = SHARED_SUFFIXES.split_ascii_whitespace();
+    let dots = suffixes.filter(|suffix| is_below(host, suffix)).map(|s| s.matches('.').count());
+    let start = host.rmatch_indices('.').nth(dots.max().unwrap_or(0) + 1);
+    start.and_then(|(dot, _)| host.get(dot + 1..)).unwrap_or(host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_domain_has_one_label_more_than_its_suffix() {
+        for (host, domain) in [
+            ("example.org", "example.org"),
+            ("login.example.org", "example.org"),
+            ("shop.example.co.uk", "example.co.uk"),
+            ("a.somebody.github.io", "somebody.github.io"),
+            ("a.bucket.s3.amazonaws.com", "bucket.s3.amazonaws.com"),
+            ("notgithub.io", "notgithub.io"),
+            ("github.io", "github.io"),
+            ("localhost", "localhost"),
+        ] {
+            assert_eq!(registrable_domain(host), domain);
+        }
+        assert!(is_shared_suffix("co.uk") && !is_shared_suffix("example.org"));
+        assert!(!is_below(".github.com", "github.com"));
+    }
+}
