@@ -12,10 +12,7 @@ use switchboard_host::{Host, Recording};
 use switchboard_prompting::{ChatMessage, Model, ModelError, ModelErrorKind};
 use switchboard_rules::Pattern;
 use switchboard_store::{SessionId, SessionStore};
-use switchboard_terminal::{
-    CliError, DeskItem, People, QuestionOutcome, exit_code, is_terminal_gone, leave_open,
-    leave_to_others, present,
-};
+use switchboard_terminal::{CliError, People, exit_code};
 use tokio::sync::mpsc;
 
 use crate::program::{ChatContext, StartOptions};
