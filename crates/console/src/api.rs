@@ -8,83 +8,92 @@ use axum::response::Response;
 use crate::api_query::ApiQuery;
 use crate::console::SharedConsole;
 use crate::reply::{ApiError, download, json, json_lines};
-use crate::views::{self, CallQuery, CatalogQuery, ServerQuery, ToolQuery};
+use crate::views;
+use switchboard_views::{CallQuery, CatalogQuery, ServerQuery, ToolQuery};
 
 type ApiResult = Result<Response, ApiError>;
 
 pub(crate) async fn overview(State(console): State<SharedConsole>) -> ApiResult {
-    Ok(json(&views::overview(&console).await?))
+    Ok(json(&switchboard_views::overview(&console.host).await?))
 }
 
 pub(crate) fn servers(State(console): State<SharedConsole>) -> Ready<Response> {
-    ready(json(&views::servers(&console)))
+    ready(json(&switchboard_views::servers(&console.host)))
 }
 
 pub(crate) async fn server(
     State(console): State<SharedConsole>,
     Path(name): Path<String>,
 ) -> ApiResult {
-    Ok(json(&views::server(&console, &name).await?))
+    Ok(json(&switchboard_views::server(&console.host, &name).await?))
 }
 
 pub(crate) fn tools(
     State(console): State<SharedConsole>,
     ApiQuery(query): ApiQuery<ToolQuery>,
 ) -> Ready<Response> {
-    ready(json(&views::tools(&console, &query)))
+    ready(json(&switchboard_views::tools(&console.host, &query)))
 }
 
 pub(crate) async fn tool(
     State(console): State<SharedConsole>,
     Path((server, tool)): Path<(String, String)>,
 ) -> ApiResult {
-    Ok(json(&views::tool(&console, &server, &tool).await?))
+    Ok(json(&switchboard_views::tool(&console.host, &server, &tool).await?))
 }
 
 pub(crate) fn resources(State(console): State<SharedConsole>) -> Ready<Response> {
-    ready(json(&views::resources(&console)))
+    ready(json(&switchboard_views::resources(&console.host)))
 }
 
 pub(crate) fn prompt(
     State(console): State<SharedConsole>,
     Path((server, prompt)): Path<(String, String)>,
 ) -> Ready<ApiResult> {
-    ready(views::prompt(&console, &server, &prompt).map(|found| json(&found)))
+    ready(
+        switchboard_views::prompt(&console.host, &server, &prompt)
+            .map_err(ApiError::from)
+            .map(|found| json(&found)),
+    )
 }
 
 pub(crate) fn catalog_tools(
     State(console): State<SharedConsole>,
     ApiQuery(query): ApiQuery<CatalogQuery>,
 ) -> Ready<Response> {
-    ready(json(&views::catalog_tools(&console, &query)))
+    ready(json(&switchboard_views::catalog_tools(&console.host, &query)))
 }
 
 pub(crate) fn catalog_tool(
     State(console): State<SharedConsole>,
     Path((server, tool)): Path<(String, String)>,
 ) -> Ready<ApiResult> {
-    ready(views::catalog_tool(&console, &server, &tool).map(|found| json(&found)))
+    ready(
+        switchboard_views::catalog_tool(&console.host, &server, &tool)
+            .map_err(ApiError::from)
+            .map(|found| json(&found)),
+    )
 }
 
 pub(crate) fn catalog_resources(
     State(console): State<SharedConsole>,
     ApiQuery(query): ApiQuery<ServerQuery>,
 ) -> Ready<Response> {
-    ready(json(&views::catalog_resources(&console, &query)))
+    ready(json(&switchboard_views::catalog_resources(&console.host, &query)))
 }
 
 pub(crate) fn catalog_prompts(
     State(console): State<SharedConsole>,
     ApiQuery(query): ApiQuery<ServerQuery>,
 ) -> Ready<Response> {
-    ready(json(&views::catalog_prompts(&console, &query)))
+    ready(json(&switchboard_views::catalog_prompts(&console.host, &query)))
 }
 
 pub(crate) async fn calls(
     State(console): State<SharedConsole>,
     ApiQuery(query): ApiQuery<CallQuery>,
 ) -> ApiResult {
-    Ok(json(&views::calls(&console, &query).await?))
+    Ok(json(&switchboard_views::calls(&console.host, &query).await?))
 }
 
 /// Streamed: however many there are, only some are in memory.
@@ -99,7 +108,7 @@ pub(crate) async fn call(
     State(console): State<SharedConsole>,
     Path(id): Path<String>,
 ) -> ApiResult {
-    Ok(json(&views::call(&console, &id).await?))
+    Ok(json(&switchboard_views::call(&console.host, &id).await?))
 }
 
 /// What a call gave, to be kept in a file.
@@ -121,7 +130,7 @@ pub(crate) async fn call_part(
 }
 
 pub(crate) async fn reviews(State(console): State<SharedConsole>) -> ApiResult {
-    Ok(json(&views::reviews(&console).await?))
+    Ok(json(&switchboard_views::reviews(&console.host).await?))
 }
 
 pub(crate) async fn sessions(State(console): State<SharedConsole>) -> ApiResult {
@@ -143,9 +152,9 @@ pub(crate) async fn entry(
 }
 
 pub(crate) fn policy(State(console): State<SharedConsole>) -> Ready<Response> {
-    ready(json(&views::policy(&console)))
+    ready(json(&switchboard_views::policy(&console.host)))
 }
 
 pub(crate) fn pins(State(console): State<SharedConsole>) -> Ready<Response> {
-    ready(json(&views::held_servers(&console)))
+    ready(json(&switchboard_views::held_servers(&console.host)))
 }

@@ -11,6 +11,7 @@ use maud::Markup;
 use schemars::JsonSchema;
 use serde::Serialize;
 use switchboard_text::characters::{is_ambiguous, is_hidden};
+use switchboard_views::ViewError;
 
 /// What went wrong, for programs and for the page's script.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +71,17 @@ struct Wrong {
     message: String,
     /// What to do about it.
     hint: Option<String>,
+}
+
+impl From<ViewError> for ApiError {
+    fn from(error: ViewError) -> Self {
+        let message = error.to_string();
+        match error {
+            ViewError::NotFound(_) => Self::not_found(message),
+            ViewError::Query { hint, .. } => Self { hint, ..Self::unprocessable(message) },
+            ViewError::Ledger(_) | ViewError::Queue(_) => Self::internal(message),
+        }
+    }
 }
 
 impl From<ApiError> for ErrorBody {

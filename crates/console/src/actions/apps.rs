@@ -13,10 +13,11 @@ use switchboard_core::{Caller, Face, Origin, OutcomeKind, ProposedCall};
 
 use super::body::{ApiResult, parse_body};
 use super::responses::AppOpened;
-use crate::apps::{app_uri, approved_origins, is_for_apps};
+use crate::apps::approved_origins;
 use crate::console::{Console, SharedConsole};
 use crate::reply;
 use crate::reply::ApiError;
+use switchboard_views::{app_uri, is_for_apps};
 
 /// The longest page of an app.
 const MAX_PAGE_BYTES: usize = 8 << 20;

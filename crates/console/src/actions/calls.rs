@@ -21,7 +21,7 @@ use super::body::{ApiResult, parse_body, wants_fragment};
 use crate::console::SharedConsole;
 use crate::live::Aside;
 use crate::reply::ApiError;
-use crate::{pages, reply, views};
+use crate::{pages, reply};
 
 /// With what a tool is called or a prompt fetched.
 #[derive(Deserialize, JsonSchema)]
@@ -126,7 +126,7 @@ async fn run(
         Err(error) => return ApiError::internal(error.to_string()).into_response(),
     };
     drop(given_up);
-    let ran = views::finished_call(&target, record);
+    let ran = switchboard_views::finished_call(&target, record);
     if wants_fragment(headers) {
         reply::html(pages::finished_call(&ran))
     } else {

@@ -28,7 +28,7 @@ pub(crate) use conversations::{
 pub(crate) use entries::{ApprovedEntry, ChangedEntry, NewEntry, add, approve, edit, remove};
 pub(crate) use logins::{PendingLogins, log_in, log_out, login_callback};
 pub(crate) use other_products::{Taken, discover, import, preview};
-pub(crate) use pins::{ApprovedPins, RevokedPin, approve_pins, can_be_approved, revoke_pin};
+pub(crate) use pins::{ApprovedPins, RevokedPin, approve_pins, revoke_pin};
 pub(crate) use policy::{ChangedRules, Tried, explain, what_if};
 pub(crate) use programs::{QuestionAnswered, answer_call, give_up_call, make_call};
 pub(crate) use registry::{

@@ -15,6 +15,7 @@ use super::responses::{PinRevoked, PinsApproved};
 use crate::console::{Console, SharedConsole};
 use crate::reply;
 use crate::reply::ApiError;
+use switchboard_views::can_be_approved;
 
 /// As long a change of a file may take to be followed.
 const RELOAD_TIMEOUT: Duration = Duration::from_secs(5);
@@ -106,21 +107,6 @@ pub(crate) async fn revoke_pin(State(console): State<SharedConsole>, body: Bytes
         return Err(ApiError::unprocessable(format!("nothing called `{name}` is approved")));
     }
     Ok(reply::json(&PinRevoked { server, revoked: name }))
-}
-
-/// Whether a person's approval is what it waits for.
-pub(crate) const fn can_be_approved(why: &QuarantineReason) -> bool {
-    match why {
-        QuarantineReason::FirstUse
-        | QuarantineReason::New
-        | QuarantineReason::Changed
-        | QuarantineReason::Renamed { .. }
-        | QuarantineReason::Instructions
-        | QuarantineReason::Gone
-        | QuarantineReason::Revoked
-        | QuarantineReason::Turned { .. } => true,
-        QuarantineReason::NotKept(_) | QuarantineReason::NotLocked => false,
-    }
 }
 
 impl Console {

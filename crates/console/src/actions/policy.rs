@@ -20,8 +20,8 @@ use super::body::{ApiResult, config_error, parse_body, wants_fragment};
 use crate::console::{Console, SharedConsole};
 use crate::entry::parse_object;
 use crate::reply::ApiError;
-use crate::views::{DifferenceShown, WhatIfShown};
-use crate::{pages, reply, views};
+use crate::{pages, reply};
+use switchboard_views::{DifferenceShown, WhatIfShown};
 
 /// At most so many calls are looked at.
 const MAX_CALLS: u32 = 1_000;
@@ -87,7 +87,7 @@ fn explain_call(console: &Console, headers: &HeaderMap, body: &[u8]) -> ApiResul
         session.assume_untrusted_read(text, |server| config.servers.contains_key(server));
     }
     let explained = Explanation::new(&config, &call, &parse_caller(&caller)?, &session);
-    let shown = views::explanation(call.target(), &explained);
+    let shown = switchboard_views::explanation(call.target(), &explained);
     Ok(if wants_fragment(headers) {
         reply::html(pages::explanation(&shown))
     } else {
@@ -144,7 +144,7 @@ pub(crate) async fn what_if(
     let differences: Vec<DifferenceShown> = calls
         .iter()
         .zip(compared)
-        .filter_map(|(call, compared)| Some(views::difference(call, &compared?)))
+        .filter_map(|(call, compared)| Some(switchboard_views::difference(call, &compared?)))
         .collect();
     let shown = WhatIfShown { hours, calls: calls.len(), most: MAX_CALLS, differences };
     Ok(if wants_fragment(&headers) {

@@ -2,8 +2,6 @@
 
 mod content_policy;
 mod frames;
-mod tool_meta;
 
 pub(crate) use content_policy::approved_origins;
 pub(crate) use frames::{Frames, OwnContentPolicy, frame};
-pub(crate) use tool_meta::{app_uri, is_for_apps};

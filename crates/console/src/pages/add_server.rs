@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use super::layout::{ConsolePage, ConsoleSection, respond};
 use crate::auth::Principal;
 use crate::console::SharedConsole;
+use crate::reply::ApiError;
 
 /// The page to add servers.
 pub(crate) async fn add_server(
@@ -18,7 +19,7 @@ pub(crate) async fn add_server(
     let body = body(&products);
     let page =
         ConsolePage { title: "Add a server".to_owned(), section: ConsoleSection::Servers, body };
-    respond(&console, &signed, Ok(page)).await
+    respond(&console, &signed, Ok::<_, ApiError>(page)).await
 }
 
 fn body(products: &[(&str, &str)]) -> Markup {

@@ -11,8 +11,7 @@ use super::parts::{empty_state, heading, outcome, page_path, server_link};
 use super::relative_time::{duration, when};
 use crate::auth::Principal;
 use crate::console::SharedConsole;
-use crate::views;
-use crate::views::{CallQuery, CallRow, CallsShown};
+use switchboard_views::{CallQuery, CallRow, CallsShown};
 
 /// How far back calls are shown.
 const TIME_SPANS: [(&str, &str); 5] = [
@@ -29,9 +28,9 @@ pub(crate) async fn calls(
     Extension(signed): Extension<Principal>,
     Query(query): Query<CallQuery>,
 ) -> Response {
-    let shown = views::calls(&console, &query).await;
+    let shown = switchboard_views::calls(&console.host, &query).await;
     let servers: Vec<String> =
-        views::servers(&console).into_iter().map(|server| server.name).collect();
+        switchboard_views::servers(&console.host).into_iter().map(|server| server.name).collect();
     let page = shown.map(|shown| ConsolePage {
         title: "Calls".to_owned(),
         section: ConsoleSection::Calls,

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::views::MinuteShown;
+use switchboard_views::MinuteShown;
 
 const WIDTH: f64 = 360.0;
 const HEIGHT: f64 = 72.0;

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::parts::{page_path, prose};
 use super::policy::effect;
 use super::relative_time::when;
-use crate::views::{ExplainedShown, WhatIfShown};
+use switchboard_views::{ExplainedShown, WhatIfShown};
 
 /// What would be decided about a call, and why.
 pub(crate) fn explanation(shown: &ExplainedShown) -> Markup {

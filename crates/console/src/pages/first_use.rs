@@ -7,7 +7,7 @@ use switchboard_trust::PinKind;
 use super::parts::{count, json, prose, server_link};
 use super::quarantine::{approve_and_go, scan_findings};
 use super::risk::risk_line;
-use crate::views::{HeldServerShown, HeldShown, scan_finding};
+use switchboard_views::{HeldServerShown, HeldShown, scan_finding};
 
 /// So many tools are shown before somebody opens the rest.
 const MAX_VISIBLE_TOOLS: usize = 12;

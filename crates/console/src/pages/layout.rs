@@ -7,7 +7,7 @@ use super::parts::prose;
 use crate::auth::Principal;
 use crate::console::Console;
 use crate::reply::{self, ApiError};
-use crate::views::held_count;
+use switchboard_views::held_count;
 
 /// One page, without what is around it.
 pub(super) struct ConsolePage {
@@ -90,13 +90,13 @@ impl ConsoleSection {
 pub(super) async fn respond(
     console: &Console,
     signed: &Principal,
-    page: Result<ConsolePage, ApiError>,
+    page: Result<ConsolePage, impl Into<ApiError>>,
 ) -> Response {
     // The pages work without the queue; the one about it says what is wrong.
     let waiting = console.host.reviews().list().await.map_or(0, |list| list.len());
-    let waiting = waiting + held_count(console);
+    let waiting = waiting + held_count(&console.host);
     let frame = PageFrame { token: &signed.token, waiting };
-    match page {
+    match page.map_err(Into::into) {
         Ok(page) => reply::html(frame.render(&page)),
         Err(problem) => {
             let page = ConsolePage {

@@ -11,7 +11,7 @@ use super::result::{outcome_text, result_block};
 use super::timeline::timeline;
 use crate::auth::Principal;
 use crate::console::SharedConsole;
-use crate::views::{self, CallShown};
+use switchboard_views::CallShown;
 
 /// One call.
 pub(crate) async fn call(
@@ -19,7 +19,7 @@ pub(crate) async fn call(
     Extension(signed): Extension<Principal>,
     Path(id): Path<String>,
 ) -> Response {
-    let shown = views::call(&console, &id).await;
+    let shown = switchboard_views::call(&console.host, &id).await;
     let page = shown.map(|shown| ConsolePage {
         title: format!("Call {}", shown.row.id),
         section: ConsoleSection::Calls,

@@ -12,14 +12,14 @@ use super::quarantine::{quarantined_servers, scan_findings};
 use super::{chart, relative_time};
 use crate::auth::Principal;
 use crate::console::SharedConsole;
-use crate::views::{self, OverviewShown};
+use switchboard_views::OverviewShown;
 
 /// The whole at a glance.
 pub(crate) async fn overview(
     State(console): State<SharedConsole>,
     Extension(signed): Extension<Principal>,
 ) -> Response {
-    let shown = views::overview(&console).await;
+    let shown = switchboard_views::overview(&console.host).await;
     let page = shown.map(|shown| ConsolePage {
         title: "Overview".to_owned(),
         section: ConsoleSection::Overview,

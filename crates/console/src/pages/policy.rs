@@ -1,16 +1,23 @@
 //! The rules in effect by level, a call to try against them, and changed rules against yesterday.
 
+use std::io::Read as _;
+
 use axum::Extension;
 use axum::extract::{Query, State};
 use axum::response::Response;
 use maud::{Markup, html};
 use serde::Deserialize;
+use switchboard_rules::PolicyLevel;
 
 use super::layout::{ConsolePage, ConsoleSection, respond};
 use super::parts::{empty_state, heading, prose};
 use crate::auth::Principal;
-use crate::console::SharedConsole;
-use crate::views::{self, LevelShown, PolicyShown};
+use crate::console::{Console, SharedConsole};
+use crate::reply::ApiError;
+use switchboard_views::{LevelShown, PolicyShown};
+
+/// The longest text of rules that is shown to be changed.
+const MAX_RULES_BYTES: u64 = 1 << 20;
 
 /// What is to be tried, when somebody comes from a tool.
 #[derive(Debug, Default, Deserialize)]
@@ -26,14 +33,23 @@ pub(crate) async fn policy(
     Query(to_try): Query<TryCallQuery>,
 ) -> Response {
     let servers: Vec<String> =
-        views::servers(&console).into_iter().map(|server| server.name).collect();
-    let rules = views::own_rules(&console);
+        switchboard_views::servers(&console.host).into_iter().map(|server| server.name).collect();
+    let rules = own_rules(&console);
     let page = ConsolePage {
         title: "Policy".to_owned(),
         section: ConsoleSection::Policy,
-        body: body(&views::policy(&console), &servers, &to_try, &rules),
+        body: body(&switchboard_views::policy(&console.host), &servers, &to_try, &rules),
     };
-    respond(&console, &signed, Ok(page)).await
+    respond(&console, &signed, Ok::<_, ApiError>(page)).await
+}
+
+/// The text of the user's own rules, to be changed and tried; empty if there is none.
+fn own_rules(console: &Console) -> String {
+    let file = console.places.level_files(PolicyLevel::User, "policy.json").pop();
+    let open = file.and_then(|file| std::fs::File::open(file).ok());
+    let mut text = String::new();
+    let read = open.map(|file| file.take(MAX_RULES_BYTES).read_to_string(&mut text));
+    if read.is_some_and(|read| read.is_ok()) { text } else { String::new() }
 }
 
 fn body(shown: &PolicyShown, servers: &[String], to_try: &TryCallQuery, rules: &str) -> Markup {

@@ -11,7 +11,7 @@ use super::layout::{ConsolePage, ConsoleSection, respond};
 use super::parts::{page_path, server_link};
 use crate::auth::Principal;
 use crate::console::SharedConsole;
-use crate::views::{self, OfferedPrompt};
+use switchboard_views::OfferedPrompt;
 
 /// One prompt.
 pub(crate) async fn prompt(
@@ -19,7 +19,7 @@ pub(crate) async fn prompt(
     Extension(signed): Extension<Principal>,
     Path((server, name)): Path<(String, String)>,
 ) -> Response {
-    let page = views::prompt(&console, &server, &name).map(|prompt| ConsolePage {
+    let page = switchboard_views::prompt(&console.host, &server, &name).map(|prompt| ConsolePage {
         title: prompt.name.clone(),
         section: ConsoleSection::Resources,
         body: body(&prompt),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::first_use::first_use;
 use super::parts::{page_path, server_link};
-use crate::views::{FoundShown, HeldServerShown, HeldShown};
+use switchboard_views::{FoundShown, HeldServerShown, HeldShown};
 
 /// Everything that is held, a card for each server.
 pub(super) fn quarantined_servers(servers: &[HeldServerShown]) -> Markup {

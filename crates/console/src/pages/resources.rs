@@ -10,7 +10,8 @@ use super::parts::{empty_state, heading, page_path, server_link};
 use super::template::variables;
 use crate::auth::Principal;
 use crate::console::SharedConsole;
-use crate::views::{self, OfferedPrompt, OfferedResource, ResourcesShown};
+use crate::reply::ApiError;
+use switchboard_views::{OfferedPrompt, OfferedResource, ResourcesShown};
 
 /// Resources, templates and prompts.
 pub(crate) async fn resources(
@@ -20,9 +21,9 @@ pub(crate) async fn resources(
     let page = ConsolePage {
         title: "Resources and prompts".to_owned(),
         section: ConsoleSection::Resources,
-        body: body(&views::resources(&console)),
+        body: body(&switchboard_views::resources(&console.host)),
     };
-    respond(&console, &signed, Ok(page)).await
+    respond(&console, &signed, Ok::<_, ApiError>(page)).await
 }
 
 fn body(shown: &ResourcesShown) -> Markup {

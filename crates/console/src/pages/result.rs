@@ -6,7 +6,7 @@ use switchboard_core::{InvalidOutput, Item, Reply};
 use super::item::{ItemSource, item, structured_json, truncate};
 use super::parts::{json, outcome, page_path, prose};
 use super::relative_time::duration;
-use crate::views::Ran;
+use switchboard_views::Ran;
 
 /// A call that was just made, as a piece of a page.
 pub(crate) fn finished_call(ran: &Ran) -> Markup {

@@ -14,15 +14,15 @@ use super::relative_time::when;
 use super::risk::risk_line;
 use crate::auth::Principal;
 use crate::console::SharedConsole;
-use crate::views::{self, HeldServerShown, ReviewShown, Wanted};
+use switchboard_views::{HeldServerShown, ReviewShown, Wanted};
 
 /// What waits.
 pub(crate) async fn reviews(
     State(console): State<SharedConsole>,
     Extension(signed): Extension<Principal>,
 ) -> Response {
-    let shown = views::reviews(&console).await;
-    let held = views::held_servers(&console);
+    let shown = switchboard_views::reviews(&console.host).await;
+    let held = switchboard_views::held_servers(&console.host);
     let page = shown.map(|shown| ConsolePage {
         title: "Reviews".to_owned(),
         section: ConsoleSection::Reviews,

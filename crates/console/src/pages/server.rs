@@ -13,7 +13,7 @@ use super::relative_time::{rounded_duration, size, when};
 use super::tools::list;
 use crate::auth::Principal;
 use crate::console::SharedConsole;
-use crate::views::{self, ServerShown};
+use switchboard_views::ServerShown;
 
 /// One server.
 pub(crate) async fn server(
@@ -21,7 +21,7 @@ pub(crate) async fn server(
     Extension(signed): Extension<Principal>,
     Path(name): Path<String>,
 ) -> Response {
-    let shown = views::server(&console, &name).await;
+    let shown = switchboard_views::server(&console.host, &name).await;
     let page = shown.map(|shown| ConsolePage {
         title: shown.row.name.clone(),
         section: ConsoleSection::Servers,

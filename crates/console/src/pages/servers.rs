@@ -10,7 +10,8 @@ use super::parts::{count, empty_state, heading, prose, server_link, state};
 use super::relative_time::rounded_duration;
 use crate::auth::Principal;
 use crate::console::SharedConsole;
-use crate::views::{self, ServerRow};
+use crate::reply::ApiError;
+use switchboard_views::ServerRow;
 
 /// All servers.
 pub(crate) async fn servers(
@@ -20,9 +21,9 @@ pub(crate) async fn servers(
     let page = ConsolePage {
         title: "Servers".to_owned(),
         section: ConsoleSection::Servers,
-        body: body(&views::servers(&console)),
+        body: body(&switchboard_views::servers(&console.host)),
     };
-    respond(&console, &signed, Ok(page)).await
+    respond(&console, &signed, Ok::<_, ApiError>(page)).await
 }
 
 fn body(servers: &[ServerRow]) -> Markup {

@@ -7,7 +7,7 @@ use switchboard_core::{Happened, ShownStep};
 
 use super::parts::{prose, server_link};
 use super::relative_time::{duration, size, when};
-use crate::views::CallShown;
+use switchboard_views::CallShown;
 
 /// The steps of a call.
 pub(super) fn timeline(shown: &CallShown) -> Markup {

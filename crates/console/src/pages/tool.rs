@@ -14,7 +14,8 @@ use super::risk::risk_line;
 use super::tools::{icon, marks};
 use crate::auth::Principal;
 use crate::console::SharedConsole;
-use crate::views::{self, HeldShown, ToolShown};
+use crate::views;
+use switchboard_views::{HeldShown, ToolShown};
 
 /// One tool.
 pub(crate) async fn tool(
@@ -22,14 +23,15 @@ pub(crate) async fn tool(
     Extension(signed): Extension<Principal>,
     Path((server, name)): Path<(String, String)>,
 ) -> Response {
-    let page = views::tool(&console, &server, &name).await.map(|shown| ConsolePage {
-        title: shown.row.name.clone(),
-        section: ConsoleSection::Tools,
-        body: match &shown.held {
-            Some(held) => held_body(&shown, held),
-            None => body(&shown, !views::models(&console).is_empty()),
-        },
-    });
+    let page =
+        switchboard_views::tool(&console.host, &server, &name).await.map(|shown| ConsolePage {
+            title: shown.row.name.clone(),
+            section: ConsoleSection::Tools,
+            body: match &shown.held {
+                Some(held) => held_body(&shown, held),
+                None => body(&shown, !views::models(&console).is_empty()),
+            },
+        });
     respond(&console, &signed, page).await
 }
 

@@ -10,7 +10,8 @@ use super::parts::{empty_state, heading, page_path};
 use super::picture::picture;
 use crate::auth::Principal;
 use crate::console::SharedConsole;
-use crate::views::{self, ToolQuery, ToolRow};
+use crate::reply::ApiError;
+use switchboard_views::{ToolQuery, ToolRow};
 
 /// Tools that fit the words.
 pub(crate) async fn tools(
@@ -18,15 +19,15 @@ pub(crate) async fn tools(
     Extension(signed): Extension<Principal>,
     Query(query): Query<ToolQuery>,
 ) -> Response {
-    let found = views::tools(&console, &query);
+    let found = switchboard_views::tools(&console.host, &query);
     let servers: Vec<String> =
-        views::servers(&console).into_iter().map(|server| server.name).collect();
+        switchboard_views::servers(&console.host).into_iter().map(|server| server.name).collect();
     let page = ConsolePage {
         title: "Tools".to_owned(),
         section: ConsoleSection::Tools,
         body: body(&found, &servers, &query),
     };
-    respond(&console, &signed, Ok(page)).await
+    respond(&console, &signed, Ok::<_, ApiError>(page)).await
 }
 
 fn body(found: &[ToolRow], servers: &[String], query: &ToolQuery) -> Markup {

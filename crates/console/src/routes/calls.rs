@@ -7,8 +7,8 @@ use super::route::{ACTION_ROUTE, ConsoleRoute, PAGE_ROUTE, RequiredAuth, Respons
 use super::schemas::{query_schema, schema_for, sent_result, this_document};
 use crate::actions::{AnswerTaken, CallGivenUp, QuestionAnswered, SignedOut};
 use crate::programs::{Told, WantedCall};
-use crate::views::{CallQuery, CallShown, CallsShown, OverviewShown, Ran};
 use crate::{actions, api, live, openapi, views};
+use switchboard_views::{CallQuery, CallShown, CallsShown, OverviewShown, Ran};
 
 /// As long a call of a program may be.
 const MAX_CALL_BYTES: usize = 64 << 20;

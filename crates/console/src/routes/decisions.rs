@@ -8,8 +8,8 @@ use crate::actions::{
     AnswerGiven, ApprovedPins, ChangedRules, PinRevoked, PinsApproved, ReviewAnswered, RevokedPin,
     Tried,
 };
-use crate::views::{ExplainedShown, HeldServerShown, PolicyShown, ReviewShown, WhatIfShown};
 use crate::{actions, api};
+use switchboard_views::{ExplainedShown, HeldServerShown, PolicyShown, ReviewShown, WhatIfShown};
 
 pub(super) const DECISIONS: &[ConsoleRoute] = &[
     ConsoleRoute {

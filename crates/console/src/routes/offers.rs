@@ -7,11 +7,11 @@ use super::schemas::{query_schema, schema_for, sent_result};
 use crate::actions::{
     AppOpened, CallForApp, Completion, ReadForApp, ToComplete, WhichResource, WithArguments,
 };
-use crate::views::{
+use crate::{actions, api};
+use switchboard_views::{
     CatalogItem, CatalogQuery, CatalogTool, OfferedPrompt, Ran, ResourcesShown, ServerQuery,
     ToolQuery, ToolRow, ToolShown,
 };
-use crate::{actions, api};
 
 pub(super) const OFFERS: &[ConsoleRoute] = &[
     ConsoleRoute {

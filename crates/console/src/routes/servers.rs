@@ -8,8 +8,9 @@ use crate::actions::{
     ApprovedEntry, ChangedEntry, LoggedOut, LoginBegun, NewEntry, ServerAdded, ServerApproved,
     ServerChanged, ServerRemoved, ServerRestarting, ServerSwitched,
 };
-use crate::views::{EntryShown, ServerRow, ServerShown};
+use crate::views::EntryShown;
 use crate::{actions, api};
+use switchboard_views::{ServerRow, ServerShown};
 
 pub(super) const SERVERS: &[ConsoleRoute] = &[
     ConsoleRoute {

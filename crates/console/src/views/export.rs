@@ -3,9 +3,8 @@
 use futures_util::{Stream, stream};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use switchboard_store::{CallId, Filter};
+use switchboard_views::{CallQuery, CallShown, call_with_result};
 
-use super::call::{CallShown, with_result};
-use super::calls::{CallQuery, filter};
 use crate::console::{Console, SharedConsole};
 use crate::reply::{ApiError, ErrorBody};
 
@@ -17,7 +16,7 @@ pub(crate) fn export(
     console: SharedConsole,
     query: &CallQuery,
 ) -> Result<impl Stream<Item = String> + Send + use<>, ApiError> {
-    let filter = filter(query, PAGE_SIZE)?;
+    let filter = query.filter(PAGE_SIZE)?;
     Ok(stream::unfold(Some((console, filter)), |state| async move {
         let (console, filter) = state?;
         let (text, last) = page(&console, filter.clone()).await;
@@ -43,9 +42,9 @@ async fn page(console: &Console, filter: Filter) -> (String, Option<CallId>) {
     let last = listed.last().filter(|_| is_full).map(|last| last.summary.id);
     let mut text = String::new();
     for full in listed {
-        text.push_str(&match with_result(console, full).await {
+        text.push_str(&match call_with_result(&console.host, full).await {
             Ok(shown) => line(&shown),
-            Err(problem) => line(&ErrorBody::from(problem)),
+            Err(problem) => line(&ErrorBody::from(ApiError::from(problem))),
         });
     }
     (text, last)

@@ -4,44 +4,44 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use switchboard_core::Risk;
-use switchboard_host::UrlAsk;
+use switchboard_host::{Host, UrlAsk};
 use switchboard_store::{AskedFor, Matter, QueueEntry};
 
-use super::property_order::names_in_order;
-use crate::console::Console;
-use crate::reply::ApiError;
+use crate::error::ViewError;
+use crate::tools::names_in_order;
 
 /// Something that waits.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ReviewShown {
+pub struct ReviewShown {
     /// Its name in the queue.
-    pub(crate) id: String,
+    pub id: String,
     /// What an answer has to quote.
-    pub(crate) digest: String,
+    pub digest: String,
     /// `review`, `form`, `url` or what else is wanted.
-    pub(crate) kind: String,
+    pub kind: String,
     /// The server that it is about.
-    pub(crate) server: String,
+    pub server: String,
     /// What is called there, where that is known.
-    pub(crate) target: Option<String>,
+    pub target: Option<String>,
     /// Who called.
-    pub(crate) caller: Option<String>,
+    pub caller: Option<String>,
     /// The number of the call in the record.
-    pub(crate) call: Option<String>,
+    pub call: Option<String>,
     /// Since when it waits.
-    pub(crate) created_at: String,
+    pub created_at: String,
     /// As long it waits yet.
-    pub(crate) seconds_left: u64,
+    pub seconds_left: u64,
     /// Whether the program that asks has ended: the answer is kept for when the same is asked again.
-    pub(crate) program_ended: bool,
+    pub program_ended: bool,
+    /// The question itself.
     #[serde(flatten)]
-    pub(crate) wanted: Wanted,
+    pub wanted: Wanted,
 }
 
 /// What is to be decided.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum Wanted {
+pub enum Wanted {
     /// Whether a call may run.
     Call {
         /// The exact text of its arguments.
@@ -85,10 +85,8 @@ pub(crate) enum Wanted {
 }
 
 /// What waits, the oldest first.
-pub(crate) async fn reviews(console: &Console) -> Result<Vec<ReviewShown>, ApiError> {
-    let listed = console.host.reviews().list().await;
-    let listed = listed.map_err(|error| ApiError::internal(error.to_string()))?;
-    Ok(listed.into_iter().map(review_view).collect())
+pub async fn reviews(host: &Host) -> Result<Vec<ReviewShown>, ViewError> {
+    Ok(host.reviews().list().await?.into_iter().map(review_view).collect())
 }
 
 fn review_view(entry: QueueEntry) -> ReviewShown {

@@ -7,14 +7,14 @@ use serde::Serialize;
 use switchboard_catalog::ServerStatus;
 use switchboard_config::{ServerConfig, Transport};
 use switchboard_fleet::{ServerMessage, log_file, memory_below};
+use switchboard_host::Host;
 use switchboard_oauth::StoredLogin;
 use switchboard_vetting::EntryFinding;
 
-use super::pins::{HeldServerShown, held_servers};
-use super::servers::{ServerRow, row};
-use super::tools::{ToolRow, tool_row};
-use crate::console::Console;
-use crate::reply::ApiError;
+use crate::error::ViewError;
+use crate::pins::{HeldServerShown, held_servers};
+use crate::servers::{ServerRow, row};
+use crate::tools::{ToolRow, tool_row};
 
 /// So many lines of a log are shown.
 const MAX_LOG_LINES: usize = 200;
@@ -23,52 +23,53 @@ const MAX_TAIL_BYTES: u64 = 64 << 10;
 
 /// One server with everything about it.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ServerShown {
+pub struct ServerShown {
+    /// Its row in the list.
     #[serde(flatten)]
-    pub(crate) row: ServerRow,
+    pub row: ServerRow,
     /// The configuration file that has it.
-    pub(crate) source: Option<String>,
+    pub source: Option<String>,
     /// Whether it can be switched on and off here.
-    pub(crate) can_switch: bool,
+    pub can_switch: bool,
     /// Whether somebody can log in to it here.
-    pub(crate) can_log_in: bool,
+    pub can_log_in: bool,
     /// The login that is held for it.
-    pub(crate) login: Option<StoredLogin>,
+    pub login: Option<StoredLogin>,
     /// What an approval of its entry refers to, where one is wanted.
-    pub(crate) approval_digest: Option<String>,
+    pub approval_digest: Option<String>,
     /// What its entry says, line by line, without secrets.
-    pub(crate) lines: Vec<String>,
+    pub lines: Vec<String>,
     /// What to know about it before it runs.
-    pub(crate) findings: Vec<EntryFinding>,
+    pub findings: Vec<EntryFinding>,
     /// What of it is held until somebody approves it.
-    pub(crate) held: Vec<HeldServerShown>,
+    pub held: Vec<HeldServerShown>,
     /// What the server calls itself, as JSON.
-    pub(crate) calls_itself: Option<String>,
+    pub calls_itself: Option<String>,
     /// What it wants a model to know.
-    pub(crate) instructions: Option<String>,
+    pub instructions: Option<String>,
     /// Its tools.
-    pub(crate) offered_tools: Vec<ToolRow>,
+    pub offered_tools: Vec<ToolRow>,
     /// What was left out of its lists, and why.
-    pub(crate) faults: Vec<String>,
+    pub faults: Vec<String>,
     /// What its processes have in memory, where the system says.
-    pub(crate) memory_bytes: Option<u64>,
+    pub memory_bytes: Option<u64>,
     /// Lines on its output that are no messages.
-    pub(crate) noise_lines: u64,
+    pub noise_lines: u64,
     /// How its process ended, if it did.
-    pub(crate) exit: Option<String>,
+    pub exit: Option<String>,
     /// The last lines of its standard error.
-    pub(crate) log: Vec<String>,
+    pub log: Vec<String>,
     /// What it said unasked.
-    pub(crate) messages: Vec<ServerMessage>,
+    pub messages: Vec<ServerMessage>,
 }
 
 /// Everything about a server.
-pub(crate) async fn server(console: &Console, name: &str) -> Result<ServerShown, ApiError> {
-    let fleet = console.host.fleet().load();
+pub async fn server(host: &Host, name: &str) -> Result<ServerShown, ViewError> {
+    let fleet = host.fleet().load();
     let found = fleet.servers.get(name);
     let server =
-        found.ok_or_else(|| ApiError::not_found(format!("there is no server `{name}`")))?;
-    let file = log_file(&console.places.state, &server.id);
+        found.ok_or_else(|| ViewError::NotFound(format!("there is no server `{name}`")))?;
+    let file = log_file(host.state_folder(), &server.id);
     let runs = server.instances.iter().filter_map(|instance| instance.health.run());
     let heads: Vec<u32> = runs.filter_map(|run| run.process).collect();
     let looking = tokio::task::spawn_blocking(move || {
@@ -80,7 +81,7 @@ pub(crate) async fn server(console: &Console, name: &str) -> Result<ServerShown,
     let config = server.config.as_deref();
     let login = match config {
         // What is kept cannot be read: then there is none to be shown, and a login says why.
-        Some(config) => console.host.logins().stored_login(config).await.ok().flatten(),
+        Some(config) => host.logins().stored_login(config).await.ok().flatten(),
         None => None,
     };
     let wants_approval = server.status == ServerStatus::NeedsApproval;
@@ -94,7 +95,7 @@ pub(crate) async fn server(console: &Console, name: &str) -> Result<ServerShown,
         approval_digest: config
             .filter(|_| wants_approval)
             .map(|config| config.approval_digest.clone()),
-        held: held_servers(console).into_iter().filter(|held| held.server == name).collect(),
+        held: held_servers(host).into_iter().filter(|held| held.server == name).collect(),
         lines: config.map(ServerConfig::lines).unwrap_or_default(),
         findings: config.map(|config| config.findings.clone()).unwrap_or_default(),
         source,
@@ -106,7 +107,7 @@ pub(crate) async fn server(console: &Console, name: &str) -> Result<ServerShown,
         noise_lines: server.noise_lines(),
         exit: server.status.failure().and_then(|failure| failure.exit.clone()),
         log,
-        messages: console.host.messages().list(&server.id),
+        messages: host.messages().list(&server.id),
     })
 }
 

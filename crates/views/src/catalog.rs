@@ -7,68 +7,68 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use switchboard_catalog::{Catalog, CatalogEntry, Flagged, Lease, Server};
 use switchboard_core::{Target, TargetKind};
+use switchboard_host::Host;
 
-use crate::console::Console;
-use crate::reply::ApiError;
+use crate::error::ViewError;
 
 /// So many tools fit some words unless told otherwise.
 const DEFAULT_MATCHES: usize = 10;
 
 /// Which part of the catalog is wanted.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-pub(crate) struct CatalogQuery {
+pub struct CatalogQuery {
     /// Words to search for.
-    pub(crate) q: Option<String>,
+    pub q: Option<String>,
     /// Only of this server.
-    pub(crate) server: Option<String>,
+    pub server: Option<String>,
     /// At most so many that fit the words; 10 unless told.
-    pub(crate) limit: Option<usize>,
+    pub limit: Option<usize>,
     /// Also what a rule forbids to everybody.
-    pub(crate) all: Option<bool>,
+    pub all: Option<bool>,
 }
 
 /// Of which server something is wanted.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-pub(crate) struct ServerQuery {
+pub struct ServerQuery {
     /// Only of this server.
-    pub(crate) server: Option<String>,
+    pub server: Option<String>,
 }
 
 /// A tool with its definition.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct CatalogTool {
+pub struct CatalogTool {
     /// The server.
-    server: String,
+    pub server: String,
     /// Its name there.
-    name: String,
+    pub name: String,
     /// What models call it.
-    model_name: Option<String>,
+    pub model_name: Option<String>,
     /// The fingerprint of its definition.
-    fingerprint: String,
+    pub fingerprint: String,
     /// What the scanner found in it.
-    found: Option<Flagged>,
+    pub found: Option<Flagged>,
     /// The rule that forbids it to everybody.
-    forbidden_by: Option<String>,
+    pub forbidden_by: Option<String>,
     /// Its definition to the letter.
-    definition: Box<RawValue>,
+    pub definition: Box<RawValue>,
 }
 
 /// A resource, a template or a prompt with its definition.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct CatalogItem {
+pub struct CatalogItem {
     /// The server.
-    server: String,
+    pub server: String,
     /// `resource`, `template` or `prompt`.
-    kind: &'static str,
+    pub kind: &'static str,
     /// Its address, its template or its name.
-    key: String,
+    pub key: String,
     /// Its definition to the letter.
-    definition: Box<RawValue>,
+    pub definition: Box<RawValue>,
 }
 
 /// Tools, all or those that fit the words.
-pub(crate) fn catalog_tools(console: &Console, query: &CatalogQuery) -> Vec<CatalogTool> {
-    let lease = console.host.lease();
+pub fn catalog_tools(host: &Host, query: &CatalogQuery) -> Vec<CatalogTool> {
+    let lease = host.lease();
     let catalog = lease.catalog();
     let words = query.q.as_deref().map(str::trim).filter(|words| !words.is_empty());
     let entries: Vec<CatalogEntry<'_>> = match words {
@@ -87,12 +87,8 @@ pub(crate) fn catalog_tools(console: &Console, query: &CatalogQuery) -> Vec<Cata
 }
 
 /// One tool; a person may look at what is held, too.
-pub(crate) fn catalog_tool(
-    console: &Console,
-    server: &str,
-    name: &str,
-) -> Result<CatalogTool, ApiError> {
-    let host = &console.host;
+pub fn catalog_tool(host: &Host, server: &str, name: &str) -> Result<CatalogTool, ViewError> {
+    let host = &host;
     let fleet = host.fleet().load();
     let catalog = Arc::new(Catalog::from_fleet(&fleet));
     let unlisted = Arc::clone(host.lease().deny_list());
@@ -101,12 +97,12 @@ pub(crate) fn catalog_tool(
         .with_deny_list(unlisted);
     let mut tools = lease.catalog().tools();
     let found = tools.find(|entry| entry.server.id.as_str() == server && entry.tool.name() == name);
-    let missing = || ApiError::not_found(format!("there is no tool `{name}` on `{server}`"));
+    let missing = || ViewError::NotFound(format!("there is no tool `{name}` on `{server}`"));
     found.map(|entry| tool(&lease, entry)).ok_or_else(missing)
 }
 
 /// Resources and templates.
-pub(crate) fn catalog_resources(console: &Console, query: &ServerQuery) -> Vec<CatalogItem> {
+pub fn catalog_resources(host: &Host, query: &ServerQuery) -> Vec<CatalogItem> {
     let of = |server: &Server| {
         let offers = &server.offers;
         let resources = offers.resources.iter().map(|item| (item, "resource"));
@@ -121,11 +117,11 @@ pub(crate) fn catalog_resources(console: &Console, query: &ServerQuery) -> Vec<C
             })
             .collect::<Vec<_>>()
     };
-    catalog_items(console, query, of)
+    catalog_items(host, query, of)
 }
 
 /// Prompts.
-pub(crate) fn catalog_prompts(console: &Console, query: &ServerQuery) -> Vec<CatalogItem> {
+pub fn catalog_prompts(host: &Host, query: &ServerQuery) -> Vec<CatalogItem> {
     let of = |server: &Server| {
         let prompts = server.offers.prompts.iter().map(|item| CatalogItem {
             server: server.id.to_string(),
@@ -135,15 +131,15 @@ pub(crate) fn catalog_prompts(console: &Console, query: &ServerQuery) -> Vec<Cat
         });
         prompts.collect::<Vec<_>>()
     };
-    catalog_items(console, query, of)
+    catalog_items(host, query, of)
 }
 
 fn catalog_items(
-    console: &Console,
+    host: &Host,
     query: &ServerQuery,
     of: impl Fn(&Server) -> Vec<CatalogItem>,
 ) -> Vec<CatalogItem> {
-    let lease = console.host.lease();
+    let lease = host.lease();
     let servers = lease.catalog().servers().iter();
     let wanted =
         servers.filter(|server| is_wanted_server(server.id.as_str(), query.server.as_deref()));

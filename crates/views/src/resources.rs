@@ -4,54 +4,54 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use switchboard_catalog::{Server, definition};
+use switchboard_host::Host;
 
-use crate::console::Console;
-use crate::reply::ApiError;
+use crate::error::ViewError;
 
 /// Everything that can be read or fetched.
 #[derive(Debug, Default, Serialize, JsonSchema)]
-pub(crate) struct ResourcesShown {
+pub struct ResourcesShown {
     /// What can be read.
-    pub(crate) resources: Vec<OfferedResource>,
+    pub resources: Vec<OfferedResource>,
     /// Families of what can be read.
-    pub(crate) templates: Vec<OfferedResource>,
+    pub templates: Vec<OfferedResource>,
     /// What can be fetched.
-    pub(crate) prompts: Vec<OfferedPrompt>,
+    pub prompts: Vec<OfferedPrompt>,
 }
 
 /// A resource, or a template of several.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct OfferedResource {
+pub struct OfferedResource {
     /// The server.
-    pub(crate) server: String,
+    pub server: String,
     /// Its address, or the template of addresses.
-    pub(crate) uri: String,
+    pub uri: String,
     /// What it is called.
-    pub(crate) name: Option<String>,
+    pub name: Option<String>,
     /// What it is, in the server's words.
-    pub(crate) description: Option<String>,
+    pub description: Option<String>,
     /// What kind of content it has.
-    pub(crate) mime_type: Option<String>,
+    pub mime_type: Option<String>,
 }
 
 /// A prompt.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct OfferedPrompt {
+pub struct OfferedPrompt {
     /// The server.
-    pub(crate) server: String,
+    pub server: String,
     /// Its name there.
-    pub(crate) name: String,
+    pub name: String,
     /// What it is called.
-    pub(crate) title: Option<String>,
+    pub title: Option<String>,
     /// What it is for, in the server's words.
-    pub(crate) description: Option<String>,
+    pub description: Option<String>,
     /// Its arguments as the server lists them.
-    pub(crate) arguments: Value,
+    pub arguments: Value,
 }
 
 /// All of them, server by server.
-pub(crate) fn resources(console: &Console) -> ResourcesShown {
-    let lease = console.host.lease();
+pub fn resources(host: &Host) -> ResourcesShown {
+    let lease = host.lease();
     let mut shown = ResourcesShown::default();
     for server in lease.catalog().servers() {
         let offers = &server.offers;
@@ -75,17 +75,13 @@ pub(crate) fn resources(console: &Console) -> ResourcesShown {
 }
 
 /// One prompt.
-pub(crate) fn prompt(
-    console: &Console,
-    server: &str,
-    name: &str,
-) -> Result<OfferedPrompt, ApiError> {
-    let fleet = console.host.fleet().load();
+pub fn prompt(host: &Host, server: &str, name: &str) -> Result<OfferedPrompt, ViewError> {
+    let fleet = host.fleet().load();
     let found = fleet
         .servers
         .get(server)
         .and_then(|server| prompts(server).into_iter().find(|prompt| prompt.name == name));
-    found.ok_or_else(|| ApiError::not_found(format!("there is no prompt `{name}` on `{server}`")))
+    found.ok_or_else(|| ViewError::NotFound(format!("there is no prompt `{name}` on `{server}`")))
 }
 
 fn prompts(server: &Server) -> Vec<OfferedPrompt> {

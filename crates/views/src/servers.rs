@@ -6,48 +6,47 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use switchboard_catalog::{Server, ServerStatus};
 use switchboard_config::{HttpKind, ServerConfig, Transport};
-
-use crate::console::Console;
+use switchboard_host::Host;
 
 /// A server in a list.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ServerRow {
+pub struct ServerRow {
     /// Its name.
-    pub(crate) name: String,
+    pub name: String,
     /// Its state in a word or two.
-    pub(crate) state: &'static str,
+    pub state: &'static str,
     /// Why it is not ready.
-    pub(crate) reason: Option<String>,
+    pub reason: Option<String>,
     /// What to do about it.
-    pub(crate) next_step: Option<String>,
+    pub next_step: Option<String>,
     /// When it is tried again.
-    pub(crate) retry_in_seconds: Option<u64>,
+    pub retry_in_seconds: Option<u64>,
     /// `stdio`, `http`, `sse`, `built in` or `unknown`.
-    pub(crate) transport: &'static str,
+    pub transport: &'static str,
     /// The command or the address, without secrets.
-    pub(crate) place: String,
+    pub place: String,
     /// The revision of the protocol that it speaks.
-    pub(crate) revision: Option<&'static str>,
+    pub revision: Option<&'static str>,
     /// How many tools it offers.
-    pub(crate) tools: usize,
+    pub tools: usize,
     /// How many resources and templates.
-    pub(crate) resources: usize,
+    pub resources: usize,
     /// How many prompts.
-    pub(crate) prompts: usize,
+    pub prompts: usize,
     /// How many instances of it there are.
-    pub(crate) instances: usize,
+    pub instances: usize,
     /// How many requests it works at.
-    pub(crate) in_flight: usize,
+    pub in_flight: usize,
     /// Since how many seconds it is there, the oldest of its instances.
-    pub(crate) up_seconds: Option<u64>,
+    pub up_seconds: Option<u64>,
 }
 
 /// All servers, by name.
-pub(crate) fn servers(console: &Console) -> Vec<ServerRow> {
-    console.host.fleet().load().servers.values().map(|server| row(server)).collect()
+pub fn servers(host: &Host) -> Vec<ServerRow> {
+    host.fleet().load().servers.values().map(|server| row(server)).collect()
 }
 
-pub(super) fn row(server: &Server) -> ServerRow {
+pub(crate) fn row(server: &Server) -> ServerRow {
     let (transport, place) = launch_text(server.config.as_deref());
     let failure = server.status.failure();
     let retry = match &server.status {

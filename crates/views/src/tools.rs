@@ -5,13 +5,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use switchboard_catalog::{Server, Tool};
 use switchboard_core::{Caller, Face, Origin, Risk, Target, TargetKind};
+use switchboard_host::Host;
 use switchboard_host::policy::{PolicyFacts, SessionFacts, assess_risk};
+use switchboard_json::for_each_member;
 
-use super::pins::{HeldShown, PinShown, held_tool, pin_view};
-use super::property_order::names_in_order;
-use crate::apps::app_uri;
-use crate::console::Console;
-use crate::reply::ApiError;
+use crate::error::ViewError;
+use crate::pins::{HeldShown, PinShown, held_tool, pin_view};
 
 /// So many tools are listed at once.
 const MAX_LISTED: usize = 200;
@@ -21,60 +20,61 @@ const MAX_ICON_BYTES: usize = 16 << 10;
 
 /// Which tools are wanted.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-pub(crate) struct ToolQuery {
+pub struct ToolQuery {
     /// Words to search for.
-    pub(crate) q: Option<String>,
+    pub q: Option<String>,
     /// Only of this server.
-    pub(crate) server: Option<String>,
+    pub server: Option<String>,
 }
 
 /// A tool in a list.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ToolRow {
+pub struct ToolRow {
     /// The server.
-    pub(crate) server: String,
+    pub server: String,
     /// Its name there.
-    pub(crate) name: String,
+    pub name: String,
     /// What it is called.
-    pub(crate) title: Option<String>,
+    pub title: Option<String>,
     /// What it does, in the server's words.
-    pub(crate) description: Option<String>,
+    pub description: Option<String>,
     /// What its server says about its effects, in words.
-    pub(crate) marks: Vec<&'static str>,
+    pub marks: Vec<&'static str>,
     /// A small picture of it, in base64; whether it is one is for whoever shows it to find out.
-    pub(crate) icon: Option<String>,
+    pub icon: Option<String>,
 }
 
 /// A tool with its definition.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ToolShown {
+pub struct ToolShown {
+    /// Its row in the list.
     #[serde(flatten)]
-    pub(crate) row: ToolRow,
+    pub row: ToolRow,
     /// The fingerprint of its definition.
-    pub(crate) digest: String,
+    pub digest: String,
     /// The schema of its arguments.
-    pub(crate) input_schema: Option<Value>,
+    pub input_schema: Option<Value>,
     /// The names of the arguments in the server's order.
-    pub(crate) order: Vec<String>,
+    pub order: Vec<String>,
     /// The schema of its results.
-    pub(crate) output_schema: Option<Value>,
+    pub output_schema: Option<Value>,
     /// What its server says about its effects.
-    pub(crate) annotations: Option<Value>,
+    pub annotations: Option<Value>,
     /// Whether it runs without a question.
-    pub(crate) auto_approved: bool,
+    pub auto_approved: bool,
     /// The address of its app's page, if it has an app.
-    pub(crate) app: Option<String>,
+    pub app: Option<String>,
     /// How much harm a model's call of it could do, from 0 to 100, and why, whatever the arguments.
-    pub(crate) risk: Risk,
+    pub risk: Risk,
     /// How its definition stands to what was approved.
-    pub(crate) pin: PinShown,
+    pub pin: PinShown,
     /// Its definition that nobody approved, if there is one: then it cannot be called.
-    pub(crate) held: Option<HeldShown>,
+    pub held: Option<HeldShown>,
 }
 
 /// Tools that fit the words best, or all.
-pub(crate) fn tools(console: &Console, query: &ToolQuery) -> Vec<ToolRow> {
-    let lease = console.host.lease();
+pub fn tools(host: &Host, query: &ToolQuery) -> Vec<ToolRow> {
+    let lease = host.lease();
     let catalog = lease.catalog();
     let words = query.q.as_deref().map(str::trim).filter(|words| !words.is_empty());
     let of_server = |name: &str| {
@@ -92,17 +92,13 @@ pub(crate) fn tools(console: &Console, query: &ToolQuery) -> Vec<ToolRow> {
 }
 
 /// One tool.
-pub(crate) async fn tool(
-    console: &Console,
-    server: &str,
-    name: &str,
-) -> Result<ToolShown, ApiError> {
-    let pin = pin_view(console, server, name).await;
-    if let Some(held) = held_tool(console, server, name) {
+pub async fn tool(host: &Host, server: &str, name: &str) -> Result<ToolShown, ViewError> {
+    let pin = pin_view(host, server, name).await;
+    if let Some(held) = held_tool(host, server, name) {
         return Ok(held_tool_view(pin, held));
     }
-    let fleet = console.host.fleet().load();
-    let missing = || ApiError::not_found(format!("there is no tool `{name}` on `{server}`"));
+    let fleet = host.fleet().load();
+    let missing = || ViewError::NotFound(format!("there is no tool `{name}` on `{server}`"));
     let server = fleet.servers.get(server).ok_or_else(missing)?;
     let tool = server.offers.tool(name).ok_or_else(missing)?;
     let definition = tool.definition();
@@ -163,7 +159,7 @@ fn held_tool_view(pin: PinShown, held: HeldShown) -> ToolShown {
     }
 }
 
-pub(super) fn tool_row(server: &Server, tool: &Tool) -> ToolRow {
+pub(crate) fn tool_row(server: &Server, tool: &Tool) -> ToolRow {
     let definition = tool.definition();
     let annotations: Value = definition
         .annotations
@@ -210,4 +206,67 @@ fn marks(annotations: &Value) -> Vec<&'static str> {
         marks.push("open world");
     }
     marks
+}
+
+/// The names of the `properties` of a schema, in the order of its author.
+pub(crate) fn names_in_order(schema: &str) -> Vec<String> {
+    let mut properties = "";
+    let mut names = Vec::new();
+    let read = for_each_member(schema, |name, value| {
+        if name == "properties" {
+            properties = value;
+        }
+    });
+    let read =
+        read.and_then(|()| for_each_member(properties, |name, _| names.push(name.into_owned())));
+    if read.is_ok() { names } else { Vec::new() }
+}
+
+/// The address of the app's page, if the tool has one.
+pub fn app_uri(definition: &str) -> Option<String> {
+    let meta = ui_meta(definition)?;
+    let named = meta.pointer("/ui/resourceUri").or_else(|| meta.get("ui/resourceUri"))?.as_str()?;
+    named.starts_with("ui://").then(|| named.to_owned())
+}
+
+/// Whether an app may call the tool: unless it says who may, everybody may.
+pub fn is_for_apps(definition: &str) -> bool {
+    let visible =
+        ui_meta(definition).and_then(|meta| meta.pointer("/ui/visibility")?.as_array().cloned());
+    visible.is_none_or(|visible| visible.iter().any(|who| who == "app"))
+}
+
+fn ui_meta(definition: &str) -> Option<Value> {
+    let definition: Value = serde_json::from_str(definition).ok()?;
+    definition.get("_meta").cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_in_the_order_of_the_text() {
+        let schema = r#"{"type": "object", "properties": {"z": {}, "a": {"properties": {}}}}"#;
+        assert_eq!(names_in_order(schema), ["z", "a"]);
+        for odd in ["{}", "[]", "", r#"{"properties": 3}"#] {
+            assert_eq!(names_in_order(odd), [""; 0], "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_tool_says_where_its_app_is_and_who_may_call_it() {
+        for (definition, app, for_apps) in [
+            (r#"{"name":"a"}"#, None, true),
+            (r#"{"_meta":{"ui":{"resourceUri":"ui://a"}}}"#, Some("ui://a"), true),
+            (r#"{"_meta":{"ui/resourceUri":"ui://b"}}"#, Some("ui://b"), true),
+            (r#"{"_meta":{"ui":{"resourceUri":"https://a.example"}}}"#, None, true),
+            (r#"{"_meta":{"ui":{"visibility":["model"]}}}"#, None, false),
+            (r#"{"_meta":{"ui":{"visibility":["app"]}}}"#, None, true),
+            ("odd", None, true),
+        ] {
+            assert_eq!(app_uri(definition).as_deref(), app, "{definition}");
+            assert_eq!(is_for_apps(definition), for_apps, "{definition}");
+        }
+    }
 }

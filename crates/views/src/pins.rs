@@ -4,75 +4,72 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use switchboard_catalog::Flagged;
 use switchboard_config::Transport;
-use switchboard_host::NewServer;
+use switchboard_host::{Host, NewServer};
 use switchboard_scan::Severity;
 use switchboard_trust::{
     PinKind, Pins, QuarantineReason, QuarantinedDefinition, QuarantinedServer,
 };
 
-use crate::actions::can_be_approved;
-use crate::console::Console;
-
 /// What is held of one server.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct HeldServerShown {
+pub struct HeldServerShown {
     /// The server.
-    pub(crate) server: String,
+    pub server: String,
     /// Why all of the server is held, if it is.
-    pub(crate) whole: Option<String>,
+    pub whole: Option<String>,
     /// What is held.
-    pub(crate) definitions: Vec<HeldShown>,
+    pub definitions: Vec<HeldShown>,
     /// Everything about it, if it waits for its first approval.
-    pub(crate) new: Option<NewServer>,
+    pub new: Option<NewServer>,
 }
 
 /// A definition that is held.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct HeldShown {
+pub struct HeldShown {
     /// The server.
-    pub(crate) server: String,
+    pub server: String,
     /// What it describes.
-    pub(crate) kind: PinKind,
+    pub kind: PinKind,
     /// Its name; empty for instructions.
-    pub(crate) name: String,
+    pub name: String,
     /// Why it is held.
-    pub(crate) why: String,
+    pub why: String,
     /// Its fingerprint, which an approval quotes.
-    pub(crate) digest: String,
+    pub digest: String,
     /// What is different: lines that begin with `-` or `+`.
-    pub(crate) diff: Vec<String>,
+    pub diff: Vec<String>,
     /// Whether a person's approval is what it waits for.
-    pub(crate) can_be_approved: bool,
+    pub can_be_approved: bool,
 }
 
 /// Something that the scanner found.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct FoundShown {
+pub struct FoundShown {
     /// The server.
-    pub(crate) server: String,
+    pub server: String,
     /// What the definition describes.
-    pub(crate) kind: &'static str,
+    pub kind: &'static str,
     /// Its name; empty for instructions.
-    pub(crate) name: String,
+    pub name: String,
     /// `held` or `asked about`.
-    pub(crate) state: &'static str,
+    pub state: &'static str,
     /// What was found, in words.
-    pub(crate) findings: Vec<String>,
+    pub findings: Vec<String>,
 }
 
 /// How a definition stands to what was approved.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct PinShown {
+pub struct PinShown {
     /// `approved`, `not seen before` or `not pinned`.
-    pub(crate) state: &'static str,
+    pub state: &'static str,
     /// The fingerprint that was approved.
-    pub(crate) digest: Option<String>,
+    pub digest: Option<String>,
 }
 
 /// Everything that is held, by server.
-pub(crate) fn held_servers(console: &Console) -> Vec<HeldServerShown> {
-    let quarantine = console.host.quarantine().load();
-    let mut new = console.host.first_use().new_servers();
+pub fn held_servers(host: &Host) -> Vec<HeldServerShown> {
+    let quarantine = host.quarantine().load();
+    let mut new = host.first_use().new_servers();
     let is_shown = |held: &QuarantinedServer| {
         !held.definitions.is_empty() || held.whole == Some(QuarantineReason::FirstUse)
     };
@@ -88,14 +85,14 @@ pub(crate) fn held_servers(console: &Console) -> Vec<HeldServerShown> {
 }
 
 /// How many definitions wait for an approval.
-pub(crate) fn held_count(console: &Console) -> usize {
-    let quarantine = console.host.quarantine().load();
+pub fn held_count(host: &Host) -> usize {
+    let quarantine = host.quarantine().load();
     quarantine.servers.values().map(|held| held.definitions.len()).sum()
 }
 
 /// The held definition of a tool, if it is held.
-pub(crate) fn held_tool(console: &Console, server: &str, name: &str) -> Option<HeldShown> {
-    let quarantine = console.host.quarantine().load();
+pub(crate) fn held_tool(host: &Host, server: &str, name: &str) -> Option<HeldShown> {
+    let quarantine = host.quarantine().load();
     let held = quarantine.servers.get(server)?.definitions.iter();
     let own = held.clone().find(|held| held.kind == PinKind::Tool && held.name == name);
     own.map(|held| held_view(server, held))
@@ -114,12 +111,13 @@ fn held_view(server: &str, held: &QuarantinedDefinition) -> HeldShown {
 }
 
 /// What the scanner found that a person should look at.
-pub(crate) fn scan_findings(console: &Console) -> Vec<FoundShown> {
-    let flagged = console.host.flagged();
+pub(crate) fn scan_findings(host: &Host) -> Vec<FoundShown> {
+    let flagged = host.flagged();
     flagged.iter().filter(|one| one.severity >= Severity::Ask).map(scan_finding).collect()
 }
 
-pub(crate) fn scan_finding(flagged: &Flagged) -> FoundShown {
+/// A finding of the scanner, in words.
+pub fn scan_finding(flagged: &Flagged) -> FoundShown {
     let findings = flagged.findings.iter().map(|finding| {
         let place = if finding.place.is_empty() { "the text" } else { &finding.place };
         format!("{} at {place}: {}", finding.rule.replace('_', " "), finding.excerpt)
@@ -134,12 +132,12 @@ pub(crate) fn scan_finding(flagged: &Flagged) -> FoundShown {
 }
 
 /// How a tool that may be used stands to what was approved.
-pub(crate) async fn pin_view(console: &Console, server: &str, tool: &str) -> PinShown {
+pub(crate) async fn pin_view(host: &Host, server: &str, tool: &str) -> PinShown {
     let none = PinShown { state: "not pinned", digest: None };
-    let config = console.host.config().load();
+    let config = host.config().load();
     let found = config.servers.get(server).filter(|it| it.transport != Transport::Builtin);
     let Some(config) = found.filter(|_| config.settings.pins) else { return none };
-    let state = console.places.state.clone();
+    let state = host.state_folder().to_owned();
     let identity = config.identity();
     let reading = tokio::task::spawn_blocking(move || Pins::load(&state, &identity));
     let Ok(Ok(pins)) = reading.await else { return none };
@@ -147,5 +145,20 @@ pub(crate) async fn pin_view(console: &Console, server: &str, tool: &str) -> Pin
     match approved {
         Some(pinned) => PinShown { state: "approved", digest: Some(pinned.digest.clone()) },
         None => PinShown { state: "not seen before", digest: None },
+    }
+}
+
+/// Whether a person's approval is what it waits for.
+pub const fn can_be_approved(why: &QuarantineReason) -> bool {
+    match why {
+        QuarantineReason::FirstUse
+        | QuarantineReason::New
+        | QuarantineReason::Changed
+        | QuarantineReason::Renamed { .. }
+        | QuarantineReason::Instructions
+        | QuarantineReason::Gone
+        | QuarantineReason::Revoked
+        | QuarantineReason::Turned { .. } => true,
+        QuarantineReason::NotKept(_) | QuarantineReason::NotLocked => false,
     }
 }
