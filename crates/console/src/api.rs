@@ -2,52 +2,50 @@
 
 use std::future::{Ready, ready};
 
-use axum::extract::{Path, State};
+use axum::extract::{FromRequestParts, Path, Query, State};
+use axum::http::request::Parts;
 use axum::response::Response;
+use serde::de::DeserializeOwned;
+use switchboard_views::{CallQuery, CatalogQuery, ItemList, ServerQuery, ToolQuery};
 
-use crate::api_query::ApiQuery;
-use crate::console::SharedConsole;
+use crate::console::ConsoleState;
 use crate::reply::{ApiError, download, json, json_lines};
 use crate::views;
-use switchboard_views::{CallQuery, CatalogQuery, ServerQuery, ToolQuery};
 
 type ApiResult = Result<Response, ApiError>;
 
-pub(crate) async fn overview(State(console): State<SharedConsole>) -> ApiResult {
+pub(crate) async fn overview(State(console): ConsoleState) -> ApiResult {
     Ok(json(&switchboard_views::overview(&console.host).await?))
 }
 
-pub(crate) fn servers(State(console): State<SharedConsole>) -> Ready<Response> {
+pub(crate) fn servers(State(console): ConsoleState) -> Ready<Response> {
     ready(json(&switchboard_views::servers(&console.host)))
 }
 
-pub(crate) async fn server(
-    State(console): State<SharedConsole>,
-    Path(name): Path<String>,
-) -> ApiResult {
+pub(crate) async fn server(State(console): ConsoleState, Path(name): Path<String>) -> ApiResult {
     Ok(json(&switchboard_views::server(&console.host, &name).await?))
 }
 
 pub(crate) fn tools(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     ApiQuery(query): ApiQuery<ToolQuery>,
 ) -> Ready<Response> {
     ready(json(&switchboard_views::tools(&console.host, &query)))
 }
 
 pub(crate) async fn tool(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path((server, tool)): Path<(String, String)>,
 ) -> ApiResult {
     Ok(json(&switchboard_views::tool(&console.host, &server, &tool).await?))
 }
 
-pub(crate) fn resources(State(console): State<SharedConsole>) -> Ready<Response> {
+pub(crate) fn resources(State(console): ConsoleState) -> Ready<Response> {
     ready(json(&switchboard_views::resources(&console.host)))
 }
 
 pub(crate) fn prompt(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path((server, prompt)): Path<(String, String)>,
 ) -> Ready<ApiResult> {
     ready(
@@ -58,14 +56,14 @@ pub(crate) fn prompt(
 }
 
 pub(crate) fn catalog_tools(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     ApiQuery(query): ApiQuery<CatalogQuery>,
 ) -> Ready<Response> {
     ready(json(&switchboard_views::catalog_tools(&console.host, &query)))
 }
 
 pub(crate) fn catalog_tool(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path((server, tool)): Path<(String, String)>,
 ) -> Ready<ApiResult> {
     ready(
@@ -76,21 +74,29 @@ pub(crate) fn catalog_tool(
 }
 
 pub(crate) fn catalog_resources(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     ApiQuery(query): ApiQuery<ServerQuery>,
 ) -> Ready<Response> {
-    ready(json(&switchboard_views::catalog_resources(&console.host, &query)))
+    ready(json(&switchboard_views::catalog_items(
+        &console.host,
+        ItemList::Resources,
+        query.server.as_deref(),
+    )))
 }
 
 pub(crate) fn catalog_prompts(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     ApiQuery(query): ApiQuery<ServerQuery>,
 ) -> Ready<Response> {
-    ready(json(&switchboard_views::catalog_prompts(&console.host, &query)))
+    ready(json(&switchboard_views::catalog_items(
+        &console.host,
+        ItemList::Prompts,
+        query.server.as_deref(),
+    )))
 }
 
 pub(crate) async fn calls(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     ApiQuery(query): ApiQuery<CallQuery>,
 ) -> ApiResult {
     Ok(json(&switchboard_views::calls(&console.host, &query).await?))
@@ -98,30 +104,24 @@ pub(crate) async fn calls(
 
 /// Streamed: however many there are, only some are in memory.
 pub(crate) fn export(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     ApiQuery(query): ApiQuery<CallQuery>,
 ) -> Ready<ApiResult> {
     ready(views::export(console, &query).map(json_lines))
 }
 
-pub(crate) async fn call(
-    State(console): State<SharedConsole>,
-    Path(id): Path<String>,
-) -> ApiResult {
+pub(crate) async fn call(State(console): ConsoleState, Path(id): Path<String>) -> ApiResult {
     Ok(json(&switchboard_views::call(&console.host, &id).await?))
 }
 
 /// What a call gave, to be kept in a file.
-pub(crate) async fn call_result(
-    State(console): State<SharedConsole>,
-    Path(id): Path<String>,
-) -> ApiResult {
+pub(crate) async fn call_result(State(console): ConsoleState, Path(id): Path<String>) -> ApiResult {
     Ok(download(&views::call_result(&console, &id).await?))
 }
 
 /// A part of what a call gave, to be kept in a file.
 pub(crate) async fn call_part(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path((id, number)): Path<(String, String)>,
 ) -> ApiResult {
     let number =
@@ -129,32 +129,45 @@ pub(crate) async fn call_part(
     Ok(download(&views::call_part(&console, &id, number).await?))
 }
 
-pub(crate) async fn reviews(State(console): State<SharedConsole>) -> ApiResult {
+pub(crate) async fn reviews(State(console): ConsoleState) -> ApiResult {
     Ok(json(&switchboard_views::reviews(&console.host).await?))
 }
 
-pub(crate) async fn sessions(State(console): State<SharedConsole>) -> ApiResult {
+pub(crate) async fn sessions(State(console): ConsoleState) -> ApiResult {
     Ok(json(&views::sessions(&console).await?))
 }
 
-pub(crate) async fn session(
-    State(console): State<SharedConsole>,
-    Path(id): Path<String>,
-) -> ApiResult {
+pub(crate) async fn session(State(console): ConsoleState, Path(id): Path<String>) -> ApiResult {
     Ok(json(&views::session(&console, &id).await?))
 }
 
-pub(crate) async fn entry(
-    State(console): State<SharedConsole>,
-    Path(name): Path<String>,
-) -> ApiResult {
+pub(crate) async fn entry(State(console): ConsoleState, Path(name): Path<String>) -> ApiResult {
     Ok(json(&views::entry(&console, &name).await?))
 }
 
-pub(crate) fn policy(State(console): State<SharedConsole>) -> Ready<Response> {
+pub(crate) fn policy(State(console): ConsoleState) -> Ready<Response> {
     ready(json(&switchboard_views::policy(&console.host)))
 }
 
-pub(crate) fn pins(State(console): State<SharedConsole>) -> Ready<Response> {
+pub(crate) fn pins(State(console): ConsoleState) -> Ready<Response> {
     ready(json(&switchboard_views::held_servers(&console.host)))
+}
+
+/// What a query says.
+pub(crate) struct ApiQuery<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for ApiQuery<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        match Query::try_from_uri(&parts.uri) {
+            Ok(Query(asked)) => Ok(Self(asked)),
+            Err(refused) => {
+                let text = refused.body_text();
+                let why = text.strip_prefix("Failed to deserialize query string: ");
+                let why = why.unwrap_or(&text);
+                Err(ApiError::unprocessable(format!("the query cannot be read: {why}")))
+            }
+        }
+    }
 }

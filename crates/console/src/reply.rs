@@ -32,6 +32,11 @@ impl ApiError {
         self
     }
 
+    /// With a next step, if there is one.
+    pub(crate) fn maybe_hint(self, hint: Option<impl Into<String>>) -> Self {
+        Self { hint: hint.map(Into::into), ..self }
+    }
+
     /// Something that was asked for is not there.
     pub(crate) fn not_found(what: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, what)

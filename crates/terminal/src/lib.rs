@@ -74,7 +74,6 @@ pub use printer::{Printer, talk};
 pub use progress::{progress_text, show_progress, spinner};
 pub use sampling::sampling_from_details;
 pub use starting::StartSpinners;
-pub use table::{TableReader, table};
 pub use tty::{has_person, is_terminal_gone, remember_mode, restore_mode};
 pub use typed::TypedLines;
 pub use unseen::ask_secret_line;

@@ -8,7 +8,7 @@ use switchboard_core::{OutcomeKind, ShownStep, Target};
 use switchboard_host::Host;
 use switchboard_store::{CallId, FullCall, Record};
 
-use crate::calls::{CallRow, milliseconds, row};
+use crate::calls::{CallRow, milliseconds};
 use crate::error::ViewError;
 
 /// As much of a result is shown.
@@ -58,7 +58,8 @@ pub struct CallShown {
 
 /// A call that has just been made.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Ran {
+#[schemars(rename = "Ran")]
+pub struct CompletedCall {
     /// Its number in the record; none if it is not recorded.
     pub id: Option<String>,
     /// The server.
@@ -98,39 +99,42 @@ pub async fn call_with_result(host: &Host, full: FullCall) -> Result<CallShown, 
     let fits = whole.as_ref().filter(|bytes| bytes.len() <= MAX_RESULT_BYTES);
     let result = fits.and_then(|bytes| raw_json(bytes));
     let result_cut = full.result.is_some() && result.is_none();
-    Ok(call_view(full, result, result_cut))
+    Ok(CallShown { result, result_cut, ..CallShown::from(full) })
 }
 
-fn call_view(full: FullCall, result: Option<Box<RawValue>>, result_cut: bool) -> CallShown {
-    let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
-    let timeline = full.timeline.unwrap_or_default();
-    let steps = timeline.step_views(full.summary.created_at);
-    CallShown {
-        row: row(full.summary),
-        reference: full.reference,
-        definition: full.definition_digest,
-        arguments: raw_json(&full.arguments),
-        sent_arguments: full.sent_arguments.as_deref().and_then(raw_json),
-        sent_at: time(full.intent_at),
-        finished_at: time(full.finished_at),
-        instance: full.instance,
-        attempts: full.attempts,
-        fallback: full.fallback,
-        message: full.message,
-        hint: full.hint,
-        result,
-        result_cut,
-        late_answer: full.late.as_deref().and_then(raw_json),
-        steps,
-        progress_reports: timeline.progress_reports(),
-        messages_heard: timeline.messages(),
+impl From<FullCall> for CallShown {
+    /// Leaves the result out: it may have to be loaded.
+    fn from(full: FullCall) -> Self {
+        let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
+        let timeline = full.timeline.unwrap_or_default();
+        let steps = timeline.step_views(full.summary.created_at);
+        Self {
+            row: full.summary.into(),
+            reference: full.reference,
+            definition: full.definition_digest,
+            arguments: raw_json(&full.arguments),
+            sent_arguments: full.sent_arguments.as_deref().and_then(raw_json),
+            sent_at: time(full.intent_at),
+            finished_at: time(full.finished_at),
+            instance: full.instance,
+            attempts: full.attempts,
+            fallback: full.fallback,
+            message: full.message,
+            hint: full.hint,
+            result: None,
+            result_cut: false,
+            late_answer: full.late.as_deref().and_then(raw_json),
+            steps,
+            progress_reports: timeline.progress_reports(),
+            messages_heard: timeline.messages(),
+        }
     }
 }
 
 /// What came of a call that was made here.
-pub fn finished_call(target: &Target, record: Record) -> Ran {
+pub fn finished_call(target: &Target, record: Record) -> CompletedCall {
     let outcome = record.outcome;
-    Ran {
+    CompletedCall {
         id: record.id.filter(|_| record.recorded).map(|id| id.to_string()),
         server: target.server.clone(),
         kind: target.kind.as_str(),

@@ -137,7 +137,11 @@ pub async fn calls(host: &Host, query: &CallQuery) -> Result<CallsShown, ViewErr
     let full = u32::try_from(page.calls.len()).is_ok_and(|count| count == limit);
     let next = page.calls.last().filter(|_| full).map(|last| last.id.to_string());
     let looked_back_to = page.looked_back_to.filter(|_| !full).map(|time| time.to_string());
-    Ok(CallsShown { calls: page.calls.into_iter().map(row).collect(), next, looked_back_to })
+    Ok(CallsShown {
+        calls: page.calls.into_iter().map(CallRow::from).collect(),
+        next,
+        looked_back_to,
+    })
 }
 
 /// A time, or how long ago it was.
@@ -161,27 +165,34 @@ fn parse_time(word: &str) -> Result<Timestamp, ViewError> {
     Timestamp::now().checked_sub(age).map_err(|_| wrong())
 }
 
-pub(crate) fn row(call: CallSummary) -> CallRow {
-    let state = match (call.outcome, &call.task) {
+impl From<CallSummary> for CallRow {
+    fn from(call: CallSummary) -> Self {
+        let state = call_state(&call);
+        let (verdict, verdict_by) = call.verdict.map(|(word, by)| (word.as_str(), by)).unzip();
+        Self {
+            id: call.id.to_string(),
+            created_at: call.created_at.to_string(),
+            face: call.face,
+            caller: call.caller,
+            server: call.server,
+            kind: call.kind.as_str(),
+            target: call.target,
+            verdict,
+            verdict_by,
+            state,
+            reason: call.reason,
+            milliseconds: call.duration.map(milliseconds),
+            result_bytes: call.result_bytes,
+        }
+    }
+}
+
+/// How a call ended; `running` or `under way` before.
+pub fn call_state(call: &CallSummary) -> &'static str {
+    match (call.outcome, &call.task) {
         (Some(outcome), _) => outcome.as_str(),
         (None, Some(_)) => "running",
         (None, None) => "under way",
-    };
-    let (verdict, verdict_by) = call.verdict.map(|(word, by)| (word.as_str(), by)).unzip();
-    CallRow {
-        id: call.id.to_string(),
-        created_at: call.created_at.to_string(),
-        face: call.face,
-        caller: call.caller,
-        server: call.server,
-        kind: call.kind.as_str(),
-        target: call.target,
-        verdict,
-        verdict_by,
-        state,
-        reason: call.reason,
-        milliseconds: call.duration.map(milliseconds),
-        result_bytes: call.result_bytes,
     }
 }
 

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-use switchboard_catalog::{Catalog, CatalogEntry, Flagged, Lease, Server};
+use serde_json::value::{RawValue, to_raw_value};
+use switchboard_catalog::{Catalog, CatalogEntry, Flagged, Lease};
 use switchboard_core::{Target, TargetKind};
 use switchboard_host::Host;
+use switchboard_wire::list::ListedItem;
 
 use crate::error::ViewError;
 
@@ -35,7 +36,7 @@ pub struct ServerQuery {
 }
 
 /// A tool with its definition.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CatalogTool {
     /// The server.
     pub server: String,
@@ -46,7 +47,8 @@ pub struct CatalogTool {
     /// The fingerprint of its definition.
     pub fingerprint: String,
     /// What the scanner found in it.
-    pub found: Option<Flagged>,
+    #[schemars(with = "Option<Flagged>")]
+    pub found: Option<Box<RawValue>>,
     /// The rule that forbids it to everybody.
     pub forbidden_by: Option<String>,
     /// Its definition to the letter.
@@ -54,16 +56,39 @@ pub struct CatalogTool {
 }
 
 /// A resource, a template or a prompt with its definition.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CatalogItem {
     /// The server.
     pub server: String,
     /// `resource`, `template` or `prompt`.
-    pub kind: &'static str,
+    pub kind: String,
     /// Its address, its template or its name.
     pub key: String,
     /// Its definition to the letter.
     pub definition: Box<RawValue>,
+}
+
+/// The lists of the catalog beside tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemList {
+    /// Resources and templates.
+    Resources,
+    /// Prompts.
+    Prompts,
+}
+
+impl CatalogTool {
+    /// Its definition, as the server sent it.
+    pub fn item(&self) -> ListedItem {
+        ListedItem { key: self.name.as_str().into(), raw: self.definition.clone() }
+    }
+}
+
+impl CatalogItem {
+    /// Its definition, as the server sent it.
+    pub fn item(&self) -> ListedItem {
+        ListedItem { key: self.key.as_str().into(), raw: self.definition.clone() }
+    }
 }
 
 /// Tools, all or those that fit the words.
@@ -78,17 +103,16 @@ pub fn catalog_tools(host: &Host, query: &CatalogQuery) -> Vec<CatalogTool> {
         }
         None => catalog.tools().collect(),
     };
-    let is_wanted = |entry: &CatalogEntry<'_>| {
+    let is_shown = |entry: &CatalogEntry<'_>| {
         let id = entry.server.id.as_str();
         let is_listed = lease.is_listed(TargetKind::Tool, id, entry.tool.name());
-        is_wanted_server(id, query.server.as_deref()) && (is_listed || query.all == Some(true))
+        is_wanted(id, query.server.as_deref()) && (is_listed || query.all == Some(true))
     };
-    entries.into_iter().filter(is_wanted).map(|entry| tool(&lease, entry)).collect()
+    entries.into_iter().filter(is_shown).map(|entry| tool(&lease, entry)).collect()
 }
 
 /// One tool; a person may look at what is held, too.
 pub fn catalog_tool(host: &Host, server: &str, name: &str) -> Result<CatalogTool, ViewError> {
-    let host = &host;
     let fleet = host.fleet().load();
     let catalog = Arc::new(Catalog::from_fleet(&fleet));
     let unlisted = Arc::clone(host.lease().deny_list());
@@ -101,52 +125,31 @@ pub fn catalog_tool(host: &Host, server: &str, name: &str) -> Result<CatalogTool
     found.map(|entry| tool(&lease, entry)).ok_or_else(missing)
 }
 
-/// Resources and templates.
-pub fn catalog_resources(host: &Host, query: &ServerQuery) -> Vec<CatalogItem> {
-    let of = |server: &Server| {
-        let offers = &server.offers;
-        let resources = offers.resources.iter().map(|item| (item, "resource"));
-        let templates = offers.templates.iter().map(|item| (item, "template"));
-        resources
-            .chain(templates)
-            .map(|(item, kind)| CatalogItem {
-                server: server.id.to_string(),
-                kind,
+/// Resources and templates, or prompts, of one server or of all.
+pub fn catalog_items(host: &Host, list: ItemList, server: Option<&str>) -> Vec<CatalogItem> {
+    let lease = host.lease();
+    let mut all = Vec::new();
+    for one in lease.catalog().servers().iter().filter(|one| is_wanted(one.id.as_str(), server)) {
+        let offers = &one.offers;
+        let lists: &[(&str, &[ListedItem])] = match list {
+            ItemList::Resources => {
+                &[("resource", &offers.resources), ("template", &offers.templates)]
+            }
+            ItemList::Prompts => &[("prompt", &offers.prompts)],
+        };
+        for (kind, items) in lists {
+            all.extend(items.iter().map(|item| CatalogItem {
+                server: one.id.to_string(),
+                kind: (*kind).to_owned(),
                 key: item.key.to_string(),
                 definition: item.raw.clone(),
-            })
-            .collect::<Vec<_>>()
-    };
-    catalog_items(host, query, of)
+            }));
+        }
+    }
+    all
 }
 
-/// Prompts.
-pub fn catalog_prompts(host: &Host, query: &ServerQuery) -> Vec<CatalogItem> {
-    let of = |server: &Server| {
-        let prompts = server.offers.prompts.iter().map(|item| CatalogItem {
-            server: server.id.to_string(),
-            kind: "prompt",
-            key: item.key.to_string(),
-            definition: item.raw.clone(),
-        });
-        prompts.collect::<Vec<_>>()
-    };
-    catalog_items(host, query, of)
-}
-
-fn catalog_items(
-    host: &Host,
-    query: &ServerQuery,
-    of: impl Fn(&Server) -> Vec<CatalogItem>,
-) -> Vec<CatalogItem> {
-    let lease = host.lease();
-    let servers = lease.catalog().servers().iter();
-    let wanted =
-        servers.filter(|server| is_wanted_server(server.id.as_str(), query.server.as_deref()));
-    wanted.flat_map(|server| of(server)).collect()
-}
-
-fn is_wanted_server(server: &str, wanted: Option<&str>) -> bool {
+fn is_wanted(server: &str, wanted: Option<&str>) -> bool {
     wanted.filter(|name| !name.is_empty()).is_none_or(|name| name == server)
 }
 
@@ -159,7 +162,7 @@ fn tool(lease: &Lease, entry: CatalogEntry<'_>) -> CatalogTool {
         name: name.to_owned(),
         model_name: lease.catalog().names().get(entry.place).map(str::to_owned),
         fingerprint: entry.tool.digest().to_string(),
-        found: lease.flagged_definition(&target).cloned(),
+        found: lease.flagged_definition(&target).and_then(|found| to_raw_value(found).ok()),
         forbidden_by: lease.forbidding_rule(TargetKind::Tool, id, name).map(str::to_owned),
         definition: entry.tool.item.raw.clone(),
     }

@@ -1,12 +1,16 @@
 //! View models: what the console's pages, its API and the commands show of a host.
 //!
 //! In goes a [`Host`](switchboard_host::Host), or data of the crates below it; out come structs
-//! that are written as JSON and read back by another program. Nothing here renders, prints or
-//! listens.
+//! that are written as JSON. [`RunningInstance`] reads the same structs from the API of a running
+//! `switchboard serve`. Nothing here renders, prints or listens.
 
 mod call;
+mod call_event;
+mod call_request;
+mod call_stream;
 mod calls;
 mod catalog;
+mod client;
 mod error;
 mod overview;
 mod pins;
@@ -17,12 +21,18 @@ mod server;
 mod servers;
 mod tools;
 
-pub use call::{CallShown, Ran, call, call_with_result, finished_call};
-pub use calls::{CallQuery, CallRow, CallsShown, calls, milliseconds};
-pub use catalog::{
-    CatalogItem, CatalogQuery, CatalogTool, ServerQuery, catalog_prompts, catalog_resources,
-    catalog_tool, catalog_tools,
+pub use call::{CallShown, CompletedCall, call, call_with_result, finished_call};
+pub use call_event::{CallEnded, CallUpdate};
+pub use call_request::{
+    PersonAnswer, Proposer, QuestionAnswered, TaskWanted, ToComplete, WantedCall, Whom,
 };
+pub use call_stream::{CallStream, StreamLost};
+pub use calls::{CallQuery, CallRow, CallsShown, call_state, calls, milliseconds};
+pub use catalog::{
+    CatalogItem, CatalogQuery, CatalogTool, ItemList, ServerQuery, catalog_items, catalog_tool,
+    catalog_tools,
+};
+pub use client::{InstanceFile, RunningInstance};
 pub use error::ViewError;
 pub use overview::{MinuteShown, OverviewShown, overview};
 pub use pins::{
@@ -34,7 +44,7 @@ pub use policy::{
     difference, explanation, policy,
 };
 pub use resources::{OfferedPrompt, OfferedResource, ResourcesShown, prompt, resources};
-pub use reviews::{ReviewShown, Wanted, reviews};
+pub use reviews::{ReviewShown, ReviewSubject, reviews};
 pub use server::{ServerShown, server};
 pub use servers::{ServerRow, servers};
 pub use tools::{ToolQuery, ToolRow, ToolShown, app_uri, is_for_apps, tool, tools};

@@ -27,7 +27,7 @@ pub struct OverviewShown {
     /// How many servers there are.
     pub servers: usize,
     /// How many servers are in each state.
-    pub states: BTreeMap<&'static str, usize>,
+    pub states: BTreeMap<String, usize>,
     /// Servers that want something.
     pub attention: Vec<ServerRow>,
     /// How many tools they offer.
@@ -70,7 +70,7 @@ pub async fn overview(host: &Host) -> Result<OverviewShown, ViewError> {
     let query = CallQuery { limit: Some(MAX_NEWEST_CALLS), ..CallQuery::default() };
     let mut states = BTreeMap::new();
     for server in &servers {
-        *states.entry(server.state).or_default() += 1;
+        *states.entry(server.state.clone()).or_default() += 1;
     }
     Ok(OverviewShown {
         refused: host.ledger().check().err().map(|error| error.to_string()),
@@ -90,7 +90,7 @@ pub async fn overview(host: &Host) -> Result<OverviewShown, ViewError> {
 
 /// Whoever was switched off wants nothing.
 fn needs_attention(server: &ServerRow) -> bool {
-    !matches!(server.state, "ready" | "starting" | "disabled")
+    !matches!(server.state.as_str(), "ready" | "starting" | "disabled")
 }
 
 fn minute(minute: &Minute) -> MinuteShown {

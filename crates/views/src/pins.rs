@@ -1,7 +1,8 @@
 //! Definitions that are held until a person approves them, and what the scanner found.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::de::{Deserializer, IgnoredAny};
+use serde::{Deserialize, Serialize};
 use switchboard_catalog::Flagged;
 use switchboard_config::Transport;
 use switchboard_host::{Host, NewServer};
@@ -11,7 +12,9 @@ use switchboard_trust::{
 };
 
 /// What is held of one server.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)] // An older instance may lack some members.
+#[schemars(!default)]
 pub struct HeldServerShown {
     /// The server.
     pub server: String,
@@ -20,11 +23,17 @@ pub struct HeldServerShown {
     /// What is held.
     pub definitions: Vec<HeldShown>,
     /// Everything about it, if it waits for its first approval.
+    #[serde(deserialize_with = "ignore")]
     pub new: Option<NewServer>,
 }
 
+/// Other programs do not need it; pages are built where it is made.
+fn ignore<'de, D: Deserializer<'de>, T>(deserializer: D) -> Result<Option<T>, D::Error> {
+    IgnoredAny::deserialize(deserializer).map(|_| None)
+}
+
 /// A definition that is held.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct HeldShown {
     /// The server.
     pub server: String,

@@ -35,13 +35,14 @@ pub struct ReviewShown {
     pub program_ended: bool,
     /// The question itself.
     #[serde(flatten)]
-    pub wanted: Wanted,
+    pub wanted: ReviewSubject,
 }
 
 /// What is to be decided.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Wanted {
+#[schemars(rename = "Wanted")]
+pub enum ReviewSubject {
     /// Whether a call may run.
     Call {
         /// The exact text of its arguments.
@@ -97,7 +98,7 @@ fn review_view(entry: QueueEntry) -> ReviewShown {
     let server = matter.server().to_owned();
     let target = matter.target().map(str::to_owned);
     let wanted = match matter {
-        Matter::Review(review) => Wanted::Call {
+        Matter::Review(review) => ReviewSubject::Call {
             can_always: review.is_tool(),
             arguments: review.arguments,
             why: review.why,
@@ -110,19 +111,19 @@ fn review_view(entry: QueueEntry) -> ReviewShown {
                 AskedFor::Form { schema } => {
                     let order = names_in_order(&schema);
                     let schema = serde_json::from_str(&schema).unwrap_or_default();
-                    Wanted::Form { message, schema, order }
+                    ReviewSubject::Form { message, schema, order }
                 }
                 AskedFor::Url { url } => match UrlAsk::parse(&url) {
                     Ok(UrlAsk { domain, warnings, .. }) => {
-                        Wanted::Address { message, url, domain: Some(domain), warnings }
+                        ReviewSubject::Address { message, url, domain: Some(domain), warnings }
                     }
                     // Nobody should go there, so there is no way to.
                     Err(bad) => {
                         let warnings = vec![bad.to_string()];
-                        Wanted::Address { message, url, domain: None, warnings }
+                        ReviewSubject::Address { message, url, domain: None, warnings }
                     }
                 },
-                AskedFor::Consent { details, .. } => Wanted::Consent { message, details },
+                AskedFor::Consent { details, .. } => ReviewSubject::Consent { message, details },
             }
         }
     };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use switchboard_catalog::ServerStatus;
 use switchboard_config::{ServerConfig, Transport};
 use switchboard_fleet::{ServerMessage, log_file, memory_below};
@@ -22,7 +22,9 @@ const MAX_LOG_LINES: usize = 200;
 const MAX_TAIL_BYTES: u64 = 64 << 10;
 
 /// One server with everything about it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)] // An older instance may lack some members.
+#[schemars(!default)]
 pub struct ServerShown {
     /// Its row in the list.
     #[serde(flatten)]

@@ -3,18 +3,20 @@
 use std::time::Instant;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use switchboard_catalog::{Server, ServerStatus};
 use switchboard_config::{HttpKind, ServerConfig, Transport};
 use switchboard_host::Host;
 
 /// A server in a list.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)] // An older instance may lack some members.
+#[schemars(!default)]
 pub struct ServerRow {
     /// Its name.
     pub name: String,
     /// Its state in a word or two.
-    pub state: &'static str,
+    pub state: String,
     /// Why it is not ready.
     pub reason: Option<String>,
     /// What to do about it.
@@ -22,11 +24,11 @@ pub struct ServerRow {
     /// When it is tried again.
     pub retry_in_seconds: Option<u64>,
     /// `stdio`, `http`, `sse`, `built in` or `unknown`.
-    pub transport: &'static str,
+    pub transport: String,
     /// The command or the address, without secrets.
     pub place: String,
     /// The revision of the protocol that it speaks.
-    pub revision: Option<&'static str>,
+    pub revision: Option<String>,
     /// How many tools it offers.
     pub tools: usize,
     /// How many resources and templates.
@@ -39,6 +41,18 @@ pub struct ServerRow {
     pub in_flight: usize,
     /// Since how many seconds it is there, the oldest of its instances.
     pub up_seconds: Option<u64>,
+}
+
+impl ServerRow {
+    /// Whether its first attempt to start is not over.
+    pub fn is_starting(&self) -> bool {
+        self.state == ServerStatus::Starting.word()
+    }
+
+    /// Whether it can be used.
+    pub fn is_ready(&self) -> bool {
+        self.state == ServerStatus::Ready.word()
+    }
 }
 
 /// All servers, by name.
@@ -63,13 +77,13 @@ pub(crate) fn row(server: &Server) -> ServerRow {
     };
     ServerRow {
         name: server.id.to_string(),
-        state: server.status.word(),
+        state: server.status.word().to_owned(),
         reason: failure.map(|failure| failure.message.clone()),
         next_step: next_step(server),
         retry_in_seconds: retry,
-        transport,
+        transport: transport.to_owned(),
         place,
-        revision: server.agreement.as_ref().map(|agreement| agreement.revision.as_str()),
+        revision: server.agreement.as_ref().map(|agreement| agreement.revision.to_string()),
         tools: server.offers.tools.len(),
         resources: server.offers.resources.len() + server.offers.templates.len(),
         prompts: server.offers.prompts.len(),

@@ -28,7 +28,7 @@ pub struct ToolQuery {
 }
 
 /// A tool in a list.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ToolRow {
     /// The server.
     pub server: String,
@@ -39,7 +39,7 @@ pub struct ToolRow {
     /// What it does, in the server's words.
     pub description: Option<String>,
     /// What its server says about its effects, in words.
-    pub marks: Vec<&'static str>,
+    pub marks: Vec<String>,
     /// A small picture of it, in base64; whether it is one is for whoever shows it to find out.
     pub icon: Option<String>,
 }
@@ -191,21 +191,16 @@ fn icon(definition: &str) -> Option<String> {
 }
 
 /// The server's own words about its tool: a claim, not a fact.
-fn marks(annotations: &Value) -> Vec<&'static str> {
+fn marks(annotations: &Value) -> Vec<String> {
     let says = |key: &str| annotations[key].as_bool();
-    let mut marks = Vec::new();
-    if says("readOnlyHint") == Some(true) {
-        marks.push("read only");
-    } else if says("destructiveHint") == Some(true) {
-        marks.push("destructive");
-    }
-    if says("idempotentHint") == Some(true) {
-        marks.push("idempotent");
-    }
-    if says("openWorldHint") == Some(true) {
-        marks.push("open world");
-    }
-    marks
+    let is_read_only = says("readOnlyHint") == Some(true);
+    let marks = [
+        (is_read_only, "read only"),
+        (!is_read_only && says("destructiveHint") == Some(true), "destructive"),
+        (says("idempotentHint") == Some(true), "idempotent"),
+        (says("openWorldHint") == Some(true), "open world"),
+    ];
+    marks.into_iter().filter(|(is_said, _)| *is_said).map(|(_, mark)| mark.to_owned()).collect()
 }
 
 /// The names of the `properties` of a schema, in the order of its author.
