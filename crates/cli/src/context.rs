@@ -6,17 +6,21 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use switchboard_catalog::ServerStatus;
 use switchboard_chat::StartOptions;
 use switchboard_config::{Config, Environment, Places};
 use switchboard_core::ServerId;
 use switchboard_host::{FaceAnswers, Host, Options, Recording, ReviewQueue};
 use switchboard_models::ModelSampler;
 use switchboard_store::QueueFile;
-use switchboard_terminal::{CliError, Interrupts, People, Printer, ReviewWait, has_person};
-use switchboard_trust::{Approvals, LockFile, Presence};
+use switchboard_terminal::{
+    CliError, Interrupts, People, Printer, ReviewWait, StartSpinners, exit_code, has_person,
+};
+use switchboard_text::escape_line;
+use switchboard_trust::{Approvals, LockFile, Presence, QuarantineReason, QuarantinedDefinition};
 
 use crate::args::GlobalArgs;
-use crate::commands::lock::packages;
+use crate::commands::{first_use, lock};
 use crate::recorded;
 
 /// The first word that turns this program into the keeper of a server.
@@ -72,7 +76,7 @@ impl CommandContext {
         }
         // A lock that is not there is missed by whoever needs it.
         let Ok(lock) = LockFile::load(&self.lock_folder()) else { return };
-        let refused = packages::refusals(self, &self.silent_config(), &lock).await;
+        let refused = lock::refusals(self, &self.silent_config(), &lock).await;
         self.refused.get_or_init(|| refused);
     }
 
@@ -229,5 +233,122 @@ impl CommandContext {
     pub(crate) fn lock_folder(&self) -> PathBuf {
         let project = self.places.project_folder.clone();
         project.unwrap_or_else(|| self.environment.current_dir.clone())
+    }
+}
+
+/// What is to be said of a server that was not waited for any longer, and what to do about it.
+pub(crate) const NOT_YET: &str = "it has not come up in the time it was given";
+pub(crate) const MORE_TIME: &str = "give it more with `--start-timeout SECONDS`, or look at what it \
+                                    wrote with `switchboard servers logs NAME`";
+
+impl CommandContext {
+    /// Runs `work` to its end, or fails when the person interrupts it.
+    pub(crate) async fn or_interrupted<T>(
+        &self,
+        work: impl Future<Output = T>,
+    ) -> Result<T, CliError> {
+        let done = self.interrupts.token().run_until_cancelled(work).await;
+        done.ok_or_else(|| CliError::new(exit_code::INTERRUPTED, "interrupted"))
+    }
+
+    /// Watches something until the person interrupts, which is the usual end.
+    pub(crate) async fn watch(
+        &self,
+        watching: impl Future<Output = Result<(), CliError>>,
+    ) -> Result<u8, CliError> {
+        let ended = self.interrupts.token().run_until_cancelled(watching).await;
+        ended.unwrap_or(Ok(())).map(|()| exit_code::OK)
+    }
+
+    /// Waits for the servers to come up, shows that on a terminal, and tells which did not. The
+    /// person who is here is asked about those that are new.
+    pub(crate) async fn wait_ready(
+        &self,
+        host: &Host,
+        only: Option<&[ServerId]>,
+    ) -> Result<(), CliError> {
+        self.wait_up(host, only).await?;
+        first_use::ask_about_new(self, host).await?;
+        self.report_state(host, only);
+        Ok(())
+    }
+
+    /// The same without a word about new servers.
+    pub(crate) async fn wait_ready_unasked(
+        &self,
+        host: &Host,
+        only: Option<&[ServerId]>,
+    ) -> Result<(), CliError> {
+        self.wait_up(host, only).await?;
+        self.report_state(host, only);
+        Ok(())
+    }
+
+    /// Waits for the servers to come up, and shows that on a terminal.
+    pub(crate) async fn wait_up(
+        &self,
+        host: &Host,
+        only: Option<&[ServerId]>,
+    ) -> Result<(), CliError> {
+        let starting = StartSpinners::show(&self.printer, host);
+        let waited = self.or_interrupted(host.wait_settled(only)).await;
+        starting.finish();
+        if waited.is_err() {
+            host.stop().await;
+        }
+        waited
+    }
+
+    fn report_state(&self, host: &Host, only: Option<&[ServerId]>) {
+        for problem in host.hooks().problems() {
+            let hint = "`switchboard hooks list` shows them";
+            self.printer.warn(&escape_line(&problem), Some(hint));
+        }
+        for server in host.fleet().load().servers.values() {
+            if let ServerStatus::NeedsApproval = server.status {
+                let hint = format!("look at it, then `switchboard servers approve {}`", server.id);
+                self.printer
+                    .warn(&format!("server `{}` has not been approved", server.id), Some(&hint));
+            }
+            let was_awaited = only.is_none_or(|only| only.contains(&server.id));
+            if server.status == ServerStatus::Starting && was_awaited {
+                let message = format!("server `{}` is not ready: {NOT_YET}", server.id);
+                self.printer.warn(&message, Some(MORE_TIME));
+            }
+            if let Some(why) = server.missing_tools_reason() {
+                let hint = format!("`switchboard doctor {}` tells more", server.id);
+                self.printer.warn(&format!("server `{}`: {why}", server.id), Some(&hint));
+            }
+            if let Some(failure) = server.status.failure() {
+                let message = format!("server `{}` is not ready: {}", server.id, failure.message);
+                self.printer.warn(&message, failure.hint.as_deref());
+            }
+        }
+        for (server, held) in &host.quarantine().load().servers {
+            let whole = held.whole.as_ref().map(ToString::to_string);
+            let is_gone = |one: &&QuarantinedDefinition| one.why == QuarantineReason::Gone;
+            let gone = held.definitions.iter().filter(is_gone).count();
+            if whole.is_none() && gone > 0 {
+                let message = format!("server `{server}` has no instructions any more");
+                let hint = format!("look with `switchboard pins diff {server}`");
+                self.printer.warn(&escape_line(&message), Some(&hint));
+            }
+            let count = held.definitions.len() - if whole.is_none() { gone } else { 0 };
+            if whole.is_some() || count > 0 {
+                self.report_held(server.as_str(), whole.as_deref(), count);
+            }
+        }
+    }
+
+    /// Tells what a person has to look at before a server can be used: all of it and why, or so
+    /// many definitions.
+    pub(crate) fn report_held(&self, server: &str, whole: Option<&str>, count: usize) {
+        let what = match (whole, count) {
+            (Some(why), _) => format!("is held: {why}"),
+            (None, 1) => "has a definition that is held".to_owned(),
+            (None, _) => format!("has {count} definitions that are held"),
+        };
+        let hint = format!("look with `switchboard pins diff {server}`");
+        self.printer.warn(&escape_line(&format!("server `{server}` {what}")), Some(&hint));
     }
 }

@@ -3,16 +3,20 @@
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use switchboard_terminal::{exit_code, remember_mode, restore_mode, talk};
+use switchboard_terminal::{CliError, exit_code, remember_mode, restore_mode, talk};
 
 mod args;
 mod commands;
 mod context;
-mod ready;
 mod recorded;
 mod running;
 
-use args::CliArgs;
+use args::{CliArgs, CliCommand};
+use commands::{
+    add, bundle, call, calls, chat, complete, dialects, doctor, generate, hooks, lock, login,
+    manual, models, pins, policy, prompts, registry, resources, review, secrets, serve, servers,
+    sessions, tasks, tokens, tools,
+};
 use context::CommandContext;
 
 // Many small pieces of text live shortly here; the system's allocator is slower at that.
@@ -39,7 +43,7 @@ fn main() -> ExitCode {
             Ok(context) => context,
             Err(error) => return error.show(),
         };
-        match commands::run(&context, arguments.command).await {
+        match run_command(&context, arguments.command).await {
             Ok(code) => ExitCode::from(code),
             Err(error) => error.show(),
         }
@@ -68,4 +72,45 @@ fn run_as_keeper() -> Option<u8> {
 #[cfg(not(unix))]
 fn run_as_keeper() -> Option<u8> {
     None
+}
+
+/// Runs a command; gives the exit code.
+async fn run_command(context: &CommandContext, command: CliCommand) -> Result<u8, CliError> {
+    context.fetch_team_files().await;
+    context.check_packages().await;
+    match command {
+        CliCommand::Servers(args) => servers::run(context, args).await,
+        CliCommand::Add(args) => add::run(context, &args).await,
+        CliCommand::Registry(args) => registry::run(context, args).await,
+        CliCommand::Bundle(args) => bundle::run(context, &args),
+        CliCommand::Login(args) => login::login(context, &args).await,
+        CliCommand::Logout(args) => login::logout(context, &args).await,
+        CliCommand::Secrets(args) => secrets::run(context, args).await,
+        CliCommand::Import(args) => dialects::import(context, &args).await,
+        CliCommand::Export(args) => dialects::export(context, &args),
+        CliCommand::Connect(args) => dialects::connect(context, &args),
+        CliCommand::Tools(args) => tools::run(context, args).await,
+        CliCommand::Call(args) => call::run(context, args).await,
+        CliCommand::Resources(args) => resources::run(context, args).await,
+        CliCommand::Prompts(args) => prompts::run(context, args).await,
+        CliCommand::Serve(args) => serve::run(context, *args).await,
+        CliCommand::Tokens(args) => tokens::run(context, args),
+        CliCommand::Complete(args) => complete::run(context, &args).await,
+        CliCommand::Chat(args) => chat::chat(context, args).await,
+        CliCommand::Run(args) => chat::run(context, args).await,
+        CliCommand::Demo(args) => chat::demo(context, args).await,
+        CliCommand::Models(args) => models::run(context, args).await,
+        CliCommand::Sessions(args) => sessions::run(context, args).await,
+        CliCommand::Calls(args) => calls::run(context, args).await,
+        CliCommand::Policy(args) => policy::run(context, args).await,
+        CliCommand::Review(args) => review::run(context, args).await,
+        CliCommand::Pins(args) => pins::run(context, args).await,
+        CliCommand::Lock(args) => lock::run(context, &args).await,
+        CliCommand::Tasks(args) => tasks::run(context, args).await,
+        CliCommand::Hooks(args) => hooks::run(context, args).await,
+        CliCommand::Generate(args) => generate::run(context, &args).await,
+        CliCommand::Doctor(args) => doctor::run(context, &args).await,
+        CliCommand::Completions { shell } => manual::completions(context, shell),
+        CliCommand::Man => manual::page(context),
+    }
 }

@@ -2,117 +2,126 @@
 
 use std::future::{Ready, ready};
 
-use axum::extract::{Path, State};
+use axum::extract::{FromRequestParts, Path, Query, State};
+use axum::http::request::Parts;
 use axum::response::Response;
+use serde::de::DeserializeOwned;
+use switchboard_views::{CallQuery, CatalogQuery, ItemList, ServerQuery, ToolQuery};
 
-use crate::api_query::ApiQuery;
-use crate::console::SharedConsole;
+use crate::console::ConsoleState;
 use crate::reply::{ApiError, download, json, json_lines};
-use crate::views::{self, CallQuery, CatalogQuery, ServerQuery, ToolQuery};
+use crate::views;
 
 type ApiResult = Result<Response, ApiError>;
 
-pub(crate) async fn overview(State(console): State<SharedConsole>) -> ApiResult {
-    Ok(json(&views::overview(&console).await?))
+pub(crate) async fn overview(State(console): ConsoleState) -> ApiResult {
+    Ok(json(&switchboard_views::overview(&console.host).await?))
 }
 
-pub(crate) fn servers(State(console): State<SharedConsole>) -> Ready<Response> {
-    ready(json(&views::servers(&console)))
+pub(crate) fn servers(State(console): ConsoleState) -> Ready<Response> {
+    ready(json(&switchboard_views::servers(&console.host)))
 }
 
-pub(crate) async fn server(
-    State(console): State<SharedConsole>,
-    Path(name): Path<String>,
-) -> ApiResult {
-    Ok(json(&views::server(&console, &name).await?))
+pub(crate) async fn server(State(console): ConsoleState, Path(name): Path<String>) -> ApiResult {
+    Ok(json(&switchboard_views::server(&console.host, &name).await?))
 }
 
 pub(crate) fn tools(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     ApiQuery(query): ApiQuery<ToolQuery>,
 ) -> Ready<Response> {
-    ready(json(&views::tools(&console, &query)))
+    ready(json(&switchboard_views::tools(&console.host, &query)))
 }
 
 pub(crate) async fn tool(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path((server, tool)): Path<(String, String)>,
 ) -> ApiResult {
-    Ok(json(&views::tool(&console, &server, &tool).await?))
+    Ok(json(&switchboard_views::tool(&console.host, &server, &tool).await?))
 }
 
-pub(crate) fn resources(State(console): State<SharedConsole>) -> Ready<Response> {
-    ready(json(&views::resources(&console)))
+pub(crate) fn resources(State(console): ConsoleState) -> Ready<Response> {
+    ready(json(&switchboard_views::resources(&console.host)))
 }
 
 pub(crate) fn prompt(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path((server, prompt)): Path<(String, String)>,
 ) -> Ready<ApiResult> {
-    ready(views::prompt(&console, &server, &prompt).map(|found| json(&found)))
+    ready(
+        switchboard_views::prompt(&console.host, &server, &prompt)
+            .map_err(ApiError::from)
+            .map(|found| json(&found)),
+    )
 }
 
 pub(crate) fn catalog_tools(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     ApiQuery(query): ApiQuery<CatalogQuery>,
 ) -> Ready<Response> {
-    ready(json(&views::catalog_tools(&console, &query)))
+    ready(json(&switchboard_views::catalog_tools(&console.host, &query)))
 }
 
 pub(crate) fn catalog_tool(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path((server, tool)): Path<(String, String)>,
 ) -> Ready<ApiResult> {
-    ready(views::catalog_tool(&console, &server, &tool).map(|found| json(&found)))
+    ready(
+        switchboard_views::catalog_tool(&console.host, &server, &tool)
+            .map_err(ApiError::from)
+            .map(|found| json(&found)),
+    )
 }
 
 pub(crate) fn catalog_resources(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     ApiQuery(query): ApiQuery<ServerQuery>,
 ) -> Ready<Response> {
-    ready(json(&views::catalog_resources(&console, &query)))
+    ready(json(&switchboard_views::catalog_items(
+        &console.host,
+        ItemList::Resources,
+        query.server.as_deref(),
+    )))
 }
 
 pub(crate) fn catalog_prompts(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     ApiQuery(query): ApiQuery<ServerQuery>,
 ) -> Ready<Response> {
-    ready(json(&views::catalog_prompts(&console, &query)))
+    ready(json(&switchboard_views::catalog_items(
+        &console.host,
+        ItemList::Prompts,
+        query.server.as_deref(),
+    )))
 }
 
 pub(crate) async fn calls(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     ApiQuery(query): ApiQuery<CallQuery>,
 ) -> ApiResult {
-    Ok(json(&views::calls(&console, &query).await?))
+    Ok(json(&switchboard_views::calls(&console.host, &query).await?))
 }
 
 /// Streamed: however many there are, only some are in memory.
 pub(crate) fn export(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     ApiQuery(query): ApiQuery<CallQuery>,
 ) -> Ready<ApiResult> {
     ready(views::export(console, &query).map(json_lines))
 }
 
-pub(crate) async fn call(
-    State(console): State<SharedConsole>,
-    Path(id): Path<String>,
-) -> ApiResult {
-    Ok(json(&views::call(&console, &id).await?))
+pub(crate) async fn call(State(console): ConsoleState, Path(id): Path<String>) -> ApiResult {
+    Ok(json(&switchboard_views::call(&console.host, &id).await?))
 }
 
 /// What a call gave, to be kept in a file.
-pub(crate) async fn call_result(
-    State(console): State<SharedConsole>,
-    Path(id): Path<String>,
-) -> ApiResult {
+pub(crate) async fn call_result(State(console): ConsoleState, Path(id): Path<String>) -> ApiResult {
     Ok(download(&views::call_result(&console, &id).await?))
 }
 
 /// A part of what a call gave, to be kept in a file.
 pub(crate) async fn call_part(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path((id, number)): Path<(String, String)>,
 ) -> ApiResult {
     let number =
@@ -120,32 +129,45 @@ pub(crate) async fn call_part(
     Ok(download(&views::call_part(&console, &id, number).await?))
 }
 
-pub(crate) async fn reviews(State(console): State<SharedConsole>) -> ApiResult {
-    Ok(json(&views::reviews(&console).await?))
+pub(crate) async fn reviews(State(console): ConsoleState) -> ApiResult {
+    Ok(json(&switchboard_views::reviews(&console.host).await?))
 }
 
-pub(crate) async fn sessions(State(console): State<SharedConsole>) -> ApiResult {
+pub(crate) async fn sessions(State(console): ConsoleState) -> ApiResult {
     Ok(json(&views::sessions(&console).await?))
 }
 
-pub(crate) async fn session(
-    State(console): State<SharedConsole>,
-    Path(id): Path<String>,
-) -> ApiResult {
+pub(crate) async fn session(State(console): ConsoleState, Path(id): Path<String>) -> ApiResult {
     Ok(json(&views::session(&console, &id).await?))
 }
 
-pub(crate) async fn entry(
-    State(console): State<SharedConsole>,
-    Path(name): Path<String>,
-) -> ApiResult {
+pub(crate) async fn entry(State(console): ConsoleState, Path(name): Path<String>) -> ApiResult {
     Ok(json(&views::entry(&console, &name).await?))
 }
 
-pub(crate) fn policy(State(console): State<SharedConsole>) -> Ready<Response> {
-    ready(json(&views::policy(&console)))
+pub(crate) fn policy(State(console): ConsoleState) -> Ready<Response> {
+    ready(json(&switchboard_views::policy(&console.host)))
 }
 
-pub(crate) fn pins(State(console): State<SharedConsole>) -> Ready<Response> {
-    ready(json(&views::held_servers(&console)))
+pub(crate) fn pins(State(console): ConsoleState) -> Ready<Response> {
+    ready(json(&switchboard_views::held_servers(&console.host)))
+}
+
+/// What a query says.
+pub(crate) struct ApiQuery<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for ApiQuery<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        match Query::try_from_uri(&parts.uri) {
+            Ok(Query(asked)) => Ok(Self(asked)),
+            Err(refused) => {
+                let text = refused.body_text();
+                let why = text.strip_prefix("Failed to deserialize query string: ");
+                let why = why.unwrap_or(&text);
+                Err(ApiError::unprocessable(format!("the query cannot be read: {why}")))
+            }
+        }
+    }
 }

@@ -15,43 +15,24 @@ struct Asset {
     text: &'static str,
 }
 
+const CSS: &str = "text/css; charset=utf-8";
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+
+macro_rules! asset {
+    ($name:literal, $kind:expr) => {
+        Asset { name: $name, kind: $kind, text: include_str!(concat!("../assets/", $name)) }
+    };
+}
+
 const ASSETS: [Asset; 8] = [
-    Asset {
-        name: "style.css",
-        kind: "text/css; charset=utf-8",
-        text: include_str!("../assets/style.css"),
-    },
-    Asset {
-        name: "script.js",
-        kind: "text/javascript; charset=utf-8",
-        text: include_str!("../assets/script.js"),
-    },
-    Asset {
-        name: "forms.js",
-        kind: "text/javascript; charset=utf-8",
-        text: include_str!("../assets/forms.js"),
-    },
-    Asset {
-        name: "live.js",
-        kind: "text/javascript; charset=utf-8",
-        text: include_str!("../assets/live.js"),
-    },
-    Asset {
-        name: "haste.js",
-        kind: "text/javascript; charset=utf-8",
-        text: include_str!("../assets/haste.js"),
-    },
-    Asset {
-        name: "talk.js",
-        kind: "text/javascript; charset=utf-8",
-        text: include_str!("../assets/talk.js"),
-    },
-    Asset {
-        name: "apps.js",
-        kind: "text/javascript; charset=utf-8",
-        text: include_str!("../assets/apps.js"),
-    },
-    Asset { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../assets/icon.svg") },
+    asset!("style.css", CSS),
+    asset!("script.js", JAVASCRIPT),
+    asset!("forms.js", JAVASCRIPT),
+    asset!("live.js", JAVASCRIPT),
+    asset!("haste.js", JAVASCRIPT),
+    asset!("talk.js", JAVASCRIPT),
+    asset!("apps.js", JAVASCRIPT),
+    asset!("icon.svg", "image/svg+xml"),
 ];
 
 static ETAGS: LazyLock<[String; ASSETS.len()]> = LazyLock::new(|| {

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::State;
 use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
@@ -33,6 +34,8 @@ use crate::routes::RequiredAuth;
 
 /// What pages and the API are answered with.
 pub(crate) type SharedConsole = Arc<Console>;
+/// The same, as handlers take it.
+pub(crate) type ConsoleState = State<SharedConsole>;
 
 /// Under which address the console is reached.
 #[derive(Clone, Debug)]

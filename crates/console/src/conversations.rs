@@ -192,13 +192,8 @@ impl Console {
         let config = self.host.config().load();
         let open =
             self.models.as_ref().ok_or_else(|| ApiError::unprocessable("there are no models"))?;
-        let model = open(&config, model).map_err(|error| {
-            let problem = ApiError::unprocessable(error.message);
-            match error.hint {
-                Some(hint) => problem.with_hint(hint),
-                None => problem,
-            }
-        })?;
+        let model = open(&config, model)
+            .map_err(|error| ApiError::unprocessable(error.message).maybe_hint(error.hint))?;
         Ok(ConversationParts {
             host: self.host.clone(),
             model,

@@ -39,11 +39,8 @@ impl TypedEntry {
         if let Some(text) = given(&self.text) {
             let mut entries = pasted_entries(&text).map_err(|error| {
                 let place = error.line.map(|line| format!(" (line {line})")).unwrap_or_default();
-                let problem = ApiError::unprocessable(format!("{}{place}", error.message));
-                match &error.hint {
-                    Some(hint) => problem.with_hint(&**hint),
-                    None => problem,
-                }
+                ApiError::unprocessable(format!("{}{place}", error.message))
+                    .maybe_hint(error.hint.as_deref())
             })?;
             if let [alone] = entries.as_mut_slice()
                 && alone.name.is_none()

@@ -7,7 +7,6 @@
 
 mod actions;
 mod api;
-mod api_query;
 mod apps;
 mod assets;
 mod auth;
@@ -27,7 +26,6 @@ mod views;
 pub use console::{Console, ConsoleAddress, ConsoleOptions};
 pub use conversations::{Conversations, OpenModel, OpenModelError};
 pub use other_products::{
-    DiscoveredServer, DiscoveredServers, DiscoveryError, ImportEffect, ProductReader, UnreadFile,
+    DiscoveryError, ProductReader, Proposal, ProposedServer, SourceShown, UnreadFile,
 };
 pub use presence::PagePresence;
-pub use programs::{CallEnded, Proposer, TaskWanted, Told, WantedCall, Whom};

@@ -15,7 +15,7 @@ pub trait ProductReader: Send + Sync {
     ///
     /// # Errors
     /// When our own file cannot be read, with which it is compared.
-    fn installed_servers(&self) -> Result<DiscoveredServers, DiscoveryError>;
+    fn installed_servers(&self) -> Result<Proposal, DiscoveryError>;
 
     /// What is in a text, of this product or of the one that it looks like; nothing if it looks like
     /// one of our own.
@@ -26,56 +26,60 @@ pub trait ProductReader: Send + Sync {
         &self,
         text: &str,
         product: Option<&str>,
-    ) -> Result<Option<DiscoveredServers>, DiscoveryError>;
+    ) -> Result<Option<Proposal>, DiscoveryError>;
 }
 
-/// What was found.
-#[derive(Debug, Default)]
-pub struct DiscoveredServers {
+/// What would be added.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct Proposal {
     /// The servers.
-    pub servers: Vec<DiscoveredServer>,
+    pub servers: Vec<ProposedServer>,
     /// What could not be taken over at all.
     pub left_out: Vec<String>,
     /// Files that cannot be read.
     pub unreadable: Vec<UnreadFile>,
 }
 
-/// A server of another product.
-#[derive(Clone, Debug)]
-pub struct DiscoveredServer {
-    /// Its name there.
-    pub name: String,
+/// A server that somebody wants to add.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ProposedServer {
+    /// Its name here.
+    pub name: Option<String>,
+    /// Its entry as our own file would have it.
+    pub entry: Value,
+    /// What it runs or where it is, in a line.
+    pub how: String,
+    /// What to know before it runs.
+    pub findings: Vec<EntryFinding>,
+    /// Why it cannot be added as it is.
+    pub problem: Option<String>,
+    /// What to do about that.
+    pub hint: Option<String>,
+    /// Whether there is a server of that name.
+    pub exists: bool,
+    /// Why there is no need to add it.
+    pub needless: Option<String>,
+    /// What is different here from where it comes from, and what it needs.
+    pub notes: Vec<String>,
+    /// Values that are secrets and stand in a file for everybody to read.
+    pub plain_secrets: Vec<String>,
+    /// Where it comes from, if another product has it.
+    pub source: Option<SourceShown>,
+}
+
+/// Where a server comes from.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SourceShown {
     /// What the product is called.
     pub product: &'static str,
     /// The file that has it.
     pub place: String,
     /// Whose file it is: `user`, `project`, `folder` or `link`.
     pub scope: &'static str,
-    /// What it runs or where it is, in a line and without secrets.
-    pub how: String,
-    /// Its entry as our own file would have it.
-    pub entry: Value,
-    /// What would become of it here.
-    pub becomes: ImportEffect,
-    /// What is different here, and what it needs.
-    pub notes: Vec<String>,
-    /// What to know before it runs.
-    pub findings: Vec<EntryFinding>,
-    /// Values that are secrets and stand there for everybody to read.
-    pub plain_secrets: Vec<String>,
-}
-
-/// What would become of a server here.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ImportEffect {
-    /// A new one, under this name.
-    New(String),
-    /// Nothing: it is there, under this name.
-    There(String),
-    /// Nothing: it leads to us.
-    Ourselves,
-    /// Nothing, and why.
-    Refused(String),
+    /// Its name there.
+    pub name: String,
+    /// What taking it has to quote, if its values stay in the file that has it.
+    pub digest: Option<String>,
 }
 
 /// A file that cannot be read; the others are read all the same.

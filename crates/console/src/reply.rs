@@ -11,6 +11,7 @@ use maud::Markup;
 use schemars::JsonSchema;
 use serde::Serialize;
 use switchboard_text::characters::{is_ambiguous, is_hidden};
+use switchboard_views::ViewError;
 
 /// What went wrong, for programs and for the page's script.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +30,11 @@ impl ApiError {
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// With a next step, if there is one.
+    pub(crate) fn maybe_hint(self, hint: Option<impl Into<String>>) -> Self {
+        Self { hint: hint.map(Into::into), ..self }
     }
 
     /// Something that was asked for is not there.
@@ -70,6 +76,17 @@ struct Wrong {
     message: String,
     /// What to do about it.
     hint: Option<String>,
+}
+
+impl From<ViewError> for ApiError {
+    fn from(error: ViewError) -> Self {
+        let message = error.to_string();
+        match error {
+            ViewError::NotFound(_) => Self::not_found(message),
+            ViewError::Query { hint, .. } => Self { hint, ..Self::unprocessable(message) },
+            ViewError::Ledger(_) | ViewError::Queue(_) => Self::internal(message),
+        }
+    }
 }
 
 impl From<ApiError> for ErrorBody {

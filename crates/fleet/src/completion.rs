@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use switchboard_catalog::Server;
 use switchboard_wire::{Request, RequestError, Revision};
@@ -34,12 +35,12 @@ pub struct CompletionRequest<'a> {
     pub context: &'a BTreeMap<String, String>,
 }
 
-/// How a value may go on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// How the value of an argument may go on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Completion {
-    /// Whole values, the best first.
+    /// Values that begin like what is written.
     pub values: Vec<String>,
-    /// How many there are in all, where the server says.
+    /// How many there are in all, if the server says.
     pub total: Option<u64>,
     /// Whether there are more than these.
     pub has_more: bool,

@@ -10,7 +10,8 @@ use std::{fs, io};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use switchboard_files::{Access, Lock, create_private_folder, replace_synced};
 use switchboard_text::Digest;
 
@@ -62,7 +63,7 @@ pub(crate) struct LoginRecord {
 }
 
 /// What may be shown of a login.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "LoginHeld")]
 pub struct StoredLogin {
     /// The server.
@@ -72,7 +73,7 @@ pub struct StoredLogin {
     /// What it is good for.
     pub scopes: Vec<String>,
     /// When the token at hand ends.
-    #[serde(serialize_with = "as_text")]
+    #[serde(serialize_with = "as_text", deserialize_with = "from_text")]
     #[schemars(with = "Option<String>")]
     pub ends: Option<Timestamp>,
     /// Whether it is renewed by itself when that moment comes.
@@ -235,6 +236,11 @@ fn as_text<S: Serializer>(moment: &Option<Timestamp>, serializer: S) -> Result<S
         Some(moment) => serializer.collect_str(moment),
         None => serializer.serialize_none(),
     }
+}
+
+fn from_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    text.map(|text| text.parse().map_err(D::Error::custom)).transpose()
 }
 
 #[cfg(unix)]

@@ -69,6 +69,5 @@ pub use pipes::{standard_input, standard_output};
 pub use printer::{Printer, pluralize, talk};
 pub use progress::{StartSpinners, progress_text, show_progress, spinner};
 pub use sampling::sampling_from_details;
-pub use table::{TableReader, table};
 pub use tty::{ask_secret_line, has_person, is_terminal_gone, remember_mode, restore_mode};
 pub use typed::TypedLines;

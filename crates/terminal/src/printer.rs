@@ -12,7 +12,7 @@ use switchboard_text::{escape_line, redact};
 use crate::error::CliError;
 use crate::exit_code;
 use crate::markdown::Paint;
-use crate::table::TableReader;
+use crate::table::{TableReader, table};
 
 /// Prints results and talk.
 #[derive(Clone, Debug)]
@@ -69,6 +69,29 @@ impl Printer {
         self.data(&switchboard_text::encode_json_controls(&text))
     }
 
+    /// Prints rows under a heading.
+    pub fn table<const N: usize>(
+        &self,
+        heading: [&str; N],
+        rows: &[[String; N]],
+    ) -> Result<(), CliError> {
+        self.data(&table(self.reader(), heading, rows))
+    }
+
+    /// Prints a list: JSON for a program, or rows under a heading.
+    pub fn list<T, J: Serialize, const N: usize>(
+        &self,
+        all: &[T],
+        json: impl Fn(&T) -> J,
+        heading: [&str; N],
+        row: impl Fn(&T) -> [String; N],
+    ) -> Result<(), CliError> {
+        if self.json {
+            return self.json(&all.iter().map(json).collect::<Vec<J>>());
+        }
+        self.table(heading, &all.iter().map(row).collect::<Vec<_>>())
+    }
+
     /// Tells the person something.
     pub fn say(&self, text: &str) {
         if !self.quiet {
@@ -102,7 +125,7 @@ impl Printer {
     }
 
     /// Who reads the tables.
-    pub fn reader(&self) -> TableReader {
+    fn reader(&self) -> TableReader {
         if self.terminal { TableReader::Person(self.width()) } else { TableReader::Program }
     }
 

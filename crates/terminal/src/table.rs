@@ -8,7 +8,7 @@ const MIN_COLUMN_WIDTH: usize = 12;
 
 /// Who reads a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TableReader {
+pub(crate) enum TableReader {
     /// A person, at a terminal with so many columns.
     Person(usize),
     /// A program.
@@ -16,7 +16,7 @@ pub enum TableReader {
 }
 
 /// Rows under a heading for a person; for a program rows alone, with tabs between.
-pub fn table<const N: usize>(
+pub(crate) fn table<const N: usize>(
     reader: TableReader,
     heading: [&str; N],
     rows: &[[String; N]],

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use switchboard_text::{sanitize, secret_shapes};
 
 use crate::package_sources::SourceOption;
 use crate::{env_names, interpreters, package_sources, packages};
 
 /// Something to know about an entry before it runs.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "EntryFinding")]
 pub struct EntryFinding {
     /// How much it matters.
@@ -23,7 +23,9 @@ pub struct EntryFinding {
 }
 
 /// How much a finding matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "FindingWeight")]
 pub enum FindingWeight {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use switchboard_store::{Audit, AuditNote, AuditRow};
-use switchboard_terminal::{CliError, exit_code, table};
+use switchboard_terminal::{CliError, exit_code};
 
 use crate::context::CommandContext;
 
@@ -24,8 +24,7 @@ pub(crate) fn list(context: &CommandContext) -> Result<u8, CliError> {
             [at, row.event, row.server, row.kind, row.name, row.detail]
         })
         .collect();
-    let heading = ["when", "event", "server", "what", "name", "detail"];
-    context.printer.data(&table(context.printer.reader(), heading, &rows))?;
+    context.printer.table(["when", "event", "server", "what", "name", "detail"], &rows)?;
     verify_untouched(context)?;
     Ok(exit_code::OK)
 }

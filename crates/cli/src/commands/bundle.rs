@@ -12,7 +12,7 @@ use switchboard_registry::plan::InstallPlan;
 use switchboard_terminal::{CliError, exit_code};
 use switchboard_text::escape_line;
 
-use crate::commands::registry::errors::bundle_error;
+use crate::commands::registry::bundle_error;
 use crate::commands::registry::question;
 use crate::context::CommandContext;
 

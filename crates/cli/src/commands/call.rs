@@ -16,7 +16,7 @@ use crate::commands::outcome::FinishedCall;
 use crate::commands::review::ReviewWaitArgs;
 use crate::commands::{outcome, tools};
 use crate::context::CommandContext;
-use crate::running::through::RunningServer;
+use crate::running::RunningServer;
 
 #[derive(Debug, Args)]
 pub(crate) struct CallArgs {

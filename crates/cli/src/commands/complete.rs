@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use serde::Deserialize;
 use serde_json::json;
 use switchboard_fleet::{Completion, CompletionRequest, CompletionTarget};
 use switchboard_terminal::{CliError, exit_code};
 use switchboard_text::escape_line;
+use switchboard_views::ToComplete;
 
 use crate::args::ServerArg;
 use crate::commands::tools;
 use crate::context::CommandContext;
-use crate::running::through::RunningServer;
+use crate::running::RunningServer;
 
 /// Completing an argument.
 #[derive(Debug, Args)]
@@ -48,12 +48,10 @@ pub(crate) async fn run(context: &CommandContext, wanted: &CompleteArgs) -> Resu
     let completing = CompletionRequest { target: of, argument, value, context: &given };
     let lease = host.lease();
     let asking = host.complete(&lease, &wanted.server, &completing);
-    let answer = context.interrupts.token().run_until_cancelled(asking).await;
+    let answer = context.or_interrupted(asking).await;
     host.stop().await;
-    let interrupted = || CliError::new(exit_code::INTERRUPTED, "interrupted");
-    let completion = answer
-        .ok_or_else(interrupted)?
-        .map_err(|error| CliError::new(exit_code::NOT_RUN, error.to_string()))?;
+    let completion =
+        answer?.map_err(|error| CliError::new(exit_code::NOT_RUN, error.to_string()))?;
     show(context, &completion).map(|()| exit_code::OK)
 }
 
@@ -70,31 +68,17 @@ async fn complete_on_instance(
     };
     let config = context.config()?;
     context.server_id(&config, &wanted.server)?;
-    let of = if is_template(&wanted.name) { "template" } else { "prompt" };
-    let begun = json!({
-        "server": wanted.server,
-        of: wanted.name,
-        "argument": argument,
-        "value": value,
-        "context": given,
-    });
-    let answer = context.interrupts.token().run_until_cancelled(running.complete(&begun)).await;
-    let interrupted = || CliError::new(exit_code::INTERRUPTED, "interrupted");
-    let told: Option<InstanceCompletion> =
-        answer.ok_or_else(interrupted)?.and_then(|answer| serde_json::from_value(answer).ok());
-    Ok(told.map(|InstanceCompletion { values, total, has_more }| Completion {
-        values,
-        total,
-        has_more,
-    }))
-}
-
-/// What the instance that runs says.
-#[derive(Deserialize)]
-struct InstanceCompletion {
-    values: Vec<String>,
-    total: Option<u64>,
-    has_more: bool,
+    let name = Some(wanted.name.clone());
+    let (prompt, template) = if is_template(&wanted.name) { (None, name) } else { (name, None) };
+    let begun = ToComplete {
+        server: wanted.server.clone(),
+        prompt,
+        template,
+        argument: argument.to_owned(),
+        value: value.to_owned(),
+        context: given.clone(),
+    };
+    context.or_interrupted(running.complete(&begun)).await
 }
 
 fn show(context: &CommandContext, completion: &Completion) -> Result<(), CliError> {

@@ -10,15 +10,14 @@ use switchboard_catalog::{Server, ServerStatus};
 use switchboard_core::ServerId;
 use switchboard_document::ConfigError;
 use switchboard_oauth::StoredLogin;
-use switchboard_terminal::{CliError, StartSpinners, exit_code, finding_line, pluralize};
+use switchboard_terminal::{CliError, exit_code, finding_line, pluralize};
 use switchboard_text::escape_line;
 
 use crate::commands::consent::launch_text;
 use crate::commands::login::login_text;
 use crate::commands::servers::held_login as login_held;
 use crate::commands::{bundle, first_use, held, hooks};
-use crate::context::CommandContext;
-use crate::ready;
+use crate::context::{CommandContext, MORE_TIME, NOT_YET};
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
@@ -35,14 +34,7 @@ pub(crate) async fn run(context: &CommandContext, args: &DoctorArgs) -> Result<u
     };
     let started = Instant::now();
     let host = context.start(only.clone())?;
-    let starting = StartSpinners::show(&context.printer, &host);
-    let settled = host.wait_settled(only.as_deref());
-    let waited = context.interrupts.token().run_until_cancelled(settled).await;
-    starting.finish();
-    if waited.is_none() {
-        host.stop().await;
-        return Err(CliError::new(exit_code::INTERRUPTED, "interrupted"));
-    }
+    context.wait_up(&host, only.as_deref()).await?;
     first_use::ask_about_new(context, &host).await?;
     let took = started.elapsed();
     let fleet = host.fleet().load();
@@ -152,7 +144,7 @@ fn describe(text: &mut String, server: &Server, held: Option<&StoredLogin>) {
         _ = writeln!(text, "    left out: {}", line(fault));
     }
     if server.status == ServerStatus::Starting {
-        _ = writeln!(text, "    {}\n    hint: {}", ready::NOT_YET, ready::MORE_TIME);
+        _ = writeln!(text, "    {}\n    hint: {}", NOT_YET, MORE_TIME);
     }
     if server.status == ServerStatus::NeedsApproval {
         _ = writeln!(

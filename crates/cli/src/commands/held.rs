@@ -2,7 +2,7 @@
 
 use switchboard_catalog::Flagged;
 use switchboard_scan::{ScanFinding, Severity};
-use switchboard_terminal::{CliError, table};
+use switchboard_terminal::CliError;
 use switchboard_text::escape_line;
 
 use crate::context::CommandContext;
@@ -10,15 +10,12 @@ use crate::context::CommandContext;
 /// Prints everything in which something was found that a person should look at.
 pub(crate) fn print(context: &CommandContext, flagged: &[Flagged]) -> Result<(), CliError> {
     let shown = flagged.iter().filter(|one| one.severity >= Severity::Ask);
-    if context.printer.json {
-        return context.printer.json(&shown.collect::<Vec<_>>());
-    }
-    let rows: Vec<[String; 6]> = shown.map(row).collect();
-    if rows.is_empty() {
+    let shown: Vec<&Flagged> = shown.collect();
+    if shown.is_empty() && !context.printer.json {
         context.printer.say("nothing is held");
     }
     let heading = ["server", "what", "name", "state", "found", "where"];
-    context.printer.data(&table(context.printer.reader(), heading, &rows))
+    context.printer.list(&shown, |one| *one, heading, |one| row(one))
 }
 
 /// Whether a person who looks at everything wants to know of it.

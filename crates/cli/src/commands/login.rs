@@ -49,10 +49,7 @@ pub(crate) async fn login(context: &CommandContext, login: &LoginArgs) -> Result
     };
     let logins = Logins::new(&context.places.state, &context.environment, &config.settings);
     let whole = log_in(context, &logins, server, login);
-    let held = match context.interrupts.token().run_until_cancelled(whole).await {
-        Some(held) => held?,
-        None => return Err(CliError::new(exit_code::INTERRUPTED, "interrupted")),
-    };
+    let held = context.or_interrupted(whole).await??;
     if context.printer.json {
         context.printer.json(&held)?;
     } else {

@@ -25,7 +25,6 @@ pub(crate) mod prompts;
 pub(crate) mod registry;
 pub(crate) mod resources;
 pub(crate) mod review;
-mod run;
 pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod servers;
@@ -33,5 +32,3 @@ pub(crate) mod sessions;
 pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod tools;
-
-pub(crate) use run::run;

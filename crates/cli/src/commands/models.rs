@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 use switchboard_chat::{profile_for, trouble_code};
 use switchboard_config::{Config, ModelProfile};
-use switchboard_terminal::{CliError, exit_code, spinner, table};
+use switchboard_terminal::{CliError, exit_code, spinner};
 
 use crate::context::CommandContext;
 
@@ -26,7 +26,7 @@ pub(crate) enum ModelsCommand {
     },
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct ModelRow {
     name: String,
     provider: &'static str,
@@ -108,9 +108,6 @@ async fn check(
 }
 
 fn print(context: &CommandContext, shown: &[ModelRow]) -> Result<(), CliError> {
-    if context.printer.json {
-        return context.printer.json(&shown);
-    }
     let state = |row: &ModelRow| match (row.ok, &row.message) {
         (None, _) => String::new(),
         (Some(true), message) => message.clone().unwrap_or_else(|| "ok".to_owned()),
@@ -119,13 +116,11 @@ fn print(context: &CommandContext, shown: &[ModelRow]) -> Result<(), CliError> {
     let name = |row: &ModelRow| {
         if row.default { format!("{} (default)", row.name) } else { row.name.clone() }
     };
-    let rows: Vec<[String; 4]> = shown
-        .iter()
-        .map(|row| [name(row), row.provider.to_owned(), row.model.clone(), state(row)])
-        .collect();
     let heading = ["name", "provider", "model", "state"];
-    context.printer.data(&table(context.printer.reader(), heading, &rows))?;
-    for row in shown {
+    context.printer.list(shown, ModelRow::clone, heading, |row| {
+        [name(row), row.provider.to_owned(), row.model.clone(), state(row)]
+    })?;
+    for row in shown.iter().filter(|_| !context.printer.json) {
         if let Some(hint) = &row.hint {
             context.printer.say(&format!("hint: {}: {hint}", row.name));
         }

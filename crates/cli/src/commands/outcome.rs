@@ -13,6 +13,7 @@ use switchboard_files::{DownloadError, DownloadRoots, IfExists, write_download};
 use switchboard_store::{CallId, Record};
 use switchboard_terminal::{CliError, exit_code};
 use switchboard_text::{escape_prose, redact, truncate_middle};
+use switchboard_views::milliseconds;
 
 use crate::context::CommandContext;
 
@@ -112,11 +113,6 @@ pub(crate) fn show_task(
         context.printer.say(&escape_prose(words));
     }
     Ok(exit_code::OK)
-}
-
-/// A duration in milliseconds, to the microsecond.
-pub(crate) fn milliseconds(duration: Duration) -> f64 {
-    (duration.as_secs_f64() * 1_000_000.0).round() / 1_000.0
 }
 
 /// Reads a result by what was asked for.

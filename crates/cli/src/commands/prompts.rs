@@ -4,13 +4,13 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use switchboard_catalog::definition;
 use switchboard_core::ProposedCall;
-use switchboard_terminal::{CliError, exit_code, table, text_arguments};
-use switchboard_wire::list::ListedItem;
+use switchboard_terminal::{CliError, exit_code, text_arguments};
+use switchboard_views::{CatalogItem, ItemList};
 
 use crate::args::ServerArg;
 use crate::commands::{call, tools};
 use crate::context::CommandContext;
-use crate::running::offers;
+use crate::running;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -50,24 +50,11 @@ pub(crate) async fn run(context: &CommandContext, args: PromptsArgs) -> Result<u
 
 /// Lists prompts.
 async fn list(context: &CommandContext, of: &ServerArg) -> Result<u8, CliError> {
-    let running = offers::instance_items(context, of, "prompts").await?;
-    let offered: Vec<(String, ListedItem)> = match running {
-        Some(all) => all.into_iter().map(|one| (one.server.clone(), one.item())).collect(),
-        None => {
-            let host = tools::start(context, of).await?;
-            let lease = host.lease();
-            let servers = lease.catalog().servers().iter();
-            let of_each = servers.flat_map(|server| {
-                server.offers.prompts.iter().map(|item| (server.id.to_string(), item.clone()))
-            });
-            let offered = of_each.collect();
-            host.stop().await;
-            offered
-        }
-    };
-    let mut rows = Vec::new();
-    let mut all = Vec::new();
-    for (server, item) in offered {
+    let all = running::items(context, of, ItemList::Prompts).await?;
+    let json = |one: &CatalogItem| json!({"server": one.server, "definition": one.definition});
+    let heading = ["server", "prompt", "arguments", "description"];
+    let shown = context.printer.list(&all, json, heading, |one| {
+        let item = one.item();
         let about = definition(&item);
         let wanted: Vec<Value> = about
             .arguments
@@ -75,16 +62,8 @@ async fn list(context: &CommandContext, of: &ServerArg) -> Result<u8, CliError> 
             .unwrap_or_default();
         let names: Vec<String> = wanted.iter().map(argument).collect();
         let description = tools::first_line(about.description.as_deref().unwrap_or_default());
-        let raw: Value = serde_json::from_str(item.raw.get()).unwrap_or_default();
-        all.push(json!({"server": server, "definition": raw}));
-        rows.push([server, item.key.to_string(), names.join(", "), description]);
-    }
-    let shown = if context.printer.json {
-        context.printer.json(&all)
-    } else {
-        let heading = ["server", "prompt", "arguments", "description"];
-        context.printer.data(&table(context.printer.reader(), heading, &rows))
-    };
+        [one.server.clone(), one.key.clone(), names.join(", "), description]
+    });
     shown.map(|()| exit_code::OK)
 }
 

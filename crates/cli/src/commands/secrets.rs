@@ -5,7 +5,7 @@ use std::io::{IsTerminal as _, Read as _};
 use clap::{Args, Subcommand};
 use switchboard_config::Config;
 use switchboard_oauth::{Secret, SecretName, SecretStore, secret_scope};
-use switchboard_terminal::{CliError, ask_secret_line, exit_code, table};
+use switchboard_terminal::{CliError, ask_secret_line, exit_code};
 use switchboard_text::escape_line;
 
 use crate::context::CommandContext;
@@ -48,14 +48,8 @@ pub(crate) async fn run(context: &CommandContext, args: SecretsArgs) -> Result<u
     match args.command.unwrap_or(SecretsCommand::List) {
         SecretsCommand::List => {
             let names = secrets.names().await?;
-            if context.printer.json {
-                context.printer.json(&names)?;
-            } else {
-                let rows: Vec<[String; 2]> =
-                    names.iter().map(|one| [one.name.clone(), one.server.clone()]).collect();
-                let text = table(context.printer.reader(), ["secret", "server"], &rows);
-                context.printer.data(&text)?;
-            }
+            let row = |one: &SecretName| [one.name.clone(), one.server.clone()];
+            context.printer.list(&names, Clone::clone, ["secret", "server"], row)?;
         }
         SecretsCommand::Set(of) => {
             let which = which(context, &config, &of)?;

@@ -8,7 +8,7 @@ use serde_json::json;
 use switchboard_agent::{as_json, as_markdown, fork, load_inputs};
 use switchboard_chat::{open_error, open_sessions};
 use switchboard_store::{SessionStore, SessionSummary};
-use switchboard_terminal::{CliError, ask_line, exit_code, table};
+use switchboard_terminal::{CliError, ask_line, exit_code};
 use switchboard_text::escape_prose;
 
 use crate::context::CommandContext;
@@ -141,28 +141,20 @@ async fn list(
     limit: u32,
 ) -> Result<(), CliError> {
     let all = sessions.list(limit).await?;
-    if context.printer.json {
-        let rows: Vec<_> = all.iter().map(as_row).collect();
-        return context.printer.json(&rows);
-    }
-    if all.is_empty() {
+    if all.is_empty() && !context.printer.json {
         context.printer.say("there is no conversation yet");
     }
-    let rows: Vec<[String; 5]> = all
-        .iter()
-        .map(|session| {
-            let about = session.name.clone().or_else(|| session.opening.clone());
-            [
-                session.id.to_string(),
-                session.changed_at.strftime("%Y-%m-%d %H:%M").to_string(),
-                session.model.clone(),
-                session.steps.to_string(),
-                about.unwrap_or_default(),
-            ]
-        })
-        .collect();
     let heading = ["session", "changed", "model", "steps", "about"];
-    context.printer.data(&table(context.printer.reader(), heading, &rows))
+    context.printer.list(&all, as_row, heading, |session| {
+        let about = session.name.clone().or_else(|| session.opening.clone());
+        [
+            session.id.to_string(),
+            session.changed_at.strftime("%Y-%m-%d %H:%M").to_string(),
+            session.model.clone(),
+            session.steps.to_string(),
+            about.unwrap_or_default(),
+        ]
+    })
 }
 
 fn as_row(session: &SessionSummary) -> serde_json::Value {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use switchboard_core::{OutcomeKind, ServerId, Target, TargetKind, TaskHandle, TaskState};
 use switchboard_host::{CallOptions, Host, TaskMode};
 use switchboard_store::{CallId, StoredTask, WhichTasks};
-use switchboard_terminal::{CliError, exit_code, show_progress, table};
+use switchboard_terminal::{CliError, exit_code, show_progress};
 use switchboard_text::escape;
 
 use crate::commands::outcome;
@@ -94,8 +94,7 @@ async fn show_list(context: &CommandContext, list: &TaskListArgs) -> Result<u8, 
         let nothing = String::new;
         [nothing(), nothing(), server, task.id.clone(), status, said.unwrap_or_default()]
     }));
-    let heading = ["id", "since", "server", "what", "state", "says"];
-    context.printer.data(&table(context.printer.reader(), heading, &rows))?;
+    context.printer.table(["id", "since", "server", "what", "state", "says"], &rows)?;
     if rows.is_empty() {
         context.printer.say("no tasks run");
     }
@@ -146,9 +145,7 @@ async fn watch(context: &CommandContext, list: &TaskListArgs) -> Result<u8, CliE
             tokio::time::sleep(POLL_INTERVAL).await;
         }
     };
-    let watched: Option<Result<(), CliError>> =
-        context.interrupts.token().run_until_cancelled(watching).await;
-    watched.unwrap_or(Ok(())).map(|()| exit_code::OK)
+    context.watch(watching).await
 }
 
 async fn show(context: &CommandContext, one: &TaskArgs) -> Result<u8, CliError> {

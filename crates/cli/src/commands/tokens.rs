@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use switchboard_access::{KeyError, NamedToken, NewToken, TokenFile};
 use switchboard_rules::Pattern;
-use switchboard_terminal::{CliError, exit_code, table};
+use switchboard_terminal::{CliError, exit_code};
 
 use crate::context::CommandContext;
 
@@ -132,8 +132,7 @@ fn list(context: &CommandContext, file: &TokenFile) -> Result<(), CliError> {
             [name.clone(), sees, format!("{} ago", span(made)), expires]
         })
         .collect();
-    let heading = ["name", "sees", "made", "expires"];
-    context.printer.data(&table(context.printer.reader(), heading, &rows))
+    context.printer.table(["name", "sees", "made", "expires"], &rows)
 }
 
 fn as_row(name: &str, token: &NamedToken) -> Value {

@@ -1,8 +1,8 @@
 //! The `switchboard serve` that runs for this home, as commands use it.
 
-pub(crate) mod following;
-pub(crate) mod instance;
-pub(crate) mod offers;
-pub(crate) mod questions;
-pub(crate) mod stream;
-pub(crate) mod through;
+mod call;
+mod offers;
+mod questions;
+
+pub(crate) use call::RunningServer;
+pub(crate) use offers::{find_instance, items, poll_settled, tool, tools};

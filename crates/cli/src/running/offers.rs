@@ -1,147 +1,137 @@
-//! What the `switchboard serve` that runs for this home offers: its servers are not started again.
+//! Offers of the `switchboard serve` that runs for this home: its servers are not started again.
 
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-use serde_json::value::RawValue;
+use switchboard_catalog::ServerStatus;
 use switchboard_terminal::CliError;
 use switchboard_text::escape_line;
-use switchboard_text::percent::encode_component;
-use switchboard_wire::list::ListedItem;
+use switchboard_views::{
+    CatalogItem, CatalogQuery, CatalogTool, ItemList, RunningInstance, ServerRow, catalog_items,
+};
 
 use crate::args::ServerArg;
-use crate::commands::tools::row::ToolListing;
+use crate::commands::tools::start;
 use crate::context::CommandContext;
-use crate::running::instance::RunningInstance;
 
-/// How often a server that is on its way up is looked at.
+/// With this variable set, commands ignore a running instance.
+const IGNORE_VARIABLE: &str = "SWITCHBOARD_NO_RUNNING";
+/// How often a server that starts is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// A resource, a template or a prompt of the instance that runs.
-#[derive(Debug, Deserialize)]
-pub(crate) struct InstanceItem {
-    pub(crate) server: String,
-    pub(crate) kind: String,
-    key: String,
-    definition: Box<RawValue>,
-}
-
-impl InstanceItem {
-    /// Its definition, as the server sent it.
-    pub(crate) fn item(self) -> ListedItem {
-        ListedItem { key: self.key.into(), raw: self.definition }
+/// The instance that runs with the same files as this command, if one answers, and its servers.
+pub(crate) async fn find_instance(
+    context: &CommandContext,
+) -> Option<(RunningInstance, Vec<ServerRow>)> {
+    let shared = &context.shared;
+    let own_wishes =
+        shared.no_running || shared.no_record || shared.locked || !shared.root.is_empty();
+    if own_wishes || context.environment.variable(IGNORE_VARIABLE).is_some() {
+        return None;
     }
+    let instance = RunningInstance::read(&context.places)?;
+    let servers = instance.servers().await?;
+    Some((instance, servers))
 }
 
-/// Which tools are wanted.
-#[derive(Default)]
-pub(crate) struct ToolSelection<'a> {
-    pub(crate) words: Option<(&'a str, usize)>,
-    /// Whether also what a rule forbids.
-    pub(crate) all: bool,
+/// Fetches something again until it is settled, for as long as a server may take to start.
+pub(crate) async fn poll_settled<T>(
+    context: &CommandContext,
+    mut now: T,
+    fetch: impl AsyncFn() -> Option<T>,
+    is_starting: impl Fn(&T) -> bool,
+) -> Option<T> {
+    for _ in 0..context.shared.start_timeout.saturating_mul(5) {
+        if !is_starting(&now) {
+            break;
+        }
+        tokio::time::sleep(POLL_INTERVAL).await;
+        now = fetch().await?;
+    }
+    Some(now)
+}
+
+/// The servers once their first attempt is over; nothing if the wanted one is not ready: a host of
+/// our own reports why.
+pub(super) async fn wait_settled(
+    context: &CommandContext,
+    instance: &RunningInstance,
+    server: Option<&str>,
+    servers: Vec<ServerRow>,
+) -> Option<Vec<ServerRow>> {
+    let is_wanted = |row: &ServerRow| server.is_none_or(|name| row.name == name);
+    let is_starting =
+        |rows: &Vec<ServerRow>| rows.iter().any(|row| is_wanted(row) && row.is_starting());
+    let settled = poll_settled(context, servers, async || instance.servers().await, is_starting);
+    let settled = settled.await?;
+    let is_ready = settled.iter().any(|row| is_wanted(row) && row.is_ready());
+    (server.is_none() || is_ready).then_some(settled)
 }
 
 /// The tools of the instance that runs; nothing if there is none.
 pub(crate) async fn tools(
     context: &CommandContext,
-    of: &ServerArg,
-    which: &ToolSelection<'_>,
-) -> Result<Option<Vec<ToolListing>>, CliError> {
-    let words =
-        which.words.map(|(words, limit)| format!("&q={}&limit={limit}", encode_component(words)));
-    let all = if which.all { "&all=true" } else { "" };
-    let path = format!("tools?{}{}{all}", server_name(of), words.unwrap_or_default());
-    ask(context, of, &path).await
+    query: &CatalogQuery,
+) -> Result<Option<Vec<CatalogTool>>, CliError> {
+    ask(context, query.server.as_deref(), async |instance| instance.tools(query).await).await
 }
 
-/// One tool of the instance that runs; nothing if there is no instance, or no such tool, or
-/// something was found in it that only a host of our own can tell in words.
+/// One tool of the instance that runs; nothing if there is no instance, or no such tool, or the
+/// scanner found something in it, which only a host of our own can tell in words.
 pub(crate) async fn tool(
     context: &CommandContext,
     server: &str,
     name: &str,
-) -> Result<Option<ToolListing>, CliError> {
-    let of = ServerArg { server: Some(server.to_owned()) };
-    let path = format!("tools/{}/{}", encode_component(server), encode_component(name));
-    let found: Option<ToolListing> = ask(context, &of, &path).await?;
-    Ok(found.filter(|row| row.found.is_none()))
+) -> Result<Option<CatalogTool>, CliError> {
+    let fetch = async |instance: &RunningInstance| instance.tool(server, name).await;
+    let found = ask(context, Some(server), fetch).await?;
+    Ok(found.filter(|tool| tool.found.is_none()))
 }
 
-/// Resources and templates, or prompts, of the instance that runs; nothing if there is none.
-pub(crate) async fn instance_items(
+/// Resources and templates, or prompts: of the instance that runs, or of servers that are started
+/// for it.
+pub(crate) async fn items(
     context: &CommandContext,
     of: &ServerArg,
-    what: &str,
-) -> Result<Option<Vec<InstanceItem>>, CliError> {
-    ask(context, of, &format!("{what}?{}", server_name(of))).await
+    list: ItemList,
+) -> Result<Vec<CatalogItem>, CliError> {
+    let server = of.server.as_deref();
+    let running = ask(context, server, async |instance| instance.items(list, server).await).await?;
+    if let Some(items) = running {
+        return Ok(items);
+    }
+    let host = start(context, of).await?;
+    let items = catalog_items(&host, list, None);
+    host.stop().await;
+    Ok(items)
 }
 
-fn server_name(of: &ServerArg) -> String {
-    of.server
-        .as_deref()
-        .map(|server| format!("server={}", encode_component(server)))
-        .unwrap_or_default()
-}
-
-async fn ask<T: DeserializeOwned>(
+async fn ask<T>(
     context: &CommandContext,
-    of: &ServerArg,
-    path: &str,
+    server: Option<&str>,
+    fetch: impl AsyncFnOnce(&RunningInstance) -> Option<T>,
 ) -> Result<Option<T>, CliError> {
-    let Some((instance, servers)) = RunningInstance::find(context).await else { return Ok(None) };
-    let Some(servers) = wait_settled(context, &instance, of, servers).await else {
-        return Ok(None);
+    let asking = async {
+        let (instance, servers) = find_instance(context).await?;
+        let servers = wait_settled(context, &instance, server, servers).await?;
+        let found = fetch(&instance).await?;
+        Some((instance, servers, found))
     };
-    let Some(found) = instance.get(&format!("/api/v1/catalog/{path}")).await else {
-        return Ok(None);
-    };
-    // What is wrong with the files is told whoever has the servers.
+    let Some((instance, servers, found)) = asking.await else { return Ok(None) };
+    // Problems of the files are reported wherever the servers run.
     context.config()?;
-    tell(context, &servers);
-    let held: Vec<Value> = instance.get("/api/v1/pins").await.unwrap_or_default();
-    for one in &held {
-        let server = one["server"].as_str().unwrap_or_default();
-        let hint = format!("look with `switchboard pins diff {server}`");
-        let message = format!("server `{server}` has definitions that are held");
+    for ServerRow { name, state, reason, next_step, .. } in &servers {
+        if state == ServerStatus::NeedsApproval.word() {
+            let hint = format!("look at it, then `switchboard servers approve {name}`");
+            context.printer.warn(&format!("server `{name}` has not been approved"), Some(&hint));
+        } else if let Some(reason) = reason {
+            let message = format!("server `{name}` is not ready: {reason}");
+            context.printer.warn(&message, next_step.as_deref());
+        }
+    }
+    for held in instance.held().await.unwrap_or_default() {
+        let hint = format!("look with `switchboard pins diff {}`", held.server);
+        let message = format!("server `{}` has definitions that are held", held.server);
         context.printer.warn(&escape_line(&message), Some(&hint));
     }
     Ok(Some(found))
-}
-
-/// The servers once their first attempt is over; nothing if the one that is wanted is not ready:
-/// the usual way has the words for why.
-pub(super) async fn wait_settled(
-    context: &CommandContext,
-    instance: &RunningInstance,
-    of: &ServerArg,
-    mut servers: Vec<Value>,
-) -> Option<Vec<Value>> {
-    let is_wanted = |row: &&Value| of.server.as_ref().is_none_or(|name| row["name"] == **name);
-    for _ in 0..context.shared.start_timeout.saturating_mul(5) {
-        if !servers.iter().filter(is_wanted).any(|row| row["state"] == "starting") {
-            break;
-        }
-        tokio::time::sleep(POLL_INTERVAL).await;
-        servers = instance.get("/api/v1/servers").await?;
-    }
-    let mut wanted = servers.iter().filter(is_wanted);
-    if of.server.is_some() && !wanted.any(|row| row["state"] == "ready") {
-        return None;
-    }
-    Some(servers)
-}
-
-fn tell(context: &CommandContext, servers: &[Value]) {
-    for row in servers {
-        let name = row["name"].as_str().unwrap_or_default();
-        if row["state"] == "needs approval" {
-            let hint = format!("look at it, then `switchboard servers approve {name}`");
-            context.printer.warn(&format!("server `{name}` has not been approved"), Some(&hint));
-        } else if let Some(reason) = row["reason"].as_str() {
-            let message = format!("server `{name}` is not ready: {reason}");
-            context.printer.warn(&message, row["next_step"].as_str());
-        }
-    }
 }

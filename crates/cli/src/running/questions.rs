@@ -2,7 +2,6 @@
 
 use std::pin::Pin;
 
-use switchboard_console::Told;
 use switchboard_host::{Ask, AskKind, restore_ask};
 use switchboard_store::{AskMatter, AskedFor, Matter, QueuedQuestion, UserDecision};
 use switchboard_terminal::{
@@ -10,6 +9,7 @@ use switchboard_terminal::{
     question_title, reason_with_all, sampling_from_details, talk, tell_completed, tell_declined,
     tell_turned_down, waiting_line,
 };
+use switchboard_views::CallUpdate;
 
 use crate::context::CommandContext;
 
@@ -60,28 +60,28 @@ pub(crate) fn ask_person(
 }
 
 /// Tells the person what happened beside the questions.
-pub(crate) fn report_event(context: &CommandContext, told: &Told) {
+pub(crate) fn report_event(context: &CommandContext, told: &CallUpdate) {
     let printer = &context.printer;
     match told {
-        Told::Waits { id, matter } => printer.say(&waiting_line(id, matter)),
-        Told::AnsweredElsewhere { by, word } if has_person() => {
+        CallUpdate::Waits { id, matter } => printer.say(&waiting_line(id, matter)),
+        CallUpdate::AnsweredElsewhere { by, word } if has_person() => {
             talk(&answered_elsewhere(by, word));
         }
-        Told::AnsweredElsewhere { by, word } => {
+        CallUpdate::AnsweredElsewhere { by, word } => {
             printer.say(&answered_elsewhere(by, word));
         }
-        Told::Expired if has_person() => talk(EXPIRED_LINE),
-        Told::Expired => printer.say(EXPIRED_LINE),
-        Told::Declined { server, message } => tell_declined(printer, server, message),
-        Told::TurnedDown { server, why } => tell_turned_down(printer, server, why),
-        Told::Completed { server } => tell_completed(printer, server),
-        Told::Began { .. }
-        | Told::Progress { .. }
-        | Told::Asked { .. }
-        | Told::Over { .. }
-        | Told::Alive
-        | Told::Ended(_)
-        | Told::Unknown => {}
+        CallUpdate::Expired if has_person() => talk(EXPIRED_LINE),
+        CallUpdate::Expired => printer.say(EXPIRED_LINE),
+        CallUpdate::Declined { server, message } => tell_declined(printer, server, message),
+        CallUpdate::TurnedDown { server, why } => tell_turned_down(printer, server, why),
+        CallUpdate::Completed { server } => tell_completed(printer, server),
+        CallUpdate::Began { .. }
+        | CallUpdate::Progress { .. }
+        | CallUpdate::Asked { .. }
+        | CallUpdate::Over { .. }
+        | CallUpdate::Alive
+        | CallUpdate::Ended(_)
+        | CallUpdate::Unknown => {}
     }
 }
 

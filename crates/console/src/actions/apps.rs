@@ -10,11 +10,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use switchboard_core::{Caller, Face, Origin, OutcomeKind, ProposedCall};
+use switchboard_views::{app_uri, is_for_apps};
 
 use super::body::{ApiResult, parse_body};
 use super::responses::AppOpened;
-use crate::apps::{app_uri, approved_origins, is_for_apps};
-use crate::console::{Console, SharedConsole};
+use crate::apps::approved_origins;
+use crate::console::{Console, ConsoleState};
 use crate::reply;
 use crate::reply::ApiError;
 
@@ -23,7 +24,7 @@ const MAX_PAGE_BYTES: usize = 8 << 20;
 
 /// Reads the page of a tool's app, and gives the address of a frame for it.
 pub(crate) async fn open_app(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path((server, tool)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> ApiResult {
@@ -76,7 +77,7 @@ pub(crate) struct CallForApp {
 
 /// Calls a tool for an app: of its own server only, and by the rules for clients.
 pub(crate) async fn call_for_app(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path((server, tool)): Path<(String, String)>,
     body: Bytes,
 ) -> ApiResult {
@@ -100,7 +101,7 @@ pub(crate) struct ReadForApp {
 
 /// Reads a resource for an app.
 pub(crate) async fn read_for_app(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path((server, tool)): Path<(String, String)>,
     body: Bytes,
 ) -> ApiResult {

@@ -3,10 +3,11 @@
 use axum::http::HeaderMap;
 use axum::http::header::ACCEPT;
 use axum::response::Response;
-use serde::Deserialize;
+use maud::Markup;
+use serde::{Deserialize, Serialize};
 use switchboard_document::ConfigError;
 
-use crate::reply::ApiError;
+use crate::reply::{self, ApiError};
 
 pub(super) type ApiResult = Result<Response, ApiError>;
 
@@ -21,10 +22,17 @@ pub(super) fn parse_body<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Ap
         .map_err(|error| ApiError::unprocessable(format!("the body cannot be read: {error}")))
 }
 
-/// Whether the page's script wants a piece of a page, to put it in place.
-pub(super) fn wants_fragment(headers: &HeaderMap) -> bool {
+/// A piece of a page if the page's script wants one to put in place, or else JSON.
+pub(super) fn fragment_or_json(
+    headers: &HeaderMap,
+    fragment: impl FnOnce() -> Markup,
+    value: &impl Serialize,
+) -> Response {
     let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
-    accepts.is_some_and(|accepts| accepts.starts_with("text/html"))
+    match accepts.is_some_and(|accepts| accepts.starts_with("text/html")) {
+        true => reply::html(fragment()),
+        false => reply::json(value),
+    }
 }
 
 /// Does what blocks, such as a change of a file, where that disturbs nobody.
@@ -38,11 +46,7 @@ pub(super) async fn blocking<T: Send + 'static>(
 
 /// What is wrong with a configuration, with the next step.
 pub(super) fn config_error(error: &ConfigError) -> ApiError {
-    let problem = ApiError::unprocessable(error.to_string());
-    match &error.hint {
-        Some(hint) => problem.with_hint(&**hint),
-        None => problem,
-    }
+    ApiError::unprocessable(error.to_string()).maybe_hint(error.hint.as_deref())
 }
 
 pub(super) fn no_server(name: &str) -> ApiError {

@@ -10,18 +10,20 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use switchboard_core::{Caller, Face, Origin, ProposedCall, Target, random};
+use switchboard_fleet::{CompletionRequest, CompletionTarget};
 use switchboard_host::{Ask, Asker, CallOptions, ReplyFuture};
 use switchboard_store::{CallId, Record};
 use switchboard_text::redact::PLACEHOLDER;
+use switchboard_views::ToComplete;
 use switchboard_wire::Json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::body::{ApiResult, parse_body, wants_fragment};
-use crate::console::SharedConsole;
+use super::body::{ApiResult, fragment_or_json, parse_body};
+use crate::console::{ConsoleState, SharedConsole};
 use crate::live::Aside;
 use crate::reply::ApiError;
-use crate::{pages, reply, views};
+use crate::{pages, reply};
 
 /// With what a tool is called or a prompt fetched.
 #[derive(Deserialize, JsonSchema)]
@@ -35,7 +37,7 @@ pub(crate) struct WithArguments {
 
 /// Calls a tool.
 pub(crate) async fn call_tool(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path((server, tool)): Path<(String, String)>,
     headers: HeaderMap,
     body: Bytes,
@@ -48,7 +50,7 @@ pub(crate) async fn call_tool(
 
 /// Fetches a prompt.
 pub(crate) async fn get_prompt(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path((server, prompt)): Path<(String, String)>,
     headers: HeaderMap,
     body: Bytes,
@@ -72,7 +74,7 @@ pub(crate) struct WhichResource {
 
 /// Reads a resource.
 pub(crate) async fn read_resource(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     headers: HeaderMap,
     body: Bytes,
 ) -> ApiResult {
@@ -82,7 +84,7 @@ pub(crate) async fn read_resource(
 
 /// Calls once more what was called.
 pub(crate) async fn call_again(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult {
@@ -126,12 +128,8 @@ async fn run(
         Err(error) => return ApiError::internal(error.to_string()).into_response(),
     };
     drop(given_up);
-    let ran = views::finished_call(&target, record);
-    if wants_fragment(headers) {
-        reply::html(pages::finished_call(&ran))
-    } else {
-        reply::json(&ran)
-    }
+    let ran = switchboard_views::finished_call(&target, record);
+    fragment_or_json(headers, || pages::finished_call(&ran), &ran)
 }
 
 async fn call(console: SharedConsole, proposed: ProposedCall, attention: CallOptions) -> Record {
@@ -174,4 +172,20 @@ impl Asker for PageReviewer {
     fn ask<'a>(&'a self, _ask: &'a Ask) -> ReplyFuture<'a> {
         Box::pin(std::future::pending())
     }
+}
+
+/// Values that begin like what is written.
+pub(crate) async fn complete(State(console): ConsoleState, body: Bytes) -> ApiResult {
+    let ToComplete { server, prompt, template, argument, value, context } = parse_body(&body)?;
+    let of = match (&prompt, &template) {
+        (Some(prompt), None) => CompletionTarget::Prompt(prompt),
+        (None, Some(template)) => CompletionTarget::Template(template),
+        _ => return Err(ApiError::unprocessable("name a prompt or a template")),
+    };
+    let completing =
+        CompletionRequest { target: of, argument: &argument, value: &value, context: &context };
+    let lease = console.host.lease();
+    let completion = console.host.complete(&lease, &server, &completing).await;
+    let completion = completion.map_err(|error| ApiError::unprocessable(error.to_string()))?;
+    Ok(reply::json(&completion))
 }

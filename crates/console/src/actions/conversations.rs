@@ -17,7 +17,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::body::{ApiResult, parse_body};
 use super::responses::InSession;
-use crate::console::SharedConsole;
+use crate::console::ConsoleState;
 use crate::conversations::ConversationCommand;
 use crate::live::Aside;
 use crate::reply::{self, ApiError};
@@ -36,7 +36,7 @@ pub(crate) struct NewSession {
 }
 
 /// Begins a conversation, with first words if there are any.
-pub(crate) async fn begin_session(State(console): State<SharedConsole>, body: Bytes) -> ApiResult {
+pub(crate) async fn begin_session(State(console): ConsoleState, body: Bytes) -> ApiResult {
     let NewSession { model, text } = parse_body(&body)?;
     let model = Some(model.trim()).filter(|model| !model.is_empty());
     let session = console.start_conversation(model).await?;
@@ -55,7 +55,7 @@ pub(crate) struct Said {
 
 /// Says something.
 pub(crate) async fn say(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path(session): Path<String>,
     body: Bytes,
 ) -> ApiResult {
@@ -77,7 +77,7 @@ pub(crate) struct Directed {
 
 /// Gives up what runs, asks the model again, or answers whether to go on.
 pub(crate) async fn control_session(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path(session): Path<String>,
     body: Bytes,
 ) -> ApiResult {
@@ -100,7 +100,7 @@ pub(crate) async fn control_session(
 
 /// Tells what happens in a conversation, as it happens.
 pub(crate) fn stream_session(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path(session): Path<String>,
 ) -> Ready<ApiResult> {
     let Some(told) = console.talks.subscribe(&session) else {

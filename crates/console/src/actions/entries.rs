@@ -11,16 +11,19 @@ use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use switchboard_catalog::Server;
+use switchboard_catalog::{Server, ServerStatus};
 use switchboard_config::{ConfigLayer, Replace};
 use switchboard_core::ServerId;
+use switchboard_fleet::SupervisorCommand;
 use switchboard_trust::Approvals;
 use switchboard_vetting::EntryFinding;
 use tokio::time::{Instant, timeout_at};
 
 use super::body::{ApiResult, blocking, no_server, parse_body};
-use super::responses::{ServerAdded, ServerApproved, ServerChanged, ServerRemoved};
-use crate::console::{Console, SharedConsole};
+use super::responses::{
+    ServerAdded, ServerApproved, ServerChanged, ServerRemoved, ServerRestarting, ServerSwitched,
+};
+use crate::console::{Console, ConsoleState};
 use crate::reply::ApiError;
 use crate::{entry, reply};
 
@@ -44,7 +47,7 @@ pub(crate) struct NewEntry {
 }
 
 /// Adds a server to the user's file.
-pub(crate) async fn add(State(console): State<SharedConsole>, body: Bytes) -> ApiResult {
+pub(crate) async fn add(State(console): ConsoleState, body: Bytes) -> ApiResult {
     let NewEntry { name, entry, replace, agreed } = parse_body(&body)?;
     let name = name.trim().to_owned();
     let entry = entry::parse_object(entry)?;
@@ -69,7 +72,7 @@ pub(crate) struct ChangedEntry {
 
 /// Changes the entry of a server where it stands.
 pub(crate) async fn edit(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path(name): Path<String>,
     body: Bytes,
 ) -> ApiResult {
@@ -86,10 +89,7 @@ pub(crate) async fn edit(
 }
 
 /// Removes a server from its file.
-pub(crate) async fn remove(
-    State(console): State<SharedConsole>,
-    Path(name): Path<String>,
-) -> ApiResult {
+pub(crate) async fn remove(State(console): ConsoleState, Path(name): Path<String>) -> ApiResult {
     let file = console.server_file(&name)?;
     let which = name.clone();
     blocking(move || switchboard_config::remove_server(&file, &which)).await?;
@@ -106,7 +106,7 @@ pub(crate) struct ApprovedEntry {
 
 /// Agrees to an entry, exactly as it was shown.
 pub(crate) async fn approve(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path(name): Path<String>,
     body: Bytes,
 ) -> ApiResult {
@@ -211,4 +211,66 @@ impl Console {
         }
         Ok(file)
     }
+}
+
+/// Starts a server afresh.
+pub(crate) async fn restart(State(console): ConsoleState, Path(name): Path<String>) -> ApiResult {
+    let fleet = console.host.fleet().load();
+    let server = fleet.servers.get(name.as_str()).ok_or_else(|| no_server(&name))?;
+    match &server.status {
+        ServerStatus::Disabled => {
+            Err(ApiError::unprocessable(format!("server `{name}` is disabled"))
+                .with_hint("enable it first"))
+        }
+        ServerStatus::NeedsApproval => {
+            Err(ApiError::unprocessable(format!("server `{name}` is not approved"))
+                .with_hint(format!("run `switchboard servers approve {name}`")))
+        }
+        ServerStatus::NotAllowed(failure) => {
+            let why = format!("server `{name}` is not allowed: {}", failure.message);
+            Err(ApiError::unprocessable(why).with_hint("run `switchboard policy show`"))
+        }
+        ServerStatus::Starting
+        | ServerStatus::Ready
+        | ServerStatus::NeedsLogin(_)
+        | ServerStatus::Waiting { .. }
+        | ServerStatus::Failed(_) => {
+            console.host.command(SupervisorCommand::Restart(server.id.clone())).await;
+            Ok(reply::json(&ServerRestarting { restarting: name }))
+        }
+    }
+}
+
+/// Switches a server on.
+pub(crate) async fn enable(State(console): ConsoleState, Path(name): Path<String>) -> ApiResult {
+    switch(&console, name, ServerSwitch::On).await
+}
+
+/// Switches a server off.
+pub(crate) async fn disable(State(console): ConsoleState, Path(name): Path<String>) -> ApiResult {
+    switch(&console, name, ServerSwitch::Off).await
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ServerSwitch {
+    On,
+    Off,
+}
+
+/// Changes the file that has the server; the host reads it again by itself.
+async fn switch(console: &Console, name: String, to: ServerSwitch) -> ApiResult {
+    let config = console.host.config().load();
+    let server = config.servers.get(name.as_str()).ok_or_else(|| no_server(&name))?;
+    let file = server.source.file.clone();
+    if file.as_os_str().is_empty() {
+        let why = format!("server `{name}` is in no configuration file");
+        return Err(ApiError::unprocessable(why).with_hint("the setting `builtin` switches it off"));
+    }
+    let id = server.id.clone();
+    blocking(move || match to {
+        ServerSwitch::On => switchboard_config::enable_server(&file, id.as_str()),
+        ServerSwitch::Off => switchboard_config::disable_server(&file, id.as_str()),
+    })
+    .await?;
+    Ok(reply::json(&ServerSwitched { server: name, enabled: to == ServerSwitch::On }))
 }

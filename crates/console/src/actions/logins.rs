@@ -9,9 +9,9 @@ use parking_lot::Mutex;
 use switchboard_core::ServerId;
 use switchboard_oauth::{LoginError, LoginOptions, PendingLogin};
 
-use super::body::{ApiResult, no_server, wants_fragment};
+use super::body::{ApiResult, fragment_or_json, no_server};
 use super::responses::{LoggedOut, LoginBegun};
-use crate::console::SharedConsole;
+use crate::console::ConsoleState;
 use crate::pages::sign_in;
 use crate::reply::ApiError;
 use crate::{pages, reply};
@@ -46,7 +46,7 @@ impl PendingLogins {
 
 /// Begins a login, and says where the person has to go for it.
 pub(crate) async fn log_in(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path(name): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult {
@@ -63,17 +63,14 @@ pub(crate) async fn log_in(
     let pending = console.host.logins().begin(server, wish).await.map_err(|e| login_error(&e))?;
     let url = pending.authorization_url().to_owned();
     console.logins.insert(server.id.clone(), pending);
-    Ok(if wants_fragment(&headers) {
-        reply::html(pages::login_address(&url))
-    } else {
-        reply::json(&LoginBegun { server: name, url })
-    })
+    let begun = LoginBegun { server: name, url };
+    Ok(fragment_or_json(&headers, || pages::login_address(&begun.url), &begun))
 }
 
 /// Takes the answer that a browser brings back.
 ///
 /// It comes from another site, so without a cookie: what proves it is the word in it.
-pub(crate) async fn login_callback(State(console): State<SharedConsole>, uri: Uri) -> Response {
+pub(crate) async fn login_callback(State(console): ConsoleState, uri: Uri) -> Response {
     let query = uri.query().unwrap_or_default();
     let answer = format!("{}/callback?{query}", console.names.base());
     let Some((server, pending)) = console.logins.take(&answer) else {
@@ -89,10 +86,7 @@ pub(crate) async fn login_callback(State(console): State<SharedConsole>, uri: Ur
 }
 
 /// Ends the login of a server.
-pub(crate) async fn log_out(
-    State(console): State<SharedConsole>,
-    Path(name): Path<String>,
-) -> ApiResult {
+pub(crate) async fn log_out(State(console): ConsoleState, Path(name): Path<String>) -> ApiResult {
     let ended = console.host.logins().logout(&name).await.map_err(|error| login_error(&error))?;
     if ended.is_empty() {
         return Err(ApiError::unprocessable(format!("there is no login for `{name}`")));
@@ -101,9 +95,5 @@ pub(crate) async fn log_out(
 }
 
 fn login_error(error: &LoginError) -> ApiError {
-    let problem = ApiError::unprocessable(error.to_string());
-    match error.hint() {
-        Some(hint) => problem.with_hint(hint),
-        None => problem,
-    }
+    ApiError::unprocessable(error.to_string()).maybe_hint(error.hint())
 }

@@ -15,13 +15,13 @@ use switchboard_host::past_call;
 use switchboard_host::policy::{Explanation, PastCall, SessionFacts, check_examples};
 use switchboard_rules::{Policies, PolicyLevel, policy_from_text};
 use switchboard_store::{Filter, FullCall};
+use switchboard_views::{DifferenceShown, WhatIfShown};
 
-use super::body::{ApiResult, config_error, parse_body, wants_fragment};
-use crate::console::{Console, SharedConsole};
+use super::body::{ApiResult, config_error, fragment_or_json, parse_body};
+use crate::console::{Console, ConsoleState};
 use crate::entry::parse_object;
+use crate::pages;
 use crate::reply::ApiError;
-use crate::views::{DifferenceShown, WhatIfShown};
-use crate::{pages, reply, views};
 
 /// At most so many calls are looked at.
 const MAX_CALLS: u32 = 1_000;
@@ -52,7 +52,7 @@ pub(crate) struct Tried {
 
 /// Says what would be decided about a call.
 pub(crate) fn explain(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     headers: HeaderMap,
     body: Bytes,
 ) -> Ready<ApiResult> {
@@ -74,25 +74,19 @@ fn explain_call(console: &Console, headers: &HeaderMap, body: &[u8]) -> ApiResul
     };
     let target = Target::new(kind, server.trim(), name.trim());
     let proposed = ProposedCall { target, arguments: (&arguments).into() };
-    let call = console.host.lease().resolve(proposed).map_err(|error| {
-        let problem = ApiError::unprocessable(error.to_string());
-        match error.hint() {
-            Some(hint) => problem.with_hint(hint),
-            None => problem,
-        }
-    })?;
+    let call = console
+        .host
+        .lease()
+        .resolve(proposed)
+        .map_err(|error| ApiError::unprocessable(error.to_string()).maybe_hint(error.hint()))?;
     let mut session = SessionFacts::default();
     let config = console.host.config().load();
     for text in after.split(',').map(str::trim).filter(|text| !text.is_empty()) {
         session.assume_untrusted_read(text, |server| config.servers.contains_key(server));
     }
     let explained = Explanation::new(&config, &call, &parse_caller(&caller)?, &session);
-    let shown = views::explanation(call.target(), &explained);
-    Ok(if wants_fragment(headers) {
-        reply::html(pages::explanation(&shown))
-    } else {
-        reply::json(&shown)
-    })
+    let shown = switchboard_views::explanation(call.target(), &explained);
+    Ok(fragment_or_json(headers, || pages::explanation(&shown), &shown))
 }
 
 fn parse_caller(word: &str) -> Result<Caller, ApiError> {
@@ -119,7 +113,7 @@ pub(crate) struct ChangedRules {
 
 /// Says what changed rules would have decided otherwise.
 pub(crate) async fn what_if(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     headers: HeaderMap,
     body: Bytes,
 ) -> ApiResult {
@@ -144,14 +138,10 @@ pub(crate) async fn what_if(
     let differences: Vec<DifferenceShown> = calls
         .iter()
         .zip(compared)
-        .filter_map(|(call, compared)| Some(views::difference(call, &compared?)))
+        .filter_map(|(call, compared)| Some(switchboard_views::difference(call, &compared?)))
         .collect();
     let shown = WhatIfShown { hours, calls: calls.len(), most: MAX_CALLS, differences };
-    Ok(if wants_fragment(&headers) {
-        reply::html(pages::what_if(&shown))
-    } else {
-        reply::json(&shown)
-    })
+    Ok(fragment_or_json(&headers, || pages::what_if(&shown), &shown))
 }
 
 /// The newest calls of so many hours, the oldest first.

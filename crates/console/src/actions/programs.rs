@@ -9,22 +9,20 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::IntoResponse as _;
 use futures_util::StreamExt as _;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use switchboard_core::Face;
+use switchboard_views::{QuestionAnswered, WantedCall};
 
 use super::body::{ApiResult, parse_body};
 use super::responses::{AnswerTaken, CallGivenUp};
-use super::reviews::PersonAnswer;
 use crate::auth::Principal;
-use crate::console::SharedConsole;
-use crate::programs::{AnswerRejection, WantedCall};
+use crate::console::ConsoleState;
+use crate::programs::AnswerRejection;
 use crate::reply::ApiError;
 use crate::{programs, reply};
 
 /// Calls something and tells what happens, a JSON text in each line.
 pub(crate) async fn make_call(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Extension(signed): Extension<Principal>,
     body: Bytes,
 ) -> ApiResult {
@@ -36,18 +34,9 @@ pub(crate) async fn make_call(
     Ok(([(CONTENT_TYPE, kind)], body).into_response())
 }
 
-/// An answer to what a call asks.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct QuestionAnswered {
-    /// The number of the question.
-    question: u64,
-    #[serde(flatten)]
-    said: PersonAnswer,
-}
-
 /// Answers what such a call asks.
 pub(crate) async fn answer_call(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path(id): Path<String>,
     body: Bytes,
 ) -> ApiResult {
@@ -69,7 +58,7 @@ pub(crate) async fn answer_call(
 
 /// Gives such a call up.
 pub(crate) async fn give_up_call(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     Path(id): Path<String>,
 ) -> ApiResult {
     if console.lines.give_up(&id) {

@@ -108,17 +108,6 @@ pub(crate) struct ReviewAnswered {
     pub(crate) answered: &'static str,
 }
 
-/// How the value of an argument may go on.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Completion {
-    /// Values that begin like what is written.
-    pub(crate) values: Vec<String>,
-    /// How many there are in all, if the server says.
-    pub(crate) total: Option<u64>,
-    /// Whether there are more than these.
-    pub(crate) has_more: bool,
-}
-
 /// A conversation that was begun, or told something.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct InSession {

@@ -1,19 +1,27 @@
 //! What stands before the routes: names for all, a session for most, a token for what acts.
 
+use std::future::{Ready, ready};
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, ORIGIN, SET_COOKIE};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::http::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ORIGIN, SET_COOKIE,
+    X_FRAME_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use serde_json::json;
 use switchboard_net::{bearer, single_header};
 
 use super::cookie;
 use super::sign_ins::is_same;
 use crate::actions::SignedOut;
-use crate::console::{Console, SharedConsole};
+use crate::apps::OwnContentPolicy;
+use crate::console::{Console, ConsoleState};
 use crate::pages::sign_in;
+use crate::reply;
 use crate::reply::{ApiError, html_with};
 
 /// The header in which a page's script repeats the token of the page.
@@ -29,7 +37,7 @@ pub(crate) struct Principal {
 
 /// Refuses what is not meant for us.
 pub(crate) async fn check_host(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     request: Request,
     next: Next,
 ) -> Response {
@@ -41,7 +49,7 @@ pub(crate) async fn check_host(
 
 /// Lets whoever is signed in look. A link from the terminal signs in.
 pub(crate) async fn require_session(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -61,7 +69,7 @@ pub(crate) async fn require_session(
 
 /// Lets whoever is signed in act, from a page of ours and with JSON, which no form can send.
 pub(crate) async fn require_action(
-    State(console): State<SharedConsole>,
+    State(console): ConsoleState,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -93,7 +101,7 @@ impl Console {
     /// Signs a browser out.
     pub(crate) fn sign_out(&self, signed: &Principal) -> Response {
         self.sign_ins.sign_out(&signed.cookie);
-        let mut response = crate::reply::json(&SignedOut { signed_out: true });
+        let mut response = reply::json(&SignedOut { signed_out: true });
         if let Ok(value) = HeaderValue::from_str(&cookie::clear(&self.names)) {
             response.headers_mut().insert(SET_COOKIE, value);
         }
@@ -151,4 +159,81 @@ fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     kind.and_then(|kind| kind.split(';').next())
         .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}
+
+/// Has a new link shown in the terminal. Whoever asks learns nothing but that.
+pub(crate) fn new_link(
+    State(console): ConsoleState,
+    headers: HeaderMap,
+) -> Ready<Result<Response, ApiError>> {
+    ready(show_link(&console, &headers))
+}
+
+fn show_link(console: &Console, headers: &HeaderMap) -> Result<Response, ApiError> {
+    // A page of ours always says where it comes from.
+    if !headers.contains_key(ORIGIN) {
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "the `Origin` is missing"));
+    }
+    if console.announce_link() {
+        return Ok(reply::json(&json!({"announced": true})));
+    }
+    let why = "too many links wait to be used";
+    Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, why).with_hint("use one, or wait ten minutes"))
+}
+
+/// Signs this browser out.
+pub(crate) fn sign_out(
+    State(console): ConsoleState,
+    Extension(signed): Extension<Principal>,
+) -> Ready<Response> {
+    ready(console.sign_out(&signed))
+}
+
+/// Nothing inline, nothing from elsewhere, no frame around it.
+const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+                      img-src 'self' data:; media-src data:; connect-src 'self'; form-action 'self'; \
+                      frame-ancestors 'none'; base-uri 'none'";
+
+const SECURITY_HEADERS: [(HeaderName, &str); 4] = [
+    (HeaderName::from_static("x-content-type-options"), "nosniff"),
+    (HeaderName::from_static("referrer-policy"), "no-referrer"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
+/// Puts the headers on every answer. What does not say how it may be kept is not kept.
+pub(crate) async fn add_security_headers(
+    State(console): ConsoleState,
+    request: Request,
+    next: Next,
+) -> Response {
+    let mut response = next.run(request).await;
+    set_security_headers(&console, &mut response);
+    response
+}
+
+/// Puts the headers on an answer.
+pub(crate) fn set_security_headers(console: &Console, response: &mut Response) {
+    let has_own_rules = response.extensions().get::<OwnContentPolicy>().is_some();
+    let headers = response.headers_mut();
+    for (name, value) in SECURITY_HEADERS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if !has_own_rules {
+        // Frames of apps are the only ones: of this machine, under its other name.
+        let frames = match console.names.is_secure() {
+            true => "'none'".to_owned(),
+            false => {
+                let port = console.names.port();
+                format!("http://localhost:{port} http://127.0.0.1:{port}")
+            }
+        };
+        let policy = HeaderValue::from_str(&format!("{CONTENT_POLICY}; frame-src {frames}"));
+        headers.insert(
+            CONTENT_SECURITY_POLICY,
+            policy.unwrap_or_else(|_| HeaderValue::from_static(CONTENT_POLICY)),
+        );
+        headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    }
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }

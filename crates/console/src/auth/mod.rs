@@ -3,11 +3,12 @@
 
 mod cookie;
 mod guard;
-mod headers;
 mod host_names;
 mod sign_ins;
 
-pub(crate) use guard::{Principal, check_host, require_action, require_session};
-pub(crate) use headers::{add_security_headers, set_security_headers};
+pub(crate) use guard::{
+    Principal, add_security_headers, check_host, new_link, require_action, require_session,
+    set_security_headers, sign_out,
+};
 pub(crate) use host_names::HostNames;
 pub(crate) use sign_ins::SignIns;

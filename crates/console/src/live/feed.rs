@@ -15,7 +15,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
-use super::stream_notice::Aside;
+use super::events::Aside;
 
 /// So many notices are kept for whoever comes back.
 const MAX_NOTICES: usize = 1_024;

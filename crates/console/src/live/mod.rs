@@ -2,8 +2,6 @@
 
 mod events;
 mod feed;
-mod stream_notice;
 
-pub(crate) use events::events;
+pub(crate) use events::{Aside, event_schema, events, session_event_schema};
 pub(crate) use feed::LiveFeed;
-pub(crate) use stream_notice::{Aside, event_schema, session_event_schema};

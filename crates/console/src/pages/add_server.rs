@@ -1,24 +1,17 @@
 //! Adding servers: typed, pasted from a file of any product, found on this machine, or of a registry.
 
-use axum::Extension;
-use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::layout::{ConsolePage, ConsoleSection, respond};
-use crate::auth::Principal;
-use crate::console::SharedConsole;
+use super::layout::{ConsolePage, ConsoleSection, PageRequest};
 
 /// The page to add servers.
-pub(crate) async fn add_server(
-    State(console): State<SharedConsole>,
-    Extension(signed): Extension<Principal>,
-) -> Response {
-    let products = console.elsewhere.products();
+pub(crate) async fn add_server(asked: PageRequest) -> Response {
+    let products = asked.console.elsewhere.products();
     let body = body(&products);
     let page =
         ConsolePage { title: "Add a server".to_owned(), section: ConsoleSection::Servers, body };
-    respond(&console, &signed, Ok(page)).await
+    asked.show(page).await
 }
 
 fn body(products: &[(&str, &str)]) -> Markup {

@@ -1,18 +1,16 @@
 //! The record of calls, by what is wanted, page by page.
 
-use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::{Path, Query};
 use axum::response::Response;
 use maud::{Markup, html};
 use switchboard_core::OutcomeKind;
+use switchboard_views::{CallQuery, CallRow, CallShown, CallsShown};
 
-use super::layout::{ConsolePage, ConsoleSection, respond};
-use super::parts::{empty_state, heading, outcome, page_path, server_link};
+use super::layout::{ConsolePage, ConsoleSection, PageRequest};
+use super::parts::{empty_state, heading, json, outcome, page_path, server_link};
 use super::relative_time::{duration, when};
-use crate::auth::Principal;
-use crate::console::SharedConsole;
-use crate::views;
-use crate::views::{CallQuery, CallRow, CallsShown};
+use super::result::{outcome_text, result_block};
+use super::timeline::timeline;
 
 /// How far back calls are shown.
 const TIME_SPANS: [(&str, &str); 5] = [
@@ -24,20 +22,15 @@ const TIME_SPANS: [(&str, &str); 5] = [
 ];
 
 /// A page of calls.
-pub(crate) async fn calls(
-    State(console): State<SharedConsole>,
-    Extension(signed): Extension<Principal>,
-    Query(query): Query<CallQuery>,
-) -> Response {
-    let shown = views::calls(&console, &query).await;
-    let servers: Vec<String> =
-        views::servers(&console).into_iter().map(|server| server.name).collect();
+pub(crate) async fn calls(asked: PageRequest, Query(query): Query<CallQuery>) -> Response {
+    let shown = switchboard_views::calls(&asked.console.host, &query).await;
+    let servers = asked.server_names();
     let page = shown.map(|shown| ConsolePage {
         title: "Calls".to_owned(),
         section: ConsoleSection::Calls,
         body: body(&shown, &servers, &query),
     });
-    respond(&console, &signed, page).await
+    asked.respond(page).await
 }
 
 fn body(shown: &CallsShown, servers: &[String], query: &CallQuery) -> Markup {
@@ -181,4 +174,69 @@ fn address(path: &str, query: &CallQuery, more: Option<(&'static str, &str)>) ->
         .map(|(name, value)| format!("{name}={}", page_path(&[value]).trim_start_matches('/')))
         .collect();
     if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }
+}
+
+/// One call.
+pub(crate) async fn call(asked: PageRequest, Path(id): Path<String>) -> Response {
+    let shown = switchboard_views::call(&asked.console.host, &id).await;
+    let page = shown.map(|shown| ConsolePage {
+        title: format!("Call {}", shown.row.id),
+        section: ConsoleSection::Calls,
+        body: call_body(&shown),
+    });
+    asked.respond(page).await
+}
+
+fn call_body(shown: &CallShown) -> Markup {
+    let row = &shown.row;
+    html! {
+        p class="crumbs" { a href="/calls" { "Calls" } " / " (row.id) }
+        div data-live="call" {
+            div class="row-heading" {
+                h1 class="mono" { (row.target) }
+                div class="actions" {
+                    (outcome(row.state))
+                    form data-call={ "/api/v1" (page_path(&["calls", &row.id])) "/again" }
+                        data-into="ran" {
+                        button type="submit" class="button" { "Run again" }
+                    }
+                    @if row.kind == "tool" {
+                        a class="button" href=(page_path(&["tools", &row.server, &row.target])) {
+                            "To the tool"
+                        }
+                    }
+                }
+            }
+            (outcome_text(shown.message.as_deref(), shown.hint.as_deref()))
+            div class="columns" {
+                section class="card" aria-labelledby="timeline" {
+                    h2 id="timeline" { "What happened" }
+                    (timeline(shown))
+                }
+                section class="card" aria-labelledby="arguments" {
+                    h2 id="arguments" { "Arguments" }
+                    @if let Some(arguments) = &shown.arguments { (json(arguments.get())) }
+                    @if let Some(sent) = &shown.sent_arguments {
+                        h3 { "What was sent instead" }
+                        (json(sent.get()))
+                    }
+                }
+            }
+            div id="ran" aria-live="polite" {}
+            section class="card" aria-labelledby="result" {
+                h2 id="result" { "Result" }
+                @if let Some(result) = &shown.result { (result_block(row.kind, Some(&row.id), result.get())) }
+                @else if shown.result_cut {
+                    p class="muted" {
+                        "It is too long to be shown here. "
+                        a href={ "/api/v1" (page_path(&["calls", &row.id, "result"])) } download { "Download it" }
+                    }
+                } @else { p class="muted" { "There is none." } }
+                @if let Some(late) = &shown.late_answer {
+                    h3 { "What the server answered after it was given up" }
+                    (json(late.get()))
+                }
+            }
+        }
+    }
 }

@@ -1,13 +1,19 @@
 //! What is around every page: the head, the way around, and the page itself.
 
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::FromRequestParts;
+use axum::extract::rejection::ExtensionRejection;
+use axum::http::request::Parts;
 use axum::response::Response;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use switchboard_views::held_count;
 
 use super::parts::prose;
 use crate::auth::Principal;
-use crate::console::Console;
+use crate::console::SharedConsole;
 use crate::reply::{self, ApiError};
-use crate::views::held_count;
 
 /// One page, without what is around it.
 pub(super) struct ConsolePage {
@@ -41,78 +47,90 @@ impl ConsoleSection {
         Self::Policy,
     ];
 
-    const fn label(self) -> &'static str {
+    /// Its label, its path, and the lines of its icon in a square of 16.
+    const fn link(self) -> [&'static str; 3] {
         match self {
-            Self::Overview => "Overview",
-            Self::Servers => "Servers",
-            Self::Tools => "Tools",
-            Self::Resources => "Resources",
-            Self::Reviews => "Reviews",
-            Self::Calls => "Calls",
-            Self::Sessions => "Sessions",
-            Self::Policy => "Policy",
-        }
-    }
-
-    const fn path(self) -> &'static str {
-        match self {
-            Self::Overview => "/",
-            Self::Servers => "/servers",
-            Self::Tools => "/tools",
-            Self::Resources => "/resources",
-            Self::Reviews => "/reviews",
-            Self::Calls => "/calls",
-            Self::Sessions => "/sessions",
-            Self::Policy => "/policy",
-        }
-    }
-
-    /// The lines of its icon, in a square of 16.
-    const fn icon_path(self) -> &'static str {
-        match self {
-            Self::Overview => "M2 13V8m4 5V3m4 10V6m4 7V9",
-            Self::Servers => "M2.5 3h11v4h-11zm0 6h11v4h-11zM5 5h.01M5 11h.01",
-            Self::Tools => {
-                "M9.5 2.5a3.5 3.5 0 0 0-3.3 4.7L2 11.5 4.5 14l4.3-4.2a3.5 3.5 0 0 0 4.5-4.6L11 7.500 8.600 5.100 10.800 2.800z"
+            Self::Overview => ["Overview", "/", "M2 13V8m4 5V3m4 10V6m4 7V9"],
+            Self::Servers => {
+                ["Servers", "/servers", "M2.5 3h11v4h-11zm0 6h11v4h-11zM5 5h.01M5 11h.01"]
             }
-            Self::Resources => "M4 1.500h5.500L13 5v9.500H4zM9.500 1.500V5H13",
-            Self::Reviews => {
-                "M8 1.500 13.500 3.500v4c0 3.500-2.300 5.800-5.500 7-3.200-1.200-5.500-3.500-5.500-7v-4zM5.500 8l1.800 1.800L10.700 6.300"
+            Self::Tools => [
+                "Tools",
+                "/tools",
+                "M9.5 2.5a3.5 3.5 0 0 0-3.3 4.7L2 11.5 4.5 14l4.3-4.2a3.5 3.5 0 0 0 4.5-4.6L11 7.500 8.600 5.100 10.800 2.800z",
+            ],
+            Self::Resources => {
+                ["Resources", "/resources", "M4 1.500h5.500L13 5v9.500H4zM9.500 1.500V5H13"]
             }
-            Self::Calls => "M2 4h12M2 8h8M2 12h10",
-            Self::Sessions => "M2 3h12v8H7l-3 3v-3H2z",
-            Self::Policy => "M8 2v12M3 5h10M3 5 1.500 9.500h3zm10 0-1.500 4.500h3zM5.500 14h5",
+            Self::Reviews => [
+                "Reviews",
+                "/reviews",
+                "M8 1.500 13.500 3.500v4c0 3.500-2.300 5.800-5.500 7-3.200-1.200-5.500-3.500-5.500-7v-4zM5.500 8l1.800 1.800L10.700 6.300",
+            ],
+            Self::Calls => ["Calls", "/calls", "M2 4h12M2 8h8M2 12h10"],
+            Self::Sessions => ["Sessions", "/sessions", "M2 3h12v8H7l-3 3v-3H2z"],
+            Self::Policy => {
+                let icon = "M8 2v12M3 5h10M3 5 1.500 9.500h3zm10 0-1.500 4.500h3zM5.500 14h5";
+                ["Policy", "/policy", icon]
+            }
         }
     }
 }
 
-/// The page with everything around it; what went wrong instead, if something did.
-pub(super) async fn respond(
-    console: &Console,
-    signed: &Principal,
-    page: Result<ConsolePage, ApiError>,
-) -> Response {
-    // The pages work without the queue; the one about it says what is wrong.
-    let waiting = console.host.reviews().list().await.map_or(0, |list| list.len());
-    let waiting = waiting + held_count(console);
-    let frame = PageFrame { token: &signed.token, waiting };
-    match page {
-        Ok(page) => reply::html(frame.render(&page)),
-        Err(problem) => {
-            let page = ConsolePage {
-                title: "Not here".to_owned(),
-                section: ConsoleSection::Overview,
-                body: html! {
-                    div class="empty" {
-                        h1 { "That did not work" }
-                        p { (prose(&problem.to_string())) }
-                        @if let Some(hint) = problem.hint() { p class="muted" { (hint) } }
-                        p { a class="button" href="/" { "To the overview" } }
-                    }
-                },
-            };
-            reply::html_with(problem.status(), frame.render(&page))
-        }
+/// A signed-in browser that asks for a page.
+pub(crate) struct PageRequest {
+    pub(super) console: SharedConsole,
+    signed: Principal,
+}
+
+impl FromRequestParts<SharedConsole> for PageRequest {
+    type Rejection = ExtensionRejection;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        console: &SharedConsole,
+    ) -> Result<Self, ExtensionRejection> {
+        let Extension(signed) = Extension::from_request_parts(parts, console).await?;
+        Ok(Self { console: Arc::clone(console), signed })
+    }
+}
+
+impl PageRequest {
+    /// The page with everything around it.
+    pub(super) async fn show(&self, page: ConsolePage) -> Response {
+        reply::html(self.frame().await.render(&page))
+    }
+
+    /// The same, or a page about what went wrong.
+    pub(super) async fn respond(&self, page: Result<ConsolePage, impl Into<ApiError>>) -> Response {
+        let problem: ApiError = match page {
+            Ok(page) => return self.show(page).await,
+            Err(problem) => problem.into(),
+        };
+        let body = html! {
+            div class="empty" {
+                h1 { "That did not work" }
+                p { (prose(&problem.to_string())) }
+                @if let Some(hint) = problem.hint() { p class="muted" { (hint) } }
+                p { a class="button" href="/" { "To the overview" } }
+            }
+        };
+        let section = ConsoleSection::Overview;
+        let page = ConsolePage { title: "Not here".to_owned(), section, body };
+        reply::html_with(problem.status(), self.frame().await.render(&page))
+    }
+
+    /// The names of all servers, for filters.
+    pub(super) fn server_names(&self) -> Vec<String> {
+        let servers = switchboard_views::servers(&self.console.host);
+        servers.into_iter().map(|server| server.name).collect()
+    }
+
+    async fn frame(&self) -> PageFrame<'_> {
+        let host = &self.console.host;
+        // The pages work without the queue; the one about it says what is wrong.
+        let waiting = host.reviews().list().await.map_or(0, |list| list.len());
+        PageFrame { token: &self.signed.token, waiting: waiting + held_count(host) }
     }
 }
 
@@ -156,12 +174,13 @@ impl PageFrame<'_> {
 
     fn nav_link(&self, section: ConsoleSection, here: ConsoleSection) -> Markup {
         let current = (section == here).then_some("page");
+        let [label, path, icon] = section.link();
         html! {
-            a href=(section.path()) aria-current=[current] {
+            a href=(path) aria-current=[current] {
                 svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" {
-                    path d=(PreEscaped(section.icon_path())) {}
+                    path d=(PreEscaped(icon)) {}
                 }
-                span { (section.label()) }
+                span { (label) }
                 @if section == ConsoleSection::Reviews {
                     span data-live="waiting-count" {
                         @if self.waiting > 0 {

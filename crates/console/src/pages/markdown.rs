@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use maud::{Markup, PreEscaped, html};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::picture::picture;
+use super::media::picture;
 
 /// What is nested deeper is shown without a frame of its own.
 const MAX_DEPTH: usize = 24;

@@ -1,31 +1,24 @@
 //! The first page: what is connected, what waits, and how the last hour was.
 
-use axum::Extension;
-use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
+use switchboard_views::{MinuteShown, OverviewShown};
 
 use super::calls::table;
-use super::layout::{ConsolePage, ConsoleSection, respond};
+use super::layout::{ConsolePage, ConsoleSection, PageRequest};
 use super::parts::{count, empty_state, heading, prose, server_link, state};
 use super::quarantine::{quarantined_servers, scan_findings};
-use super::{chart, relative_time};
-use crate::auth::Principal;
-use crate::console::SharedConsole;
-use crate::views::{self, OverviewShown};
+use super::relative_time::duration;
 
 /// The whole at a glance.
-pub(crate) async fn overview(
-    State(console): State<SharedConsole>,
-    Extension(signed): Extension<Principal>,
-) -> Response {
-    let shown = views::overview(&console).await;
+pub(crate) async fn overview(asked: PageRequest) -> Response {
+    let shown = switchboard_views::overview(&asked.console.host).await;
     let page = shown.map(|shown| ConsolePage {
         title: "Overview".to_owned(),
         section: ConsoleSection::Overview,
         body: body(&shown),
     });
-    respond(&console, &signed, page).await
+    asked.respond(page).await
 }
 
 fn body(shown: &OverviewShown) -> Markup {
@@ -54,12 +47,12 @@ fn body(shown: &OverviewShown) -> Markup {
             div class="columns" {
                 section class="card" aria-labelledby="per-minute" {
                     h2 id="per-minute" { "Calls per minute" }
-                    (chart::calls(&shown.minutes))
+                    (calls_chart(&shown.minutes))
                     p class="legend" { span class="key bar" {} "calls" span class="key failed" {} "failed" }
                 }
                 section class="card" aria-labelledby="durations" {
                     h2 id="durations" { "Duration" }
-                    (chart::durations(&shown.minutes))
+                    (durations_chart(&shown.minutes))
                     p class="legend" { span class="key bar" {} "median" span class="key slow" {} "99th percentile" }
                 }
             }
@@ -130,7 +123,7 @@ fn by_state(shown: &OverviewShown) -> Markup {
     let others: Vec<String> = shown
         .states
         .iter()
-        .filter(|(word, _)| **word != "ready")
+        .filter(|(word, _)| word.as_str() != "ready")
         .map(|(word, count)| format!("{count} {word}"))
         .collect();
     html! {
@@ -168,7 +161,7 @@ fn attention(shown: &OverviewShown) -> Markup {
             ul class="plain" {
                 @for server in &shown.attention {
                     li {
-                        span class="first" { (server_link(&server.name)) (state(server.state)) }
+                        span class="first" { (server_link(&server.name)) (state(&server.state)) }
                         @if let Some(reason) = &server.reason { span { (prose(reason)) } }
                         @if let Some(step) = &server.next_step {
                             span class="muted" { "Next: " (prose(step)) }
@@ -193,5 +186,84 @@ fn error_share(shown: &OverviewShown) -> String {
 }
 
 fn duration_text(milliseconds: Option<f64>) -> String {
-    milliseconds.map_or_else(|| "–".to_owned(), relative_time::duration)
+    milliseconds.map_or_else(|| "–".to_owned(), duration)
+}
+
+const WIDTH: f64 = 360.0;
+const HEIGHT: f64 = 72.0;
+
+/// Calls by minute as bars, with those that failed in another colour.
+fn calls_chart(minutes: &[MinuteShown]) -> Markup {
+    let most = minutes.iter().map(|minute| minute.calls).max().unwrap_or(0).max(1);
+    let step = WIDTH / minutes.len().max(1) as f64;
+    let tall = |count: u64| HEIGHT * count as f64 / most as f64;
+    html! {
+        (figure("Calls per minute in the last hour", html! {
+            @for (number, minute) in minutes.iter().enumerate() {
+                @let left = number as f64 * step;
+                @if minute.calls > 0 {
+                    (bar("bar", left, step, tall(minute.calls).max(2.0)))
+                }
+                @if minute.failed > 0 {
+                    (bar("bar failed", left, step, tall(minute.failed).max(2.0)))
+                }
+            }
+        }))
+        (scale(&format!("{most} per minute at most")))
+    }
+}
+
+/// How long calls took, minute by minute: the median and the slowest but one in a hundred.
+fn durations_chart(minutes: &[MinuteShown]) -> Markup {
+    let all = minutes.iter().flat_map(|minute| [minute.p50_milliseconds, minute.p99_milliseconds]);
+    let most = all.flatten().fold(0.1, f64::max);
+    let step = WIDTH / minutes.len().max(1) as f64;
+    let points = |of: fn(&MinuteShown) -> Option<f64>| {
+        let known = minutes.iter().enumerate().filter_map(|(number, minute)| {
+            let x = (number as f64 + 0.5) * step;
+            let y = HEIGHT - 2.0 - (HEIGHT - 4.0) * of(minute)? / most;
+            Some((x, y))
+        });
+        known.collect::<Vec<_>>()
+    };
+    html! {
+        (figure("Median and 99th percentile of durations in the last hour", html! {
+            (line("line slow", &points(|minute| minute.p99_milliseconds)))
+            (line("line", &points(|minute| minute.p50_milliseconds)))
+        }))
+        (scale(&format!("{} at most", duration(most))))
+    }
+}
+
+fn figure(label: &str, drawing: Markup) -> Markup {
+    html! {
+        svg class="chart" role="img" aria-label=(label) viewBox={ "0 0 " (WIDTH) " " (HEIGHT) }
+            preserveAspectRatio="none" { (drawing) }
+    }
+}
+
+fn scale(most: &str) -> Markup {
+    html! { div class="scale" { span { "60 min ago" } span { (most) } span { "now" } } }
+}
+
+fn bar(class: &str, left: f64, step: f64, height: f64) -> Markup {
+    let number = |value: f64| format!("{value:.1}");
+    html! {
+        rect class=(class) x=(number(left + 0.5)) y=(number(HEIGHT - height))
+            width=(number((step - 1.0).max(1.0))) height=(number(height)) {}
+    }
+}
+
+/// A line through the points; a point by itself is a short stroke.
+fn line(class: &str, points: &[(f64, f64)]) -> Markup {
+    let written = |(x, y): &(f64, f64)| format!("{x:.1},{y:.1}");
+    let mut all: Vec<String> = points.iter().map(written).collect();
+    if let [(x, y)] = points {
+        all.push(written(&(x + 3.0, *y)));
+    }
+    html! {
+        @if !all.is_empty() {
+            polyline class=(class) points=(all.join(" ")) vector-effect="non-scaling-stroke" {}
+        }
+    }
 }

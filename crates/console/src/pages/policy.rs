@@ -1,16 +1,21 @@
 //! The rules in effect by level, a call to try against them, and changed rules against yesterday.
 
-use axum::Extension;
-use axum::extract::{Query, State};
+use std::io::Read as _;
+
+use axum::extract::Query;
 use axum::response::Response;
 use maud::{Markup, html};
 use serde::Deserialize;
+use switchboard_rules::PolicyLevel;
+use switchboard_views::{ExplainedShown, LevelShown, PolicyShown, WhatIfShown};
 
-use super::layout::{ConsolePage, ConsoleSection, respond};
-use super::parts::{empty_state, heading, prose};
-use crate::auth::Principal;
-use crate::console::SharedConsole;
-use crate::views::{self, LevelShown, PolicyShown};
+use super::layout::{ConsolePage, ConsoleSection, PageRequest};
+use super::parts::{empty_state, heading, page_path, prose};
+use super::relative_time::when;
+use crate::console::Console;
+
+/// The longest text of rules that is shown to be changed.
+const MAX_RULES_BYTES: u64 = 1 << 20;
 
 /// What is to be tried, when somebody comes from a tool.
 #[derive(Debug, Default, Deserialize)]
@@ -20,20 +25,24 @@ pub(crate) struct TryCallQuery {
 }
 
 /// The rules.
-pub(crate) async fn policy(
-    State(console): State<SharedConsole>,
-    Extension(signed): Extension<Principal>,
-    Query(to_try): Query<TryCallQuery>,
-) -> Response {
-    let servers: Vec<String> =
-        views::servers(&console).into_iter().map(|server| server.name).collect();
-    let rules = views::own_rules(&console);
+pub(crate) async fn policy(asked: PageRequest, Query(to_try): Query<TryCallQuery>) -> Response {
+    let servers = asked.server_names();
+    let rules = own_rules(&asked.console);
     let page = ConsolePage {
         title: "Policy".to_owned(),
         section: ConsoleSection::Policy,
-        body: body(&views::policy(&console), &servers, &to_try, &rules),
+        body: body(&switchboard_views::policy(&asked.console.host), &servers, &to_try, &rules),
     };
-    respond(&console, &signed, Ok(page)).await
+    asked.show(page).await
+}
+
+/// The text of the user's own rules, to be changed and tried; empty if there is none.
+fn own_rules(console: &Console) -> String {
+    let file = console.places.level_files(PolicyLevel::User, "policy.json").pop();
+    let open = file.and_then(|file| std::fs::File::open(file).ok());
+    let mut text = String::new();
+    let read = open.map(|file| file.take(MAX_RULES_BYTES).read_to_string(&mut text));
+    if read.is_some_and(|read| read.is_ok()) { text } else { String::new() }
 }
 
 fn body(shown: &PolicyShown, servers: &[String], to_try: &TryCallQuery, rules: &str) -> Markup {
@@ -192,6 +201,72 @@ fn what_if_form(rules: &str) -> Markup {
             div class="actions" {
                 button type="submit" class="button primary" { "Compare with the last day" }
                 span class="muted small" { "Nothing is saved." }
+            }
+        }
+    }
+}
+
+/// What would be decided about a call, and why.
+pub(crate) fn explanation(shown: &ExplainedShown) -> Markup {
+    html! {
+        div class="ran" {
+            div class="row-heading" {
+                span class="first" { (effect(shown.verdict)) span class="mono" { (shown.target) } }
+                span class="muted small" { "risk " (shown.risk) " of 100" }
+            }
+            p { (prose(&shown.by)) }
+            @if shown.is_readonly { p class="muted" { "Only what changes nothing may run." } }
+            @if !shown.levels.is_empty() {
+                ul class="plain" {
+                    @for ruling in &shown.levels {
+                        li {
+                            span class="first" {
+                                (effect(ruling.effect)) span class="tag" { (ruling.level) }
+                                span class="mono" { (ruling.rule) }
+                            }
+                            @if let Some(why) = &ruling.why { span class="muted" { (why) } }
+                            span class="mono small muted" { (ruling.file) ":" (ruling.line) }
+                        }
+                    }
+                }
+            }
+            @if !shown.reasons.is_empty() {
+                h4 { "Why it is risky" }
+                ul { @for reason in &shown.reasons { li { (prose(reason)) } } }
+            }
+        }
+    }
+}
+
+/// What changed rules would have decided otherwise.
+pub(crate) fn what_if(shown: &WhatIfShown) -> Markup {
+    html! {
+        div class="ran" {
+            p {
+                strong { (shown.differences.len()) } " of " (shown.calls) " calls of the last "
+                (shown.hours) " hours would be decided otherwise."
+                @if shown.calls >= shown.most as usize {
+                    span class="muted" { " Only the newest " (shown.most) " were looked at." }
+                }
+            }
+            @if !shown.differences.is_empty() {
+                div class="scroll" {
+                    table {
+                        thead { tr { th { "When" } th { "What" } th { "Today" } th { "Then" } th { "By" } } }
+                        tbody {
+                            @for one in &shown.differences {
+                                tr {
+                                    td class="nowrap" {
+                                        a href=(page_path(&["calls", &one.call])) { (when(&one.created_at)) }
+                                    }
+                                    td class="mono nowrap" { (one.target) }
+                                    td { (effect(one.today)) } td { (effect(one.then)) }
+                                    td class="small" { (prose(&one.by)) }
+                                }
+                            }
+                        }
+                    }
+                }
             }
         }
     }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use switchboard_vetting::EntryFinding;
 
 use super::parts::{count, empty_state, json, page_path, prose};
-use crate::views::{Proposal, ProposedServer};
+use crate::other_products::{Proposal, ProposedServer};
 
 /// What would be added, each server with a button of its own, several with one for all.
 pub(crate) fn proposal(proposal: &Proposal) -> Markup {

@@ -1,28 +1,23 @@
 //! Resources to read and prompts to fetch.
 
-use axum::Extension;
-use axum::extract::State;
+use axum::extract::Path;
 use axum::response::Response;
 use maud::{Markup, html};
+use serde_json::{Map, Value, json};
+use switchboard_views::{OfferedPrompt, OfferedResource, ResourcesShown};
 
-use super::layout::{ConsolePage, ConsoleSection, respond};
+use super::fields::fields;
+use super::layout::{ConsolePage, ConsoleSection, PageRequest};
 use super::parts::{empty_state, heading, page_path, server_link};
-use super::template::variables;
-use crate::auth::Principal;
-use crate::console::SharedConsole;
-use crate::views::{self, OfferedPrompt, OfferedResource, ResourcesShown};
 
 /// Resources, templates and prompts.
-pub(crate) async fn resources(
-    State(console): State<SharedConsole>,
-    Extension(signed): Extension<Principal>,
-) -> Response {
+pub(crate) async fn resources(asked: PageRequest) -> Response {
     let page = ConsolePage {
         title: "Resources and prompts".to_owned(),
         section: ConsoleSection::Resources,
-        body: body(&views::resources(&console)),
+        body: body(&switchboard_views::resources(&asked.console.host)),
     };
-    respond(&console, &signed, Ok(page)).await
+    asked.show(page).await
 }
 
 fn body(shown: &ResourcesShown) -> Markup {
@@ -130,6 +125,113 @@ fn prompt_row(prompt: &OfferedPrompt) -> Markup {
                     span class="about" { (description) }
                 }
             }
+        }
+    }
+}
+
+/// One prompt.
+pub(crate) async fn prompt(
+    asked: PageRequest,
+    Path((server, name)): Path<(String, String)>,
+) -> Response {
+    let page =
+        switchboard_views::prompt(&asked.console.host, &server, &name).map(|prompt| ConsolePage {
+            title: prompt.name.clone(),
+            section: ConsoleSection::Resources,
+            body: prompt_body(&prompt),
+        });
+    asked.respond(page).await
+}
+
+fn prompt_body(prompt: &OfferedPrompt) -> Markup {
+    let api = format!("/api/v1{}/get", page_path(&["prompts", &prompt.server, &prompt.name]));
+    html! {
+        p class="crumbs" {
+            a href="/resources" { "Resources and prompts" } " / " (server_link(&prompt.server)) " / "
+            (prompt.name)
+        }
+        h1 { (prompt.title.as_deref().unwrap_or(&prompt.name)) }
+        @if let Some(description) = &prompt.description { p class="description" { (description) } }
+        div class="columns" {
+            section class="card" aria-labelledby="fill" {
+                h2 id="fill" { "Arguments" }
+                form data-call=(api) data-into="ran" autocomplete="off" data-complete=(prompt.server)
+                    data-complete-prompt=(prompt.name) {
+                    (fields(&as_schema(&prompt.arguments), &names(&prompt.arguments), "argument"))
+                    div class="actions" { button type="submit" class="button primary" { "Fetch" } }
+                }
+            }
+            section class="card" aria-labelledby="gives" {
+                h2 id="gives" { "What it gives" }
+                div id="ran" aria-live="polite" { p class="muted" { "It is shown here." } }
+            }
+        }
+    }
+}
+
+/// The names of its arguments, in the server's order.
+fn names(arguments: &Value) -> Vec<String> {
+    let all = arguments.as_array().into_iter().flatten();
+    all.filter_map(|argument| argument["name"].as_str().map(str::to_owned)).collect()
+}
+
+/// A prompt's arguments are texts; this is the schema that says so.
+fn as_schema(arguments: &Value) -> Value {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for argument in arguments.as_array().into_iter().flatten() {
+        let Some(name) = argument["name"].as_str() else { continue };
+        let member = json!({"type": "string", "description": argument["description"]});
+        properties.insert(name.to_owned(), member);
+        if argument["required"] == true {
+            required.push(name);
+        }
+    }
+    json!({"properties": properties, "required": required})
+}
+
+/// What may stand before the names in a gap.
+const OPERATORS: [char; 4] = ['+', '/', '?', '&'];
+
+/// The variables of a template, each once; nothing if it says something that a form cannot fill in.
+pub(super) fn variables(template: &str) -> Option<Vec<String>> {
+    let mut names: Vec<String> = Vec::new();
+    let mut rest = template;
+    while let Some((_, after)) = rest.split_once('{') {
+        let (gap, after) = after.split_once('}')?;
+        for name in gap.trim_start_matches(OPERATORS).split(',') {
+            let name = name.trim_end_matches('*');
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+            if name.is_empty() || !name.chars().all(is_plain) {
+                return None;
+            }
+            if !names.iter().any(|other| other == name) {
+                names.push(name.to_owned());
+            }
+        }
+        rest = after;
+    }
+    (!names.is_empty()).then_some(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gaps_of_an_address_are_found() {
+        for (template, expected) in [
+            ("file:///{path}", Some(vec!["path"])),
+            ("db://{table}/{+rest}{?limit,page}", Some(vec!["table", "rest", "limit", "page"])),
+            ("a://{x}/{x*}", Some(vec!["x"])),
+            ("a://plain", None),
+            ("a://{x", None),
+            ("a://{}", None),
+            ("a://{x:3}", None),
+            ("a://{#x}", None),
+        ] {
+            let expected = expected.map(|all| all.into_iter().map(str::to_owned).collect());
+            assert_eq!(variables(template), expected, "{template}");
         }
     }
 }

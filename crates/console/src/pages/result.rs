@@ -2,14 +2,18 @@
 
 use maud::{Markup, html};
 use switchboard_core::{InvalidOutput, Item, Reply};
+use switchboard_views::CompletedCall;
 
-use super::item::{ItemSource, item, structured_json, truncate};
+use super::markdown::{looks_like_markdown, markdown};
+use super::media::picture;
+use super::media::sound;
 use super::parts::{json, outcome, page_path, prose};
-use super::relative_time::duration;
-use crate::views::Ran;
+use super::relative_time::{duration, size};
+use super::tree::table;
+use super::tree::tree;
 
 /// A call that was just made, as a piece of a page.
-pub(crate) fn finished_call(ran: &Ran) -> Markup {
+pub(crate) fn finished_call(ran: &CompletedCall) -> Markup {
     html! {
         div class="ran" {
             div class="row-heading" {
@@ -80,4 +84,202 @@ fn repeats_structured(structured: &str, reply: &Reply) -> bool {
         Item::Text(text) => read(text).as_ref() == Some(&structured),
         _ => false,
     })
+}
+
+/// The longest text that a page shows whole.
+const MAX_TEXT_BYTES: usize = 200_000;
+
+/// Which part of which call it is, so that it can be downloaded.
+#[derive(Clone, Copy)]
+pub(super) struct ItemSource<'a> {
+    /// The number of the call, if it is recorded.
+    pub(super) call: Option<&'a str>,
+    pub(super) number: usize,
+}
+
+/// A part of a result.
+pub(super) fn item(shown: &Item, from: ItemSource<'_>) -> Markup {
+    match shown {
+        Item::Text(text) => text_block(text, TextKind::Unspecified),
+        Item::Image { data, .. } => html! {
+            @match picture(data) {
+                Ok(address) => { img class="picture" src=(address) alt="A picture of the result"; },
+                Err(why) => { p class="muted" { "A picture that is not shown: " (why) "." } },
+            }
+            (download(from))
+        },
+        Item::Audio { mime, data } => html! { (audio(mime, data)) (download(from)) },
+        Item::Resource { uri, mime, text, blob, .. } => html! {
+            div class="resource" {
+                p class="small" {
+                    span class="mono" { (uri) }
+                    @if let Some(mime) = mime { " " span class="tag" { (mime) } }
+                }
+                @if let Some(text) = text { (text_block(text, TextKind::detect(mime.as_deref(), uri))) }
+                @if let Some(blob) = blob { (blob_block(mime.as_deref(), blob)) }
+                (download(from))
+            }
+        },
+        Item::ResourceLink { uri, name, description, .. } => html! {
+            p {
+                span class="tag" { "resource" } " "
+                @if let Some(name) = name { (name) " " }
+                // Never a link: what it is an address of is the server's word.
+                span class="mono" { (uri) }
+                @if let Some(description) = description { " " span class="muted" { (description) } }
+            }
+        },
+        Item::Message { role, content } => html! {
+            div class="message" { span class="tag" { (role) } (item(content, from)) }
+        },
+        Item::Other { raw, .. } => structured_json(raw),
+    }
+}
+
+/// JSON: a table if it is one, otherwise a tree.
+pub(super) fn structured_json(text: &str) -> Markup {
+    table(text).or_else(|| tree(text)).unwrap_or_else(|| json(&truncate(text)))
+}
+
+/// What a text is, as far as it is said.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TextKind {
+    Markdown,
+    Plain,
+    Unspecified,
+}
+
+impl TextKind {
+    fn detect(mime: Option<&str>, uri: &str) -> Self {
+        let ends = |ending: &str| uri.to_ascii_lowercase().ends_with(ending);
+        match mime.and_then(|mime| mime.split(';').next()).map(str::trim) {
+            Some("text/markdown" | "text/x-markdown") => Self::Markdown,
+            Some("text/plain") | None if ends(".md") || ends(".markdown") => Self::Markdown,
+            Some(_) => Self::Plain,
+            None => Self::Unspecified,
+        }
+    }
+}
+
+fn text_block(text: &str, kind: TextKind) -> Markup {
+    let is_json = text.trim_start().starts_with(['{', '['])
+        && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+    if is_json {
+        return structured_json(text);
+    }
+    let is_markdown = match kind {
+        TextKind::Markdown => true,
+        TextKind::Plain => false,
+        TextKind::Unspecified => looks_like_markdown(text),
+    };
+    if !is_markdown {
+        return html! { pre class="text" tabindex="0" { (truncate(text)) } };
+    }
+    let text = truncate(text);
+    html! {
+        (markdown(&text))
+        details class="below" { summary { "As text" } pre class="text" tabindex="0" { (text) } }
+    }
+}
+
+fn audio(mime: &str, data: &str) -> Markup {
+    html! {
+        @match sound(data) {
+            Ok(address) => {
+                audio controls preload="metadata" src=(address) aria-label="A sound of the result" {}
+            },
+            Err(why) => {
+                p class="muted" { "A sound, " (mime) ", " (decoded_size(data)) ", not played: " (why) "." }
+            },
+        }
+    }
+}
+
+fn blob_block(mime: Option<&str>, blob: &str) -> Markup {
+    html! {
+        @if let Ok(address) = picture(blob) {
+            img class="picture" src=(address) alt="A picture of the resource";
+        } @else if let (true, Ok(address)) = (mime.is_some_and(|mime| mime.starts_with("audio/")), sound(blob)) {
+            audio controls preload="metadata" src=(address) aria-label="A sound of the resource" {}
+        } @else {
+            p class="muted" { "Data, " (decoded_size(blob)) "." }
+        }
+    }
+}
+
+fn decoded_size(base64: &str) -> String {
+    size(base64.len() as u64 / 4 * 3)
+}
+
+/// The way to have a part as a file.
+fn download(from: ItemSource<'_>) -> Markup {
+    html! {
+        @if let Some(call) = from.call {
+            p class="small" {
+                a href={ "/api/v1" (page_path(&["calls", call, "parts", &from.number.to_string()])) }
+                    download { "Download" }
+            }
+        }
+    }
+}
+
+/// The beginning of a text that is too long for a page.
+pub(super) fn truncate(text: &str) -> String {
+    if text.len() <= MAX_TEXT_BYTES {
+        return text.to_owned();
+    }
+    let mut end = MAX_TEXT_BYTES;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let kept = text.get(..end).unwrap_or_default();
+    format!("{kept}\n… {} more bytes", text.len() - end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(item_: &Item) -> String {
+        item(item_, ItemSource { call: Some("7"), number: 2 }).into_string()
+    }
+
+    fn resource(uri: &str, mime: Option<&str>, text: Option<&str>, blob: Option<&str>) -> Item {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        let uri = uri.to_owned();
+        let pretty = String::new();
+        Item::Resource { uri, mime: owned(mime), text: owned(text), blob: owned(blob), pretty }
+    }
+
+    #[test]
+    fn each_kind_is_shown_as_what_it_is() {
+        let wave = "UklGRiQAAABXQVZFZm10IA==";
+        let sounds = || Item::Audio { mime: "audio/wav".to_owned(), data: wave.to_owned() };
+        for (one, part) in [
+            (Item::Text("plain".to_owned()), "<pre class=\"text\" tabindex=\"0\">plain</pre>"),
+            (Item::Text("# a\n\n- b\n- c".to_owned()), "<h4>a</h4>"),
+            (Item::Text("{\"a\": [1]}".to_owned()), "<div class=\"tree\">"),
+            (Item::Text("[{\"a\": 1}, {\"a\": 2}]".to_owned()), "<th>a</th>"),
+            (sounds(), "<audio controls preload=\"metadata\" src=\"data:audio/wav;base64,"),
+            (sounds(), "href=\"/api/v1/calls/7/parts/2\" download"),
+            (resource("a.md", None, Some("*x*"), None), "<em>x</em>"),
+            (resource("a", Some("text/markdown"), Some("*x*"), None), "<em>x</em>"),
+            (resource("a.md", Some("text/x-rust"), Some("*x*"), None), ">*x*</pre>"),
+            (resource("a", Some("audio/wav"), None, Some(wave)), "<audio controls"),
+            (resource("a", Some("text/html"), None, Some("PGI+")), "Data, 3 B."),
+        ] {
+            let shown = shown(&one);
+            assert!(shown.contains(part), "no `{part}` in {shown}");
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_letters() {
+        let long = "ä".repeat(MAX_TEXT_BYTES);
+        assert!(
+            truncate(&long).ends_with(&format!("\n… {MAX_TEXT_BYTES} more bytes")),
+            "{}",
+            truncate(&long).len()
+        );
+    }
 }

@@ -1,34 +1,27 @@
 //! What waits for a person, with everything that is decided about.
 
-use axum::Extension;
-use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
+use switchboard_views::{HeldServerShown, ReviewShown, ReviewSubject};
 
 use super::fields::fields;
-use super::layout::{ConsolePage, ConsoleSection, respond};
+use super::layout::{ConsolePage, ConsoleSection, PageRequest};
+use super::parts::pretty;
+use super::parts::risk_line;
 use super::parts::{empty_state, heading, json, page_path, prose, server_link};
-use super::pretty::pretty;
 use super::quarantine::quarantined_servers as held_cards;
 use super::relative_time::when;
-use super::risk::risk_line;
-use crate::auth::Principal;
-use crate::console::SharedConsole;
-use crate::views::{self, HeldServerShown, ReviewShown, Wanted};
 
 /// What waits.
-pub(crate) async fn reviews(
-    State(console): State<SharedConsole>,
-    Extension(signed): Extension<Principal>,
-) -> Response {
-    let shown = views::reviews(&console).await;
-    let held = views::held_servers(&console);
+pub(crate) async fn reviews(asked: PageRequest) -> Response {
+    let shown = switchboard_views::reviews(&asked.console.host).await;
+    let held = switchboard_views::held_servers(&asked.console.host);
     let page = shown.map(|shown| ConsolePage {
         title: "Reviews".to_owned(),
         section: ConsoleSection::Reviews,
         body: body(&shown, &held),
     });
-    respond(&console, &signed, page).await
+    asked.respond(page).await
 }
 
 fn body(waiting: &[ReviewShown], held: &[HeldServerShown]) -> Markup {
@@ -95,7 +88,7 @@ fn card(review: &ReviewShown) -> Markup {
 
 fn matter(review: &ReviewShown) -> Markup {
     match &review.wanted {
-        Wanted::Call { arguments, why, problem, risk, can_always } => html! {
+        ReviewSubject::Call { arguments, why, problem, risk, can_always } => html! {
             p { (prose(why)) }
             @if risk.score > 0 { (risk_line(risk)) }
             @if let Some(problem) = problem { p class="note bad" { (problem) } }
@@ -117,15 +110,15 @@ fn matter(review: &ReviewShown) -> Markup {
                 (answer("reject", "Reject", "bad"))
             }
         },
-        Wanted::Form { message, schema, order } => html! {
+        ReviewSubject::Form { message, schema, order } => html! {
             p class="description" { (message) }
             div class="form" { (fields(schema, order, &review.id)) }
             (yes_or_no("Send"))
         },
-        Wanted::Address { message, url, domain, warnings } => {
+        ReviewSubject::Address { message, url, domain, warnings } => {
             address(message, url, domain.as_deref(), warnings)
         }
-        Wanted::Consent { message, details } => html! {
+        ReviewSubject::Consent { message, details } => html! {
             p class="description" { (message) }
             (json(&details.to_string()))
             (yes_or_no("Allow"))

@@ -1,33 +1,30 @@
 //! One server: its state, what it offers, what it wrote and said, and what can be done with it.
 
-use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::response::Response;
 use maud::{Markup, html};
+use switchboard_views::ServerShown;
 
-use super::layout::{ConsolePage, ConsoleSection, respond};
-use super::parts::{count, empty_state, json, page_path, prose, state};
+use super::layout::{ConsolePage, ConsoleSection, PageRequest};
+use super::parts::pretty;
+use super::parts::{count, empty_state, json, page_path, prose, server_link, state};
 use super::proposal::dangers;
 use super::quarantine::quarantined_servers;
 use super::relative_time::{rounded_duration, size, when};
 use super::tools::list;
-use crate::auth::Principal;
-use crate::console::SharedConsole;
-use crate::views::{self, ServerShown};
+use crate::entry::UNCHANGED_PLACEHOLDER;
+use crate::views;
+use crate::views::EntryShown;
 
 /// One server.
-pub(crate) async fn server(
-    State(console): State<SharedConsole>,
-    Extension(signed): Extension<Principal>,
-    Path(name): Path<String>,
-) -> Response {
-    let shown = views::server(&console, &name).await;
+pub(crate) async fn server(asked: PageRequest, Path(name): Path<String>) -> Response {
+    let shown = switchboard_views::server(&asked.console.host, &name).await;
     let page = shown.map(|shown| ConsolePage {
         title: shown.row.name.clone(),
         section: ConsoleSection::Servers,
         body: body(&shown),
     });
-    respond(&console, &signed, page).await
+    asked.respond(page).await
 }
 
 fn body(shown: &ServerShown) -> Markup {
@@ -36,7 +33,7 @@ fn body(shown: &ServerShown) -> Markup {
         p class="crumbs" { a href="/servers" { "Servers" } " / " (row.name) }
         div data-live="server" {
             div class="row-heading" {
-                h1 { (row.name) " " (state(row.state)) }
+                h1 { (row.name) " " (state(&row.state)) }
                 (buttons(shown))
             }
             @if let Some(reason) = &row.reason {
@@ -153,7 +150,7 @@ fn facts(shown: &ServerShown) -> Markup {
         dl class="facts card" {
             div { dt { "Reached by" } dd { (row.transport) } }
             @if !row.place.is_empty() { div { dt { "At" } dd class="mono" { (row.place) } } }
-            div { dt { "Revision" } dd class="mono" { (row.revision.unwrap_or("–")) } }
+            div { dt { "Revision" } dd class="mono" { (row.revision.as_deref().unwrap_or("–")) } }
             div { dt { "Instances" } dd { (row.instances) } }
             div { dt { "Calls under way" } dd { (row.in_flight) } }
             @if let Some(seconds) = row.up_seconds {
@@ -207,6 +204,43 @@ fn log(shown: &ServerShown) -> Markup {
                         span { (message.text) }
                     }
                 }
+            }
+        }
+    }
+}
+
+/// The page to change a server.
+pub(crate) async fn edit_server(asked: PageRequest, Path(name): Path<String>) -> Response {
+    let page = views::entry(&asked.console, &name).await.map(|shown| ConsolePage {
+        title: format!("Edit {name}"),
+        section: ConsoleSection::Servers,
+        body: edit_body(&shown),
+    });
+    asked.respond(page).await
+}
+
+fn edit_body(shown: &EntryShown) -> Markup {
+    let here = page_path(&["servers", &shown.server]);
+    html! {
+        p class="crumbs" {
+            a href="/servers" { "Servers" } " / " (server_link(&shown.server)) " / edit"
+        }
+        h1 { "Edit " (shown.server) }
+        p class="muted small" { "In " span class="mono" { (shown.file) } }
+        form class="card" data-act={ "/api/v1" (here) "/edit" } data-then=(here) {
+            div class="field" {
+                label for="entry" { "Entry" }
+                textarea id="entry" class="mono tall" rows="18" data-member="entry"
+                    spellcheck="false" { (pretty(&shown.entry.to_string())) }
+                p class="muted small" {
+                    code { (UNCHANGED_PLACEHOLDER) } " stands for a value of " code { "env" } " or "
+                    code { "headers" } " that stays as it is in the file. It is not sent to this page."
+                }
+            }
+            div class="asks" {}
+            div class="actions" {
+                button type="submit" class="button primary" { "Save" }
+                a class="button" href=(here) { "Cancel" }
             }
         }
     }

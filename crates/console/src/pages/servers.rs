@@ -1,28 +1,21 @@
 //! All servers with their states.
 
-use axum::Extension;
-use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
+use switchboard_views::ServerRow;
 
-use super::layout::{ConsolePage, ConsoleSection, respond};
+use super::layout::{ConsolePage, ConsoleSection, PageRequest};
 use super::parts::{count, empty_state, heading, prose, server_link, state};
 use super::relative_time::rounded_duration;
-use crate::auth::Principal;
-use crate::console::SharedConsole;
-use crate::views::{self, ServerRow};
 
 /// All servers.
-pub(crate) async fn servers(
-    State(console): State<SharedConsole>,
-    Extension(signed): Extension<Principal>,
-) -> Response {
+pub(crate) async fn servers(asked: PageRequest) -> Response {
     let page = ConsolePage {
         title: "Servers".to_owned(),
         section: ConsoleSection::Servers,
-        body: body(&views::servers(&console)),
+        body: body(&switchboard_views::servers(&asked.console.host)),
     };
-    respond(&console, &signed, Ok(page)).await
+    asked.show(page).await
 }
 
 fn body(servers: &[ServerRow]) -> Markup {
@@ -57,7 +50,7 @@ fn row(server: &ServerRow) -> Markup {
         tr {
             td class="strong name" { (server_link(&server.name)) }
             td class="state" {
-                (state(server.state))
+                (state(&server.state))
                 @if let Some(reason) = &server.reason { div class="why" { (prose(reason)) } }
                 @if let Some(step) = &server.next_step {
                     div class="muted small" {
@@ -70,7 +63,7 @@ fn row(server: &ServerRow) -> Markup {
             }
             td {
                 span class="tag" { (server.transport) }
-                @if let Some(revision) = server.revision {
+                @if let Some(revision) = &server.revision {
                     " " span class="mono small muted nowrap" { (revision) }
                 }
                 @if !server.place.is_empty() {

@@ -1,44 +1,34 @@
 //! Conversations: a list, and one step by step with its calls in place.
 
-use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::layout::{ConsolePage, ConsoleSection, respond};
+use super::layout::{ConsolePage, ConsoleSection, PageRequest};
 use super::markdown::markdown;
 use super::parts::{empty_state, heading, outcome, page_path};
 use super::relative_time::when;
-use crate::auth::Principal;
-use crate::console::SharedConsole;
 use crate::views::{self, SessionRow, SessionShown, Turn};
 
 /// All conversations.
-pub(crate) async fn sessions(
-    State(console): State<SharedConsole>,
-    Extension(signed): Extension<Principal>,
-) -> Response {
-    let models = views::models(&console);
-    let page = views::sessions(&console).await.map(|listed| ConsolePage {
+pub(crate) async fn sessions(asked: PageRequest) -> Response {
+    let models = views::models(&asked.console);
+    let page = views::sessions(&asked.console).await.map(|listed| ConsolePage {
         title: "Sessions".to_owned(),
         section: ConsoleSection::Sessions,
         body: list(&listed, &models),
     });
-    respond(&console, &signed, page).await
+    asked.respond(page).await
 }
 
 /// One conversation.
-pub(crate) async fn session(
-    State(console): State<SharedConsole>,
-    Extension(signed): Extension<Principal>,
-    Path(id): Path<String>,
-) -> Response {
-    let page = views::session(&console, &id).await.map(|shown| ConsolePage {
+pub(crate) async fn session(asked: PageRequest, Path(id): Path<String>) -> Response {
+    let page = views::session(&asked.console, &id).await.map(|shown| ConsolePage {
         title: shown.row.title.clone(),
         section: ConsoleSection::Sessions,
-        body: body(&shown, !views::models(&console).is_empty()),
+        body: body(&shown, !views::models(&asked.console).is_empty()),
     });
-    respond(&console, &signed, page).await
+    asked.respond(page).await
 }
 
 /// A conversation begins here, where there is a model for it.

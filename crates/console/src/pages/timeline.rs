@@ -4,10 +4,10 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 use serde_json::Number;
 use switchboard_core::{Happened, ShownStep};
+use switchboard_views::CallShown;
 
 use super::parts::{prose, server_link};
 use super::relative_time::{duration, size, when};
-use crate::views::CallShown;
 
 /// The steps of a call.
 pub(super) fn timeline(shown: &CallShown) -> Markup {

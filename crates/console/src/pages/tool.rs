@@ -1,36 +1,35 @@
 //! One tool: what it says of itself, and a form to try it.
 
-use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::response::Response;
 use maud::{Markup, html};
 use serde_json::Value;
+use switchboard_views::{HeldShown, ToolShown};
 
 use super::fields::fields;
-use super::layout::{ConsolePage, ConsoleSection, respond};
+use super::layout::{ConsolePage, ConsoleSection, PageRequest};
+use super::parts::risk_line;
 use super::parts::{json, page_path, server_link};
 use super::quarantine::{approve_and_go, diff};
-use super::risk::risk_line;
 use super::tools::{icon, marks};
-use crate::auth::Principal;
-use crate::console::SharedConsole;
-use crate::views::{self, HeldShown, ToolShown};
+use crate::views;
 
 /// One tool.
 pub(crate) async fn tool(
-    State(console): State<SharedConsole>,
-    Extension(signed): Extension<Principal>,
+    asked: PageRequest,
     Path((server, name)): Path<(String, String)>,
 ) -> Response {
-    let page = views::tool(&console, &server, &name).await.map(|shown| ConsolePage {
-        title: shown.row.name.clone(),
-        section: ConsoleSection::Tools,
-        body: match &shown.held {
-            Some(held) => held_body(&shown, held),
-            None => body(&shown, !views::models(&console).is_empty()),
-        },
+    let page = switchboard_views::tool(&asked.console.host, &server, &name).await.map(|shown| {
+        ConsolePage {
+            title: shown.row.name.clone(),
+            section: ConsoleSection::Tools,
+            body: match &shown.held {
+                Some(held) => held_body(&shown, held),
+                None => body(&shown, !views::models(&asked.console).is_empty()),
+            },
+        }
     });
-    respond(&console, &signed, page).await
+    asked.respond(page).await
 }
 
 fn body(shown: &ToolShown, can_talk: bool) -> Markup {

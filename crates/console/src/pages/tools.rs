@@ -1,32 +1,24 @@
 //! Tools by words.
 
-use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::Query;
 use axum::response::Response;
 use maud::{Markup, html};
+use switchboard_views::{ToolQuery, ToolRow};
 
-use super::layout::{ConsolePage, ConsoleSection, respond};
+use super::layout::{ConsolePage, ConsoleSection, PageRequest};
+use super::media::picture;
 use super::parts::{empty_state, heading, page_path};
-use super::picture::picture;
-use crate::auth::Principal;
-use crate::console::SharedConsole;
-use crate::views::{self, ToolQuery, ToolRow};
 
 /// Tools that fit the words.
-pub(crate) async fn tools(
-    State(console): State<SharedConsole>,
-    Extension(signed): Extension<Principal>,
-    Query(query): Query<ToolQuery>,
-) -> Response {
-    let found = views::tools(&console, &query);
-    let servers: Vec<String> =
-        views::servers(&console).into_iter().map(|server| server.name).collect();
+pub(crate) async fn tools(asked: PageRequest, Query(query): Query<ToolQuery>) -> Response {
+    let found = switchboard_views::tools(&asked.console.host, &query);
+    let servers = asked.server_names();
     let page = ConsolePage {
         title: "Tools".to_owned(),
         section: ConsoleSection::Tools,
         body: body(&found, &servers, &query),
     };
-    respond(&console, &signed, Ok(page)).await
+    asked.show(page).await
 }
 
 fn body(found: &[ToolRow], servers: &[String], query: &ToolQuery) -> Markup {
@@ -94,7 +86,7 @@ pub(super) fn icon(tool: &ToolRow) -> Markup {
 pub(super) fn marks(tool: &ToolRow) -> Markup {
     html! {
         @for mark in &tool.marks {
-            span class={ "tag " @if *mark == "destructive" { "bad" } } title="The server says so" {
+            span class={ "tag " @if mark == "destructive" { "bad" } } title="The server says so" {
                 (mark)
             }
         }

@@ -6,17 +6,19 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use futures_util::{Stream, stream};
 use switchboard_core::{Face, random};
-use switchboard_host::{CallOptions, SessionScope};
-use switchboard_store::Record;
+use switchboard_host::{
+    Ask, Asker, CallOptions, NobodyThere, Question, QuestionUpdate, ReplyFuture, ReviewFuture,
+    Reviewer, SessionScope, ask_matter, review_matter,
+};
+use switchboard_store::{AskReply, QueuedQuestion, Record, UserDecision};
+use switchboard_views::{CallEnded, CallUpdate, WantedCall, Whom};
 use switchboard_wire::Json;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
-use super::call_event::{CallEnded, Told};
-use super::call_request::WantedCall;
-use super::reviewer::ProgramReviewer;
+use super::program_call::ProgramCall;
 use crate::console::SharedConsole;
 use crate::reply::ApiError;
 
@@ -77,14 +79,14 @@ pub(crate) fn start_call(
 /// A call that is under way, and what is told of it.
 struct ProgramCallStream {
     calling: JoinHandle<Record>,
-    told: mpsc::Receiver<Told>,
+    told: mpsc::Receiver<CallUpdate>,
     reports: mpsc::Receiver<Json>,
     cancel: CancellationToken,
 }
 
 impl ProgramCallStream {
     async fn run(mut self, call: String, lines: mpsc::Sender<String>) {
-        send(&lines, &Told::Began { call }).await;
+        send(&lines, &CallUpdate::Began { call }).await;
         let mut alive = interval(KEEP_ALIVE_INTERVAL);
         alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
         alive.reset();
@@ -100,18 +102,18 @@ impl ProgramCallStream {
                     }
                     // A call whose task broke has no end to tell: the stream ends without one.
                     if let Ok(record) = record {
-                        send(&lines, &Told::Ended(CallEnded::from(record))).await;
+                        send(&lines, &CallUpdate::Ended(CallEnded::from(record))).await;
                     }
                     return;
                 }
-                _ = alive.tick() => send(&lines, &Told::Alive).await,
+                _ = alive.tick() => send(&lines, &CallUpdate::Alive).await,
             }
         }
     }
 }
 
 /// Writes an event to the program's stream.
-async fn send(lines: &mpsc::Sender<String>, told: &Told) {
+async fn send(lines: &mpsc::Sender<String>, told: &CallUpdate) {
     if let Ok(mut line) = serde_json::to_string(told) {
         line.push('\n');
         // `run` watches for a closed stream and cancels the call then.
@@ -119,6 +121,104 @@ async fn send(lines: &mpsc::Sender<String>, told: &Told) {
     }
 }
 
-fn progress_event(report: &Json) -> Told {
-    Told::Progress { report: serde_json::from_str(report.as_str()).unwrap_or_default() }
+fn progress_event(report: &Json) -> CallUpdate {
+    CallUpdate::Progress { report: serde_json::from_str(report.as_str()).unwrap_or_default() }
+}
+
+/// Who is asked for the sake of one call.
+pub(super) struct ProgramReviewer {
+    pub(super) line: Arc<ProgramCall>,
+    pub(super) whom: Whom,
+    /// How long they may take.
+    pub(super) limit: Option<Duration>,
+}
+
+impl ProgramReviewer {
+    fn report(&self, news: &QuestionUpdate<'_>) {
+        let told = match news {
+            QuestionUpdate::Queued(entry) if self.whom == Whom::Elsewhere => {
+                CallUpdate::Waits { id: entry.id.clone(), matter: entry.asked.matter.clone() }
+            }
+            QuestionUpdate::Queued(_) => return,
+            QuestionUpdate::AnsweredElsewhere { by, word, .. } => {
+                CallUpdate::AnsweredElsewhere { by: (*by).to_owned(), word: (*word).to_owned() }
+            }
+            QuestionUpdate::Expired(_) => CallUpdate::Expired,
+        };
+        self.line.send(told);
+    }
+}
+
+impl Reviewer for ProgramReviewer {
+    fn ask<'a>(&'a self, question: &'a Question) -> ReviewFuture<'a> {
+        match self.whom {
+            Whom::Nobody => NobodyThere.ask(question),
+            Whom::Elsewhere => Box::pin(std::future::pending()),
+            Whom::Here => Box::pin(async move {
+                let matter = review_matter(question);
+                let asked = QueuedQuestion { matter, call: None, reference: None, caller: None };
+                let anyway = question.repeat_reason().map(str::to_owned);
+                match self.line.ask(asked, anyway).await.and_then(UserDecision::into_answer) {
+                    Some(answer) => Ok(answer),
+                    // Whoever is not there any more decides nothing.
+                    None => std::future::pending().await,
+                }
+            }),
+        }
+    }
+
+    fn limit(&self) -> Option<Duration> {
+        self.limit
+    }
+
+    fn on_update(&self, news: QuestionUpdate<'_>) {
+        self.report(&news);
+    }
+}
+
+impl Asker for ProgramReviewer {
+    fn ask<'a>(&'a self, ask: &'a Ask) -> ReplyFuture<'a> {
+        match self.whom {
+            Whom::Nobody => {
+                let server = ask.server.clone();
+                let message = ask.message.clone();
+                self.line.send(CallUpdate::Declined { server, message });
+                Box::pin(async { AskReply::Decline })
+            }
+            Whom::Elsewhere => Box::pin(std::future::pending()),
+            Whom::Here => Box::pin(async move {
+                let asked = QueuedQuestion {
+                    matter: ask_matter(ask),
+                    call: ask.call.clone(),
+                    reference: ask.reference.clone(),
+                    caller: None,
+                };
+                match self.line.ask(asked, None).await.and_then(UserDecision::into_reply) {
+                    Some(reply) => reply,
+                    // Whoever is not there any more decides nothing.
+                    None => std::future::pending().await,
+                }
+            }),
+        }
+    }
+
+    fn notify_completed(&self, server: &str) {
+        if self.whom == Whom::Here {
+            self.line.send(CallUpdate::Completed { server: server.to_owned() });
+        }
+    }
+
+    fn notify_refused(&self, server: &str, why: &str) {
+        let server = server.to_owned();
+        let why = why.to_owned();
+        self.line.send(CallUpdate::TurnedDown { server, why });
+    }
+
+    fn limit(&self) -> Option<Duration> {
+        self.limit
+    }
+
+    fn on_update(&self, news: QuestionUpdate<'_>) {
+        self.report(&news);
+    }
 }

@@ -2,13 +2,8 @@
 //! happens is told on the stream of the call, and what a person is asked is put to whoever sits
 //! there.
 
-mod call_event;
-mod call_request;
 mod call_stream;
 mod program_call;
-mod reviewer;
 
-pub use call_event::{CallEnded, Told};
-pub use call_request::{Proposer, TaskWanted, WantedCall, Whom};
 pub(crate) use call_stream::start_call;
 pub(crate) use program_call::{AnswerRejection, ProgramCalls};

@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
 use switchboard_store::{Matter, QueuedQuestion, UserDecision};
+use switchboard_views::CallUpdate;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
-
-use super::call_event::Told;
 
 /// So many calls of programs are under way at once.
 const MAX_OPEN_CALLS: usize = 1_000;
@@ -21,7 +20,7 @@ pub(crate) struct ProgramCalls(Arc<Mutex<HashMap<String, Arc<ProgramCall>>>>);
 
 /// The line to one program.
 pub(super) struct ProgramCall {
-    told: mpsc::Sender<Told>,
+    told: mpsc::Sender<CallUpdate>,
     cancel: CancellationToken,
     questions: Mutex<OpenQuestions>,
 }
@@ -57,7 +56,10 @@ pub(crate) enum AnswerRejection {
 
 impl ProgramCalls {
     /// A line under this name, and where what is told comes out; nothing if there are too many.
-    pub(super) fn open(&self, name: &str) -> Option<(ProgramCallGuard, mpsc::Receiver<Told>)> {
+    pub(super) fn open(
+        &self,
+        name: &str,
+    ) -> Option<(ProgramCallGuard, mpsc::Receiver<CallUpdate>)> {
         let (told, received) = mpsc::channel(MAX_QUEUED_EVENTS);
         let cancel = CancellationToken::new();
         let questions = Mutex::default();
@@ -105,7 +107,7 @@ impl ProgramCall {
     }
 
     /// Queues an event for the program.
-    pub(super) fn send(&self, told: Told) {
+    pub(super) fn send(&self, told: CallUpdate) {
         // A program too slow to leave room in the queue misses the event; the call does not wait.
         _ = self.told.try_send(told);
     }
@@ -126,7 +128,7 @@ impl ProgramCall {
             number
         };
         let _withdraw = QuestionGuard { line: self, question };
-        self.told.send(Told::Asked { question, asked, anyway }).await.ok()?;
+        self.told.send(CallUpdate::Asked { question, asked, anyway }).await.ok()?;
         answered.await.ok()
     }
 
@@ -160,7 +162,7 @@ impl Drop for QuestionGuard<'_> {
         let question = self.question;
         let was_open = self.line.questions().open.remove(&question).is_some();
         if was_open {
-            self.line.send(Told::Over { question });
+            self.line.send(CallUpdate::Over { question });
         }
     }
 }
@@ -194,7 +196,7 @@ mod tests {
         let (held, mut told) = lines.open("word").unwrap();
         let line = Arc::clone(&held.line);
         let asking = tokio::spawn(async move { line.ask(asked(), None).await });
-        assert!(matches!(told.recv().await, Some(Told::Asked { question: 1, .. })));
+        assert!(matches!(told.recv().await, Some(CallUpdate::Asked { question: 1, .. })));
         for (call, question, given, expected) in [
             ("other", 1, UserDecision::Decline, Err(AnswerRejection::NoCall)),
             ("word", 2, UserDecision::Decline, Err(AnswerRejection::Over)),
@@ -216,8 +218,8 @@ mod tests {
         let (held, mut told) = lines.open("word").unwrap();
         let waited = timeout(Duration::from_millis(1), held.line.ask(asked(), None)).await;
         assert!(waited.is_err(), "{waited:?}");
-        assert!(matches!(told.recv().await, Some(Told::Asked { question: 1, .. })));
-        assert_eq!(told.recv().await, Some(Told::Over { question: 1 }));
+        assert!(matches!(told.recv().await, Some(CallUpdate::Asked { question: 1, .. })));
+        assert_eq!(told.recv().await, Some(CallUpdate::Over { question: 1 }));
         assert_eq!(lines.answer("word", 1, UserDecision::Decline), Err(AnswerRejection::Over));
         assert!(lines.give_up("word"));
         assert!(held.line.cancel().is_cancelled());

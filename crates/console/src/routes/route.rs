@@ -1,24 +1,13 @@
-//! One thing that can be asked for, and the one table of all of them.
+//! One thing that can be asked for, and what it looks like.
 
 use axum::routing::{MethodRouter, get};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use super::calls::CALLS;
-use super::decisions::DECISIONS;
-use super::imports::IMPORTS;
-use super::offers::OFFERS;
-use super::pages::PAGES;
-use super::schemas::SchemaFn;
-use super::servers::SERVERS;
-use super::sessions::SESSIONS;
 use crate::console::SharedConsole;
 use crate::pages;
 
-/// All routes. Those of the API are described in its document by what they say here.
-pub(crate) fn all() -> impl Iterator<Item = &'static ConsoleRoute> {
-    [PAGES, SERVERS, IMPORTS, OFFERS, DECISIONS, CALLS, SESSIONS].into_iter().flatten()
-}
-
 /// One thing that can be asked for.
+#[derive(Clone, Copy)]
 pub(crate) struct ConsoleRoute {
     /// `get` or `post`.
     pub(crate) method: &'static str,
@@ -62,18 +51,63 @@ pub(crate) enum RequiredAuth {
     Token,
 }
 
-/// A page.
-pub(super) const PAGE_ROUTE: ConsoleRoute = ConsoleRoute {
-    method: "get",
-    path: "/",
-    proof: RequiredAuth::Session,
-    about: "",
-    query: None,
-    takes: None,
-    gives: ResponseKind::Page,
-    serve: || get(pages::overview),
-};
+impl ConsoleRoute {
+    /// A question of a signed-in browser.
+    pub(super) const fn get() -> Self {
+        Self {
+            method: "get",
+            path: "/",
+            proof: RequiredAuth::Session,
+            about: "",
+            query: None,
+            takes: None,
+            gives: ResponseKind::Page,
+            serve: || get(pages::overview),
+        }
+    }
 
-/// What acts.
-pub(super) const ACTION_ROUTE: ConsoleRoute =
-    ConsoleRoute { method: "post", proof: RequiredAuth::Token, ..PAGE_ROUTE };
+    /// An action.
+    pub(super) const fn post() -> Self {
+        Self { method: "post", proof: RequiredAuth::Token, ..Self::get() }
+    }
+
+    /// With a query of this type.
+    pub(super) const fn query<T: JsonSchema>(self) -> Self {
+        Self { query: Some(T::json_schema), ..self }
+    }
+
+    /// With a body of this type.
+    pub(super) const fn takes<T: JsonSchema>(self) -> Self {
+        Self { takes: Some(schema_for::<T>), ..self }
+    }
+}
+
+/// An answer in JSON of this type.
+pub(super) const fn json<T: JsonSchema>() -> ResponseKind {
+    ResponseKind::Json(schema_for::<T>)
+}
+
+/// What a JSON text looks like.
+pub(crate) type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
+
+/// What a value of this type looks like.
+pub(super) fn schema_for<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+/// What a server sent: it says itself what is in it.
+pub(super) fn sent_result(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "description": "The result of an MCP request, as the server sent it.",
+    })
+}
+
+/// This description.
+pub(super) fn this_document(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "description": "An OpenAPI document.",
+        "required": ["openapi", "info", "paths", "components"],
+    })
+}

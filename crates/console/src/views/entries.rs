@@ -6,67 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use switchboard_text::digest;
-use switchboard_vetting::EntryFinding;
 
 use crate::console::Console;
 use crate::entry::{TypedEntry, without_secrets};
-use crate::other_products::{
-    DiscoveredServer, DiscoveredServers, DiscoveryError, ImportEffect, UnreadFile,
-};
+use crate::other_products::{DiscoveryError, Proposal, ProposedServer};
 use crate::reply::ApiError;
-
-/// What would be added.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-pub(crate) struct Proposal {
-    /// The servers.
-    pub(crate) servers: Vec<ProposedServer>,
-    /// What could not be taken over at all.
-    pub(crate) left_out: Vec<String>,
-    /// Files that cannot be read.
-    pub(crate) unreadable: Vec<UnreadFile>,
-}
-
-/// A server that somebody wants to add.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ProposedServer {
-    /// Its name here.
-    pub(crate) name: Option<String>,
-    /// Its entry as our own file would have it.
-    pub(crate) entry: Value,
-    /// What it runs or where it is, in a line.
-    pub(crate) how: String,
-    /// What to know before it runs.
-    pub(crate) findings: Vec<EntryFinding>,
-    /// Why it cannot be added as it is.
-    pub(crate) problem: Option<String>,
-    /// What to do about that.
-    pub(crate) hint: Option<String>,
-    /// Whether there is a server of that name.
-    pub(crate) exists: bool,
-    /// Why there is no need to add it.
-    pub(crate) needless: Option<String>,
-    /// What is different here from where it comes from, and what it needs.
-    pub(crate) notes: Vec<String>,
-    /// Values that are secrets and stand in a file for everybody to read.
-    pub(crate) plain_secrets: Vec<String>,
-    /// Where it comes from, if another product has it.
-    pub(crate) source: Option<SourceShown>,
-}
-
-/// Where a server comes from.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct SourceShown {
-    /// What the product is called.
-    pub(crate) product: &'static str,
-    /// The file that has it.
-    pub(crate) place: String,
-    /// Whose file it is: `user`, `project`, `folder` or `link`.
-    pub(crate) scope: &'static str,
-    /// Its name there.
-    pub(crate) name: String,
-    /// What taking it has to quote, if its values stay in the file that has it.
-    pub(crate) digest: Option<String>,
-}
 
 /// The entry of a server in its file.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -92,81 +36,54 @@ pub(crate) async fn propose_typed(
         text => elsewhere.parse_pasted(text, product.as_deref()),
     });
     let read = reading.await.map_err(|error| ApiError::internal(error.to_string()))?;
-    if let Some(found) = read.map_err(|error| discovery_error(&error))? {
-        return Ok(proposal(console, found, &ValueVisibility::Sent));
+    if let Some(mut found) = read.map_err(|error| discovery_error(&error))? {
+        mark_existing(console, &mut found);
+        return Ok(found);
     }
     Ok(Proposal { servers: own_entries(console, &typed)?, ..Proposal::default() })
 }
 
 /// What other products have on this machine. Values that may be secret stay in their files.
 pub(crate) async fn propose_installed(console: &Console) -> Result<Proposal, ApiError> {
-    Ok(proposal(console, discover_installed(console).await?, &ValueVisibility::Stay))
+    let mut found = discover_installed(console).await?;
+    mark_existing(console, &mut found);
+    for one in &mut found.servers {
+        let digest = entry_digest(one);
+        one.entry = without_secrets(std::mem::take(&mut one.entry));
+        if let Some(source) = &mut one.source {
+            source.digest = Some(digest);
+        }
+    }
+    Ok(found)
 }
 
 /// What other products have, with everything in it.
-pub(crate) async fn discover_installed(console: &Console) -> Result<DiscoveredServers, ApiError> {
+pub(crate) async fn discover_installed(console: &Console) -> Result<Proposal, ApiError> {
     let elsewhere = Arc::clone(&console.elsewhere);
     let reading = tokio::task::spawn_blocking(move || elsewhere.installed_servers());
     let read = reading.await.map_err(|error| ApiError::internal(error.to_string()))?;
     read.map_err(|error| discovery_error(&error))
 }
 
-/// What stands for an entry, exactly as it was found.
-pub(crate) fn entry_digest(found: &DiscoveredServer) -> String {
+/// The fingerprint of an entry, exactly as it was found.
+pub(crate) fn entry_digest(found: &ProposedServer) -> String {
     digest::fingerprint([found.entry.to_string().as_bytes()])
 }
 
 fn discovery_error(error: &DiscoveryError) -> ApiError {
-    let problem = ApiError::unprocessable(error.to_string());
-    match &error.hint {
-        Some(hint) => problem.with_hint(hint),
-        None => problem,
-    }
+    ApiError::unprocessable(error.to_string()).maybe_hint(error.hint.as_deref())
 }
 
-/// Whether the values of an entry are sent to the page.
-enum ValueVisibility {
-    Sent,
-    Stay,
-}
-
-fn proposal(console: &Console, found: DiscoveredServers, values: &ValueVisibility) -> Proposal {
+/// Marks new servers whose names are taken.
+fn mark_existing(console: &Console, found: &mut Proposal) {
     let known = console.host.config().load();
-    let exists = |name: &str| known.servers.contains_key(name) || known.broken.contains_key(name);
-    let servers = found.servers.into_iter().map(|one| {
-        let digest = matches!(values, ValueVisibility::Stay).then(|| entry_digest(&one));
-        let (name, problem, needless) = match &one.becomes {
-            ImportEffect::New(name) => (name.clone(), None, None),
-            ImportEffect::There(name) => {
-                (one.name.clone(), None, Some(format!("it is there already, as `{name}`")))
-            }
-            ImportEffect::Ourselves => {
-                (one.name.clone(), None, Some("it leads to Switchboard itself".to_owned()))
-            }
-            ImportEffect::Refused(why) => (one.name.clone(), Some(why.clone()), None),
+    for one in &mut found.servers {
+        let is_new = one.needless.is_none() && one.problem.is_none();
+        let is_taken = |name: &String| {
+            known.servers.contains_key(&**name) || known.broken.contains_key(&**name)
         };
-        let is_new = needless.is_none() && problem.is_none();
-        ProposedServer {
-            exists: is_new && exists(&name),
-            name: Some(name),
-            entry: if digest.is_some() { without_secrets(one.entry) } else { one.entry },
-            how: one.how,
-            findings: one.findings,
-            problem,
-            hint: None,
-            needless,
-            notes: one.notes,
-            plain_secrets: one.plain_secrets,
-            source: Some(SourceShown {
-                product: one.product,
-                place: one.place,
-                scope: one.scope,
-                name: one.name,
-                digest,
-            }),
-        }
-    });
-    Proposal { servers: servers.collect(), left_out: found.left_out, unreadable: found.unreadable }
+        one.exists = is_new && one.name.as_ref().is_some_and(is_taken);
+    }
 }
 
 /// What is written as our own files have it.

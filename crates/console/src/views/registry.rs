@@ -289,11 +289,7 @@ fn registry_error(error: &RegistryError) -> ApiError {
         }
         _ => StatusCode::BAD_GATEWAY,
     };
-    let problem = ApiError::new(status, error.to_string());
-    match error.hint() {
-        Some(hint) => problem.with_hint(hint),
-        None => problem,
-    }
+    ApiError::new(status, error.to_string()).maybe_hint(error.hint())
 }
 
 fn plan_error(error: &PlanError) -> ApiError {

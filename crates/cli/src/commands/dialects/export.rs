@@ -11,12 +11,11 @@ use switchboard_dialects::{
 use switchboard_terminal::{CliError, exit_code};
 use switchboard_text::{escape_line, redact};
 
-use crate::commands::dialects::changed_file::{FileEdit, resolve_link, write};
+use crate::commands::dialects::changed_file::{FileEdit, resolve_link, undo, write};
 use crate::commands::dialects::fleet;
 use crate::commands::dialects::import::products;
 use crate::commands::dialects::plan::plain_secrets;
 use crate::commands::dialects::sources::{read_text, user_folders};
-use crate::commands::dialects::undo::undo;
 use crate::context::CommandContext;
 
 #[derive(Debug, Args)]

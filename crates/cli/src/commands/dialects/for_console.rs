@@ -4,7 +4,7 @@ use std::path::Path;
 
 use switchboard_config::{Environment, Places};
 use switchboard_console::{
-    DiscoveredServer, DiscoveredServers, DiscoveryError, ImportEffect, ProductReader, UnreadFile,
+    DiscoveryError, ProductReader, Proposal, ProposedServer, SourceShown, UnreadFile,
 };
 use switchboard_dialects::{FileSection, ProductDialect, is_link, read_link};
 use switchboard_terminal::CliError;
@@ -25,7 +25,7 @@ impl ProductReader for OtherProducts {
         ProductDialect::ALL.into_iter().map(|dialect| (dialect.id(), dialect.title())).collect()
     }
 
-    fn installed_servers(&self) -> Result<DiscoveredServers, DiscoveryError> {
+    fn installed_servers(&self) -> Result<Proposal, DiscoveryError> {
         let (sources, unreadable) = installed_sources(&self.environment, &self.places, None);
         self.discover(sources, unreadable)
     }
@@ -34,7 +34,7 @@ impl ProductReader for OtherProducts {
         &self,
         text: &str,
         product: Option<&str>,
-    ) -> Result<Option<DiscoveredServers>, DiscoveryError> {
+    ) -> Result<Option<Proposal>, DiscoveryError> {
         let Some(source) = source(text.trim(), product)? else { return Ok(None) };
         self.discover(vec![source], Vec::new()).map(Some)
     }
@@ -45,7 +45,7 @@ impl OtherProducts {
         &self,
         mut sources: Vec<ImportSource>,
         unreadable: Vec<UnreadableFile>,
-    ) -> Result<DiscoveredServers, DiscoveryError> {
+    ) -> Result<Proposal, DiscoveryError> {
         let no_file = || not_found("there is no file to add servers to");
         let named = self.places.explicit.last().or(self.places.user.as_ref());
         let file = named.ok_or_else(no_file)?;
@@ -64,34 +64,44 @@ impl OtherProducts {
             message: file.message,
             hint: file.hint.to_owned(),
         });
-        Ok(DiscoveredServers {
-            servers,
-            left_out: left_out.collect(),
-            unreadable: unreadable.collect(),
-        })
+        Ok(Proposal { servers, left_out: left_out.collect(), unreadable: unreadable.collect() })
     }
 }
 
-fn server(item: ImportItem, source: &ImportSource) -> DiscoveredServer {
+fn server(item: ImportItem, source: &ImportSource) -> ProposedServer {
     let mut notes: Vec<String> = item.notes.iter().map(ToString::to_string).collect();
     notes.extend(advice(&item));
-    DiscoveredServer {
-        name: item.entry.name.clone(),
+    let source = SourceShown {
         product: source.dialect.title(),
         place: source.place.clone(),
         scope: source.scope,
+        name: item.entry.name.clone(),
+        digest: None,
+    };
+    let mut proposed = ProposedServer {
+        name: Some(item.entry.name.clone()),
         how: launch_text(&item.entry),
-        notes,
         entry: item.value,
-        becomes: match item.action {
-            ImportAction::Add(name) => ImportEffect::New(name),
-            ImportAction::Duplicate(of) => ImportEffect::There(of),
-            ImportAction::Ourselves => ImportEffect::Ourselves,
-            ImportAction::Refuse(reason) => ImportEffect::Refused(reason),
-        },
         findings: item.findings,
+        problem: None,
+        hint: None,
+        exists: false,
+        needless: None,
+        notes,
         plain_secrets: item.plain_secrets,
+        source: Some(source),
+    };
+    match item.action {
+        ImportAction::Add(name) => proposed.name = Some(name),
+        ImportAction::Duplicate(of) => {
+            proposed.needless = Some(format!("it is there already, as `{of}`"));
+        }
+        ImportAction::Ourselves => {
+            proposed.needless = Some("it leads to Switchboard itself".to_owned());
+        }
+        ImportAction::Refuse(reason) => proposed.problem = Some(reason),
     }
+    proposed
 }
 
 /// What a text is; nothing if it reads as one of our own.

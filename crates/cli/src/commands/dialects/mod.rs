@@ -8,7 +8,6 @@ mod import;
 mod plan;
 mod shown;
 mod sources;
-mod undo;
 
 pub(crate) use export::{ConnectArgs, ExportArgs, connect, export};
 pub(crate) use for_console::OtherProducts;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use switchboard_dialects::{EntryTransport, Note, ServerEntry};
-use switchboard_terminal::{CliError, finding_line, table};
+use switchboard_terminal::{CliError, finding_line};
 use switchboard_text::{escape_line, redact};
 use switchboard_vetting::EntryFinding;
 
@@ -115,8 +115,7 @@ pub(super) fn to_person(
             ])
         })
         .collect();
-    let heading = ["server", "what", "from", "how", "file"];
-    context.printer.data(&table(context.printer.reader(), heading, &rows))?;
+    context.printer.table(["server", "what", "from", "how", "file"], &rows)?;
     for item in items.iter().filter(|item| matches!(item.action, ImportAction::Add(_))) {
         about(context, item);
     }

@@ -4,17 +4,19 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
+use switchboard_config::remove_auto_approve;
 use switchboard_core::Risk;
 use switchboard_host::{DEFAULT_REVIEW_LIMIT, ReviewQueue, restore_ask};
 use switchboard_store::{AskMatter, AskedFor, EntryState, Matter, QueueEntry, UserDecision};
 use switchboard_terminal::{
     CallQuestion, CallResponse, CliError, ReviewWait, ask_line, exit_code, has_person, is_yes,
-    present_ask, question_title, reason_with_risk, table,
+    present_ask, question_title, reason_with_risk,
 };
 use switchboard_text::{escape, escape_json, escape_line};
+use switchboard_trust::AlwaysAnswers;
 
+use crate::commands::review::answer;
 use crate::commands::review::answer::AnswerArgs;
-use crate::commands::review::{answer, remembered};
 use crate::context::CommandContext;
 
 /// How long a command waits for an answer from elsewhere.
@@ -84,8 +86,8 @@ pub(crate) async fn run(context: &CommandContext, review: ReviewArgs) -> Result<
         }
         Some(ReviewCommand::Show { id }) => show(context, &waiting.find(&id).await?),
         Some(ReviewCommand::Answer(answer)) => answer::answer(context, &waiting, answer).await,
-        Some(ReviewCommand::Remembered) => remembered::list(context),
-        Some(ReviewCommand::Forget { server, tool }) => remembered::forget(context, &server, &tool),
+        Some(ReviewCommand::Remembered) => list_remembered(context),
+        Some(ReviewCommand::Forget { server, tool }) => forget_remembered(context, &server, &tool),
         None if review.watch => watch(context, &waiting).await,
         None => {
             let entries = waiting.list().await?;
@@ -120,8 +122,7 @@ fn list(context: &CommandContext, entries: &[QueueEntry]) -> Result<(), CliError
             ]
         })
         .collect();
-    let heading = ["id", "kind", "about", "call", "left", "what"];
-    context.printer.data(&table(context.printer.reader(), heading, &rows))
+    context.printer.table(["id", "kind", "about", "call", "left", "what"], &rows)
 }
 
 async fn watch(context: &CommandContext, waiting: &ReviewQueue) -> Result<u8, CliError> {
@@ -131,9 +132,7 @@ async fn watch(context: &CommandContext, waiting: &ReviewQueue) -> Result<u8, Cl
             list(context, &watch.next_change().await?)?;
         }
     };
-    let outcome: Option<Result<(), CliError>> =
-        context.interrupts.token().run_until_cancelled(watching).await;
-    outcome.unwrap_or(Ok(())).map(|()| exit_code::OK)
+    context.watch(watching).await
 }
 
 fn show(context: &CommandContext, entry: &QueueEntry) -> Result<u8, CliError> {
@@ -346,4 +345,56 @@ const fn state_word(state: &EntryState) -> &'static str {
         EntryState::Withdrawn { .. } => "withdrawn",
         EntryState::Expired => "expired",
     }
+}
+
+/// Lists what is always allowed by an answer.
+fn list_remembered(context: &CommandContext) -> Result<u8, CliError> {
+    let remembered = AlwaysAnswers::load(&context.places.state)?;
+    let all = remembered
+        .always
+        .iter()
+        .flat_map(|(server, tools)| tools.iter().map(move |(tool, bound)| (server, tool, bound)));
+    if context.printer.json {
+        let all: Vec<Value> = all
+            .map(|(server, tool, bound)| {
+                json!({"server": server, "tool": tool, "digest": bound.digest})
+            })
+            .collect();
+        context.printer.json(&all)?;
+        return Ok(exit_code::OK);
+    }
+    let rows: Vec<[String; 3]> = all
+        .map(|(server, tool, bound)| {
+            [server.clone(), tool.clone(), bound.digest.chars().take(12).collect()]
+        })
+        .collect();
+    if rows.is_empty() {
+        context.printer.say("nothing is remembered");
+        return Ok(exit_code::OK);
+    }
+    context.printer.table(["server", "tool", "definition"], &rows)?;
+    Ok(exit_code::OK)
+}
+
+/// Takes an answer back: the tool is asked about again.
+fn forget_remembered(context: &CommandContext, server: &str, tool: &str) -> Result<u8, CliError> {
+    let remembered = AlwaysAnswers::load(&context.places.state)?;
+    if remembered.always.get(server).is_none_or(|tools| !tools.contains_key(tool)) {
+        let message = format!("nothing is remembered of `{server}/{tool}`");
+        return Err(
+            CliError::usage(message).with_hint("`switchboard review remembered` lists what is")
+        );
+    }
+    let config = context.config()?;
+    let source = config.servers.get(server).map(|server| server.source.file.clone());
+    let source = source.filter(|file| !file.as_os_str().is_empty());
+    // The list first: without what it was said to, the name there would hold for anything.
+    if let Some(file) = source.or_else(|| context.places.user.clone()) {
+        remove_auto_approve(&file, server, tool)?;
+    }
+    AlwaysAnswers::set(&context.places.state, server, tool, None)?;
+    let server = escape_line(server);
+    let tool = escape_line(tool);
+    context.printer.say(&format!("`{server}/{tool}` is asked about again"));
+    Ok(exit_code::OK)
 }

@@ -2,6 +2,5 @@
 
 mod answer;
 mod command;
-mod remembered;
 
 pub(crate) use command::{ReviewArgs, ReviewWaitArgs, run};

@@ -15,21 +15,19 @@ use switchboard_gateway::{Gateway, NameMode, http};
 use switchboard_host::Host;
 use switchboard_rules::Pattern;
 use switchboard_terminal::{CliError, People, exit_code, standard_input, standard_output};
+use switchboard_views::RunningInstance;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::commands::first_use;
-use crate::commands::serve::at_console::ConsoleReviewer;
-use crate::commands::serve::console::ServeConsoleOptions;
+use crate::commands::serve::console::{ConsoleReviewer, FleetDirectory, ServeConsoleOptions};
 use crate::commands::serve::grpc::EditorArgs;
-use crate::commands::serve::registry::FleetDirectory;
 use crate::commands::serve::wishes::{
     LimitArgs, NameChoice, OauthArgs, ReviewChoice, ServeOptions, ToolChoice, valid_settings,
 };
 use crate::commands::serve::{console, door, grpc, notices};
 use crate::context::CommandContext;
 use crate::recorded;
-use crate::running::instance::RunningInstance;
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {

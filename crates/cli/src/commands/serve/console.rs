@@ -3,13 +3,21 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use switchboard_access::Access;
+use switchboard_catalog::Server;
 use switchboard_chat::{model_error, profile_for};
+use switchboard_config::{HttpKind, ServerConfig, Transport};
 use switchboard_console::{
     Console, ConsoleAddress, ConsoleOptions, Conversations, OpenModel, OpenModelError, PagePresence,
 };
 use switchboard_core::ServerId;
-use switchboard_host::Host;
-use switchboard_terminal::CliError;
+use switchboard_gateway::http::Directory;
+use switchboard_host::{
+    Ask, Asker, FirstUseAsks, Host, Question, QuestionUpdate, ReplyFuture, ReviewFuture, Reviewer,
+};
+use switchboard_registry::offers::{OfferTransport, RegistryOffer, answer};
+use switchboard_terminal::{CliError, DecliningAsker, People, Printer};
+use switchboard_trust::Presence;
 
 use crate::commands::dialects::OtherProducts;
 use crate::context::CommandContext;
@@ -95,4 +103,108 @@ fn check_url(url: &str) -> Result<String, CliError> {
             .with_hint("write it as https://tools.example"));
     }
     Ok(format!("https://{place}"))
+}
+
+/// Questions about calls wait in the queue. What servers ask does so for a conversation of the
+/// pages, and for any call while somebody is at them; it is declined where nobody would see it.
+#[derive(Clone)]
+pub(crate) struct ConsoleReviewer {
+    talks: Conversations,
+    onlookers: PagePresence,
+    nobody: DecliningAsker,
+}
+
+impl ConsoleReviewer {
+    /// The people at the web console.
+    pub(crate) fn people(
+        printer: &Printer,
+        talks: &Conversations,
+        onlookers: &PagePresence,
+    ) -> People {
+        let there = Self {
+            talks: talks.clone(),
+            onlookers: onlookers.clone(),
+            nobody: DecliningAsker { printer: printer.clone() },
+        };
+        People {
+            reviewer: Arc::new(there.clone()),
+            asker: Arc::new(there),
+            limit: None,
+            first_use: FirstUseAsks::InQueue,
+            presence: Presence::Nobody,
+        }
+    }
+}
+
+impl Reviewer for ConsoleReviewer {
+    fn ask<'a>(&'a self, _question: &'a Question) -> ReviewFuture<'a> {
+        Box::pin(std::future::pending())
+    }
+}
+
+impl Asker for ConsoleReviewer {
+    fn ask<'a>(&'a self, ask: &'a Ask) -> ReplyFuture<'a> {
+        let of_pages = ask.reference.as_ref().is_some_and(|name| self.talks.holds(name));
+        if of_pages || (ask.call.is_some() && self.onlookers.is_active()) {
+            return Box::pin(std::future::pending());
+        }
+        self.nobody.ask(ask)
+    }
+
+    fn is_available(&self) -> bool {
+        self.onlookers.is_active()
+    }
+
+    fn notify_refused(&self, server: &str, why: &str) {
+        self.nobody.notify_refused(server, why);
+    }
+
+    fn on_update(&self, news: QuestionUpdate<'_>) {
+        Asker::on_update(&self.nobody, news);
+    }
+}
+
+/// The servers of a host.
+pub(crate) struct FleetDirectory {
+    pub(crate) host: Host,
+}
+
+impl Directory for FleetDirectory {
+    fn answer(&self, access: &Access, path: &str, query: &str) -> (u16, String) {
+        let fleet = self.host.fleet().load();
+        let seen = fleet.servers.values().filter(|server| is_seen(access, server));
+        let offered: Vec<RegistryOffer> =
+            seen.filter_map(|server| registry_offer(server)).collect();
+        answer(&offered, path, query)
+    }
+}
+
+/// Whether the caller's view shows anything of a server.
+fn is_seen(access: &Access, server: &Server) -> bool {
+    let mut tools = server.offers.tools.iter();
+    access.view.is_unrestricted()
+        || tools.any(|tool| access.view.shows(server.id.as_str(), tool.name()))
+}
+
+/// A server that may be there, without its secrets.
+fn registry_offer(server: &Server) -> Option<RegistryOffer> {
+    let config = server.config.as_deref().filter(|config| is_allowed(config))?;
+    let how = match &config.transport {
+        Transport::Builtin => return None,
+        Transport::Stdio { command, args, env, .. } => OfferTransport::Command {
+            command: command.clone(),
+            args: args.clone(),
+            variables: env.keys().cloned().collect(),
+        },
+        Transport::Http { urls, headers, kind } => OfferTransport::Remote {
+            kind: if *kind == HttpKind::Sse { "sse" } else { "streamable-http" },
+            url: urls.first()?.clone(),
+            headers: headers.keys().cloned().collect(),
+        },
+    };
+    Some(RegistryOffer { id: server.id.to_string(), title: None, version: None, how })
+}
+
+fn is_allowed(config: &ServerConfig) -> bool {
+    config.barred.is_none() && config.approved && !config.disabled
 }

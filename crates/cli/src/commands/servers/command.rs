@@ -1,27 +1,19 @@
 //! Lists servers and their state, once or as they change.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use clap::{Args, Subcommand};
-use serde::Serialize;
 use serde_json::Value;
-use switchboard_catalog::{Server, ServerFailure, ServerStatus};
+use switchboard_catalog::{Server, ServerStatus};
 use switchboard_core::EventKind;
 use switchboard_fleet::SupervisorCommand;
-use switchboard_host::Host;
-use switchboard_oauth::StoredLogin;
-use switchboard_terminal::{CliError, exit_code, table};
+use switchboard_terminal::{CliError, exit_code};
 use switchboard_text::escape_line;
-use switchboard_vetting::EntryFinding;
 use tokio::sync::broadcast::error::RecvError;
 
 use crate::args::ServerArg;
-use crate::commands::consent::launch_text;
-use crate::commands::login::login_text;
 use crate::commands::servers::edit::{AddServerArgs, Place};
-use crate::commands::servers::{edit, learn, logs, running, show};
-use crate::commands::{consent, tools};
+use crate::commands::servers::{edit, learn, list, show};
 use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
@@ -101,29 +93,10 @@ pub(crate) enum ServersCommand {
     },
 }
 
-#[derive(Serialize)]
-struct ServerOutput<'a> {
-    name: &'a str,
-    status: &'a str,
-    transport: String,
-    revision: Option<&'static str>,
-    tools: usize,
-    resources: usize,
-    prompts: usize,
-    instances: usize,
-    failure: Option<&'a ServerFailure>,
-    retry_in_seconds: Option<u64>,
-    faults: &'a [String],
-    noise_lines: u64,
-    source: Option<String>,
-    findings: &'a [EntryFinding],
-    login: Option<&'a StoredLogin>,
-}
-
 /// Runs `switchboard servers`.
 pub(crate) async fn run(context: &CommandContext, args: ServersArgs) -> Result<u8, CliError> {
     match args.command.unwrap_or(ServersCommand::List { watch: false }) {
-        ServersCommand::List { watch: false } => list(context, &ServerArg::default()).await,
+        ServersCommand::List { watch: false } => list::list(context, &ServerArg::default()).await,
         ServersCommand::List { watch: true } => watch(context).await,
         ServersCommand::Add(add) => edit::add(context, &add).await,
         ServersCommand::Show { name } => show::show(context, &name),
@@ -137,52 +110,11 @@ pub(crate) async fn run(context: &CommandContext, args: ServersArgs) -> Result<u
             learn::learn(context, &name, seconds, then).await
         }
         ServersCommand::Restart { name } => restart(context, &name).await,
-        ServersCommand::Logs { name, lines, messages: false } => logs::show(context, &name, lines),
+        ServersCommand::Logs { name, lines, messages: false } => show::log(context, &name, lines),
         ServersCommand::Logs { name, lines, messages: true } => {
-            logs::messages(context, &name, lines)
+            show::messages(context, &name, lines)
         }
     }
-}
-
-/// Lists servers.
-pub(crate) async fn list(context: &CommandContext, of: &ServerArg) -> Result<u8, CliError> {
-    if running::list(context, of).await? {
-        return Ok(exit_code::OK);
-    }
-    let host = tools::start(context, of).await?;
-    let shown = show_in_chat(context, &host).await;
-    host.stop().await;
-    shown.map(|()| exit_code::OK)
-}
-
-/// Lists the servers of a host that runs.
-pub(crate) async fn show_in_chat(context: &CommandContext, host: &Host) -> Result<(), CliError> {
-    let fleet = host.fleet().load();
-    let mut servers = Vec::new();
-    for server in fleet.servers.values() {
-        servers.push((server, held_login(host, server).await));
-    }
-    if context.printer.json {
-        let all: Vec<ServerOutput<'_>> =
-            servers.iter().map(|(server, held)| as_json(server, held.as_ref())).collect();
-        context.printer.json(&all)
-    } else {
-        let rows: Vec<[String; 8]> =
-            servers.iter().map(|(server, held)| row(server, held.as_ref())).collect();
-        let heading =
-            ["server", "status", "how", "revision", "tools", "resources", "prompts", "login"];
-        context.printer.data(&table(context.printer.reader(), heading, &rows))?;
-        for config in servers.iter().filter_map(|(server, _)| server.config.as_deref()) {
-            consent::tell_dangers(context, config);
-        }
-        Ok(())
-    }
-}
-
-/// The login that is held for a server; one that cannot be read is told of by its status.
-pub(crate) async fn held_login(host: &Host, server: &Server) -> Option<StoredLogin> {
-    let config = server.config.as_ref()?;
-    host.logins().stored_login(config).await.ok().flatten()
 }
 
 /// Shows every change until it is interrupted.
@@ -228,17 +160,16 @@ pub(crate) async fn watch(context: &CommandContext) -> Result<u8, CliError> {
             }
         }
     };
-    let outcome: Option<Result<(), CliError>> =
-        context.interrupts.token().run_until_cancelled(watching).await;
+    let ended = context.watch(watching).await;
     host.stop().await;
-    outcome.unwrap_or(Ok(())).map(|()| exit_code::OK)
+    ended
 }
 
 /// Starts a server afresh and says how it went.
 pub(crate) async fn restart(context: &CommandContext, name: &str) -> Result<u8, CliError> {
     let config = context.config()?;
     let id = context.server_id(&config, name)?;
-    if let Some(code) = running::restart(context, id.as_str()).await? {
+    if let Some(code) = list::restart(context, id.as_str()).await? {
         return Ok(code);
     }
     let host = context.start(Some(vec![id.clone()]))?;
@@ -346,49 +277,4 @@ fn plain_line(what: &EventKind) -> String {
     let rest = members.iter().filter(|(_, value)| !value.is_null());
     columns.extend(rest.map(|(key, value)| format!("{key} {}", shown(value))));
     columns.join("\t")
-}
-
-fn as_json<'a>(server: &'a Server, login: Option<&'a StoredLogin>) -> ServerOutput<'a> {
-    let retry = match &server.status {
-        ServerStatus::Waiting { until, .. } => {
-            Some(until.saturating_duration_since(Instant::now()).as_secs())
-        }
-        _ => None,
-    };
-    ServerOutput {
-        name: server.id.as_str(),
-        status: server.status.word(),
-        transport: launch_text(server.config.as_deref()),
-        revision: server.agreement.as_ref().map(|agreement| agreement.revision.as_str()),
-        tools: server.offers.tools.len(),
-        resources: server.offers.resources.len() + server.offers.templates.len(),
-        prompts: server.offers.prompts.len(),
-        instances: server.instances.len(),
-        failure: server.status.failure(),
-        retry_in_seconds: retry,
-        faults: &server.offers.faults,
-        noise_lines: server.noise_lines(),
-        source: server.config.as_ref().map(|config| config.source.file.display().to_string()),
-        findings: server.config.as_deref().map_or(&[], |config| config.findings.as_slice()),
-        login,
-    }
-}
-
-fn row(server: &Server, held: Option<&StoredLogin>) -> [String; 8] {
-    let login = match (&server.status, held) {
-        (ServerStatus::NeedsLogin(failure), _) => failure.hint.clone().unwrap_or_default(),
-        (_, Some(held)) => login_text(held),
-        (_, None) => String::new(),
-    };
-    let revision = server.agreement.as_ref().map(|agreement| agreement.revision.to_string());
-    [
-        server.id.to_string(),
-        server.status.word().to_owned(),
-        launch_text(server.config.as_deref()),
-        revision.unwrap_or_default(),
-        server.offers.tools.len().to_string(),
-        (server.offers.resources.len() + server.offers.templates.len()).to_string(),
-        server.offers.prompts.len().to_string(),
-        login,
-    ]
 }

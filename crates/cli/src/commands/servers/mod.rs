@@ -3,8 +3,8 @@
 mod command;
 pub(crate) mod edit;
 mod learn;
-mod logs;
-mod running;
+mod list;
 mod show;
 
-pub(crate) use command::{ServersArgs, held_login, run, show_in_chat};
+pub(crate) use command::{ServersArgs, run};
+pub(crate) use list::{held_login, show_in_chat};

@@ -1,6 +1,0 @@
-//! Lists and reads resources.
-
-mod command;
-mod watch;
-
-pub(crate) use command::{ResourcesArgs, run};

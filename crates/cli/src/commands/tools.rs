@@ -1,0 +1,351 @@
+//! Lists, shows and finds tools.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use switchboard_catalog::{Tool, definition, signature};
+use switchboard_core::{ServerId, Target, TargetKind};
+use switchboard_grpc::index;
+use switchboard_host::Host;
+use switchboard_prompting::{
+    Definitions, FittedPrompt, PromptOptions, Vendor, fit, fit_native, with_shown_servers,
+};
+use switchboard_terminal::{CliError, exit_code, pluralize};
+use switchboard_text::{escape, escape_json, escape_line, nearest_names};
+use switchboard_views::{CatalogQuery, CatalogTool, catalog_tool, catalog_tools};
+
+use crate::args::ServerArg;
+use crate::commands::held;
+use crate::context::CommandContext;
+use crate::running;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Audience {
+    /// A section of text; calls are written as tags
+    Text,
+    /// OpenAI and everything that speaks like it
+    Openai,
+    /// Anthropic
+    Anthropic,
+    /// Google
+    Gemini,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct ToolsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<ToolsCommand>,
+    #[command(flatten)]
+    pub(crate) list: ListToolsArgs,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ListToolsArgs {
+    #[command(flatten)]
+    pub(crate) of: ServerArg,
+    /// What models and clients do not see, and everything else in which the scanner found something
+    #[arg(long)]
+    pub(crate) held: bool,
+    /// Also what a rule forbids to everybody, with the rule
+    #[arg(long, conflicts_with = "held")]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// List tools
+    #[command(visible_alias = "ls")]
+    List(ListToolsArgs),
+    /// Show everything about a tool
+    Show {
+        /// The server
+        server: String,
+        /// The tool
+        tool: String,
+    },
+    /// Print what a model is shown of the tools
+    Prompt {
+        /// For whom: text for any model, or a vendor's own definitions
+        #[arg(long = "for", value_enum, default_value_t = Audience::Text)]
+        audience: Audience,
+        /// At most so many tokens; beyond that a shorter list and tools to search it
+        #[arg(long, value_name = "TOKENS")]
+        budget: Option<usize>,
+        /// Only of this server
+        #[arg(long, short, value_name = "NAME")]
+        server: Option<String>,
+    },
+    /// Write the catalog as files: mcps/SERVER/tools/TOOL.json
+    Index {
+        /// The folder to write `mcps` into
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+    /// Find tools by words
+    Search {
+        /// The words
+        #[arg(required = true)]
+        words: Vec<String>,
+        /// At most so many
+        #[arg(long, short = 'n', default_value_t = 10)]
+        limit: usize,
+    },
+}
+
+/// Runs `switchboard tools`.
+pub(crate) async fn run(context: &CommandContext, tools: ToolsArgs) -> Result<u8, CliError> {
+    match tools.command {
+        None => list(context, &tools.list).await,
+        Some(ToolsCommand::List(wanted)) => list(context, &wanted).await,
+        Some(ToolsCommand::Show { server, tool }) => show(context, &server, &tool).await,
+        Some(ToolsCommand::Prompt { audience, budget, server }) => {
+            show_prompt(context, audience, budget, ServerArg { server }).await
+        }
+        Some(ToolsCommand::Index { folder }) => write_index(context, &folder).await,
+        Some(ToolsCommand::Search { words, limit }) => {
+            search(context, &words.join(" "), limit).await
+        }
+    }
+}
+
+/// Lists tools.
+async fn list(context: &CommandContext, wanted: &ListToolsArgs) -> Result<u8, CliError> {
+    if wanted.held {
+        let host = start(context, &wanted.of).await?;
+        let shown = held::print(context, &host.flagged());
+        host.stop().await;
+        return shown.map(|()| exit_code::OK);
+    }
+    let server = wanted.of.server.clone();
+    let query = CatalogQuery { server, all: Some(wanted.all), ..CatalogQuery::default() };
+    print(context, &find_tools(context, &query).await?).map(|()| exit_code::OK)
+}
+
+/// Finds tools by words.
+async fn search(context: &CommandContext, words: &str, limit: usize) -> Result<u8, CliError> {
+    let q = Some(words.to_owned());
+    let query = CatalogQuery { q, limit: Some(limit), ..CatalogQuery::default() };
+    let tools = find_tools(context, &query).await?;
+    if tools.is_empty() {
+        context.printer.say("no tool fits these words");
+    }
+    print(context, &tools).map(|()| exit_code::OK)
+}
+
+/// The tools of the instance that runs, or of servers that are started for it.
+async fn find_tools(
+    context: &CommandContext,
+    query: &CatalogQuery,
+) -> Result<Vec<CatalogTool>, CliError> {
+    if let Some(tools) = running::tools(context, query).await? {
+        return Ok(tools);
+    }
+    let host = start(context, &ServerArg { server: query.server.clone() }).await?;
+    let tools = catalog_tools(&host, query);
+    host.stop().await;
+    Ok(tools)
+}
+
+/// Shows everything about a tool.
+async fn show(context: &CommandContext, server: &str, tool: &str) -> Result<u8, CliError> {
+    if let Some(tool) = running::tool(context, server, tool).await? {
+        return print_one(context, &tool, None).map(|()| exit_code::OK);
+    }
+    let host = start(context, &ServerArg { server: Some(server.to_owned()) }).await?;
+    let target = Target::new(TargetKind::Tool, server, tool);
+    let found = host.lease().flagged_definition(&target).map(held::description);
+    let shown = match catalog_tool(&host, server, tool) {
+        Ok(tool) => print_one(context, &tool, found.as_deref()),
+        Err(_) => {
+            let fleet = host.fleet().load();
+            let offers = fleet.servers.get(server).map(|server| &server.offers);
+            let names = offers.into_iter().flat_map(|offers| offers.tools.iter().map(Tool::name));
+            let hint = match nearest_names(tool, names, 3).as_slice() {
+                [] => format!("`switchboard tools --server {server}` lists them"),
+                near => format!("did you mean `{}`?", near.join("` or `")),
+            };
+            Err(CliError::usage(format!("server `{server}` lists no tool `{tool}`"))
+                .with_hint(hint))
+        }
+    };
+    host.stop().await;
+    shown.map(|()| exit_code::OK)
+}
+
+/// Lists the tools of a host that runs, or those that fit some words.
+pub(crate) fn show_in_chat(
+    context: &CommandContext,
+    host: &Host,
+    words: &str,
+) -> Result<(), CliError> {
+    let q = Some(words.to_owned());
+    let query = CatalogQuery { q, limit: Some(20), ..CatalogQuery::default() };
+    print(context, &catalog_tools(host, &query))
+}
+
+/// Starts one server or all, and waits for them.
+pub(crate) async fn start(context: &CommandContext, of: &ServerArg) -> Result<Host, CliError> {
+    let only = selected_servers(context, of)?;
+    let host = context.start(only.clone())?;
+    context.wait_ready(&host, only.as_deref()).await?;
+    Ok(host)
+}
+
+/// The same for whoever only looks at what servers offer: a new one is not asked about.
+pub(crate) async fn start_unasked(
+    context: &CommandContext,
+    of: &ServerArg,
+) -> Result<Host, CliError> {
+    let only = selected_servers(context, of)?;
+    let host = context.start(only.clone())?;
+    context.wait_ready_unasked(&host, only.as_deref()).await?;
+    Ok(host)
+}
+
+fn selected_servers(
+    context: &CommandContext,
+    of: &ServerArg,
+) -> Result<Option<Vec<ServerId>>, CliError> {
+    let config = context.config()?;
+    let known = |name: &String| context.server_id(&config, name).map(|id| vec![id]);
+    of.server.as_ref().map(known).transpose()
+}
+
+fn print(context: &CommandContext, tools: &[CatalogTool]) -> Result<(), CliError> {
+    if context.printer.json {
+        return context.printer.json(&json!(tools));
+    }
+    if tools.iter().any(|tool| tool.forbidden_by.is_some()) {
+        return print_with_rules(context, tools);
+    }
+    let row = |tool: &CatalogTool| {
+        let item = tool.item();
+        let about = definition(&item);
+        let arguments = about.input_schema.map(|raw| signature(raw.get())).unwrap_or_default();
+        let said = first_line(about.description.as_deref().unwrap_or_default());
+        [tool.server.clone(), tool.name.clone(), arguments, said]
+    };
+    let rows: Vec<[String; 4]> = tools.iter().map(row).collect();
+    context.printer.table(["server", "tool", "arguments", "description"], &rows)
+}
+
+fn print_with_rules(context: &CommandContext, tools: &[CatalogTool]) -> Result<(), CliError> {
+    let row = |tool: &CatalogTool| {
+        let said = definition(&tool.item()).description.unwrap_or_default();
+        let by = tool.forbidden_by.as_deref().unwrap_or_default();
+        [&*tool.server, &*tool.name, &first_line(&said), by].map(str::to_owned)
+    };
+    let rows: Vec<[String; 4]> = tools.iter().map(row).collect();
+    context.printer.table(["server", "tool", "description", "forbidden by"], &rows)
+}
+
+fn print_one(
+    context: &CommandContext,
+    tool: &CatalogTool,
+    found: Option<&str>,
+) -> Result<(), CliError> {
+    if context.printer.json {
+        return context.printer.json(&json!(tool));
+    }
+    let item = tool.item();
+    let definition = definition(&item);
+    let mut text = format!("{} on {}\n", escape_line(&tool.name), escape_line(&tool.server));
+    for part in
+        [definition.title.as_deref(), definition.description.as_deref()].into_iter().flatten()
+    {
+        text.push_str(&format!("\n{}\n", escape(part)));
+    }
+    let schemas = [
+        ("arguments", definition.input_schema),
+        ("structured result", definition.output_schema),
+        ("what the server says about it", definition.annotations),
+    ];
+    for (title, raw) in schemas {
+        if let Some(raw) = raw {
+            text.push_str(&format!("\n{title}:\n{}\n", escape_json(&pretty(raw))));
+        }
+    }
+    text.push_str(&format!(
+        "\nname for models: {}\nfingerprint: {}\n",
+        escape_line(tool.model_name.as_deref().unwrap_or_default()),
+        tool.fingerprint
+    ));
+    if let Some(by) = &tool.forbidden_by {
+        text.push_str(&format!("\nforbidden by {}\n", escape_line(by)));
+    }
+    if let Some(found) = found {
+        text.push_str(&format!("\n{found}"));
+    }
+    context.printer.data(&text)
+}
+
+fn pretty(raw: &RawValue) -> String {
+    serde_json::from_str::<Value>(raw.get())
+        .and_then(|value| serde_json::to_string_pretty(&value))
+        .unwrap_or_else(|_| raw.get().to_owned())
+}
+
+/// The first line of a text.
+pub(crate) fn first_line(text: &str) -> String {
+    text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned()
+}
+
+/// Prints the text section or a vendor's definitions, within a budget if there is one.
+async fn show_prompt(
+    context: &CommandContext,
+    audience: Audience,
+    budget: Option<usize>,
+    of: ServerArg,
+) -> Result<u8, CliError> {
+    let host = start(context, &of).await?;
+    let lease = host.lease();
+    let options = PromptOptions::default();
+    let budget = budget.unwrap_or(usize::MAX);
+    let plan: FittedPrompt = with_shown_servers(&lease, |servers| match audience {
+        Audience::Text => fit(servers, budget, &options),
+        Audience::Openai => fit_native(servers, budget, Vendor::OpenAi, &options),
+        Audience::Anthropic => fit_native(servers, budget, Vendor::Anthropic, &options),
+        Audience::Gemini => fit_native(servers, budget, Vendor::Gemini, &options),
+    });
+    host.stop().await;
+    let definitions = plan.definitions.as_ref().map(Definitions::request_value);
+    context.printer.say(&format!("about {} tokens", plan.tokens));
+    if !plan.fits {
+        context
+            .printer
+            .warn("this is the shortest there is, and still longer than the budget", None);
+    }
+    match (context.printer.json, definitions) {
+        (true, definitions) => context.printer.json(&json!({
+            "tokens": plan.tokens, "fits": plan.fits, "text": plan.text, "tools": definitions,
+        }))?,
+        (false, Some(definitions)) => context.printer.json(&definitions)?,
+        (false, None) => context.printer.data(&plan.text)?,
+    }
+    Ok(exit_code::OK)
+}
+
+/// Writes `mcps/SERVER/tools/TOOL.json` and what belongs to it; files of tools that are gone are
+/// removed.
+async fn write_index(context: &CommandContext, folder: &Path) -> Result<u8, CliError> {
+    let host = start(context, &ServerArg::default()).await?;
+    let files = index::host_files(&host);
+    host.stop().await;
+    let done = index::write(folder, &files).map_err(|error| {
+        let folder = folder.display();
+        CliError::new(exit_code::TROUBLE, format!("cannot write below `{folder}`: {error}"))
+    })?;
+    if context.printer.json {
+        context.printer.json(&json!({ "written": done.there, "removed": done.removed }))?;
+    } else {
+        context.printer.say(&format!(
+            "wrote {}, removed {}",
+            pluralize(done.there, "file"),
+            done.removed
+        ));
+    }
+    Ok(exit_code::OK)
+}

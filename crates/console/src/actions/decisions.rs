@@ -1,0 +1,163 @@
+//! Approves definitions that are held, and takes approvals back.
+
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use switchboard_store::QueueError;
+use switchboard_trust::{PinKind, Pins, QuarantineReason, QuarantinedDefinition, quarantine_book};
+use switchboard_views::{PersonAnswer, can_be_approved};
+use tokio::time::{Instant, timeout_at};
+
+use super::body::{ApiResult, blocking, no_server, parse_body};
+use super::responses::{PinRevoked, PinsApproved, ReviewAnswered};
+use crate::console::{Console, ConsoleState};
+use crate::reply;
+use crate::reply::ApiError;
+
+/// As long a change of a file may take to be followed.
+const RELOAD_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What is approved.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ApprovedPins {
+    /// Whose they are.
+    server: String,
+    /// The definitions as they were shown.
+    definitions: Vec<ShownDefinition>,
+}
+
+/// A definition as it was shown.
+#[derive(Deserialize, JsonSchema)]
+struct ShownDefinition {
+    /// What it describes.
+    kind: PinKind,
+    /// Its name; empty for instructions.
+    name: String,
+    /// Its `digest`.
+    digest: String,
+}
+
+/// Approves exactly what was shown: what has changed since stays held.
+pub(crate) async fn approve_pins(State(console): ConsoleState, body: Bytes) -> ApiResult {
+    let ApprovedPins { server, definitions } = parse_body(&body)?;
+    let identity = console.pin_identity(&server)?;
+    let quarantine = console.host.quarantine().load();
+    let of_server = quarantine.servers.get(server.as_str());
+    let held = of_server.map(|held| held.definitions.as_slice()).unwrap_or_default();
+    let is_shown = |held: &QuarantinedDefinition| {
+        let same = |shown: &ShownDefinition| {
+            shown.kind == held.kind && shown.name == held.name && shown.digest == held.digest
+        };
+        definitions.iter().any(same)
+    };
+    let wanted: Vec<QuarantinedDefinition> =
+        held.iter().filter(|held| is_shown(held)).cloned().collect();
+    // A new server may offer nothing but resources.
+    let is_bare =
+        held.is_empty() && of_server.is_some_and(|it| it.whole == Some(QuarantineReason::FirstUse));
+    if wanted.is_empty() && !is_bare || wanted.len() < definitions.len() {
+        let why = "that is not what is held any more";
+        return Err(ApiError::new(StatusCode::CONFLICT, why).with_hint("look at it again"));
+    }
+    if wanted.iter().any(|held| !can_be_approved(&held.why)) {
+        let why = "an approval would not count here";
+        return Err(ApiError::unprocessable(why).with_hint("run `switchboard lock --check`"));
+    }
+    let state = console.places.state.clone();
+    let book = quarantine_book(&wanted);
+    let count = wanted.len();
+    blocking(move || {
+        Pins::edit(&state, &identity, |pins| {
+            // Another process may have seen, and noted, something else.
+            pins.approve_exact(&book);
+        })
+    })
+    .await?;
+    console.wait_for_release(&server, &wanted).await;
+    Ok(reply::json(&PinsApproved { server, approved: count }))
+}
+
+/// Of what the approval is taken back.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct RevokedPin {
+    /// The server.
+    server: String,
+    /// The tool.
+    name: String,
+}
+
+/// Takes the approval of a tool back.
+pub(crate) async fn revoke_pin(State(console): ConsoleState, body: Bytes) -> ApiResult {
+    let RevokedPin { server, name } = parse_body(&body)?;
+    let identity = console.pin_identity(&server)?;
+    let state = console.places.state.clone();
+    let tool = name.clone();
+    let mut count = 0;
+    let count = blocking(move || {
+        Pins::edit(&state, &identity, |pins| {
+            count = pins.revoke(|kind, name| kind == PinKind::Tool && name == tool);
+        })?;
+        Ok(count)
+    })
+    .await?;
+    if count == 0 {
+        return Err(ApiError::unprocessable(format!("nothing called `{name}` is approved")));
+    }
+    Ok(reply::json(&PinRevoked { server, revoked: name }))
+}
+
+impl Console {
+    /// Waits until what was approved passes, for a while: the page that comes next shows it so.
+    async fn wait_for_release(&self, server: &str, approved: &[QuarantinedDefinition]) {
+        let mut changes = self.host.quarantine().changes();
+        let until = Instant::now() + RELOAD_TIMEOUT;
+        loop {
+            let quarantine = changes.load();
+            let held = quarantine.servers.get(server);
+            let still = held.map(|held| held.definitions.as_slice()).unwrap_or_default();
+            if !approved.iter().any(|one| still.contains(one))
+                || timeout_at(until, changes.changed()).await.is_err()
+            {
+                return;
+            }
+        }
+    }
+
+    /// What the pins of a server are kept under.
+    fn pin_identity(&self, server: &str) -> Result<String, ApiError> {
+        let config = self.host.config().load();
+        let server = config.servers.get(server).ok_or_else(|| no_server(server))?;
+        Ok(server.identity())
+    }
+}
+
+/// An answer to something that waits.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct AnswerGiven {
+    /// The `digest` of what was shown.
+    digest: String,
+    #[serde(flatten)]
+    said: PersonAnswer,
+}
+
+/// Answers something that waits.
+pub(crate) async fn answer_review(
+    State(console): ConsoleState,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> ApiResult {
+    let AnswerGiven { digest, said } = parse_body(&body)?;
+    let given = said.into_decision()?;
+    let word = given.word();
+    let answered = console.host.reviews().answer(&id, &digest, given, "the console").await;
+    answered.map_err(|error| queue_error(&error))?;
+    Ok(reply::json(&ReviewAnswered { id, answered: word }))
+}
+
+fn queue_error(error: &QueueError) -> ApiError {
+    ApiError::new(StatusCode::CONFLICT, error.to_string())
+}

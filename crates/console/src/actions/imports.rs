@@ -1,0 +1,225 @@
+//! Looks at what would be added, and takes servers over from the files of other products.
+
+use std::collections::BTreeMap;
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use switchboard_config::Replace;
+use switchboard_oauth::{LoginError, Secret, SecretName, SecretStore};
+use switchboard_store::AuditNote;
+
+use super::body::{ApiResult, fragment_or_json, parse_body};
+use super::entries::{EntryWrite, write};
+use super::responses::ServerAdded;
+use crate::console::{Console, ConsoleState};
+use crate::other_products::{Proposal, ProposedServer};
+use crate::reply::ApiError;
+use crate::views::registry;
+use crate::views::registry::{Chosen, FilledIn, RegistryFound};
+use crate::{entry, pages, reply, views};
+
+/// What would be added by what somebody typed or pasted; nothing is changed.
+pub(crate) async fn preview(
+    State(console): ConsoleState,
+    headers: HeaderMap,
+    body: Bytes,
+) -> ApiResult {
+    let typed: entry::TypedEntry = parse_body(&body)?;
+    Ok(answer(&headers, &views::propose_typed(&console, typed).await?))
+}
+
+/// What other products have on this machine; nothing is changed.
+pub(crate) async fn discover(State(console): ConsoleState, headers: HeaderMap) -> ApiResult {
+    Ok(answer(&headers, &views::propose_installed(&console).await?))
+}
+
+fn answer(headers: &HeaderMap, proposal: &Proposal) -> Response {
+    fragment_or_json(headers, || pages::proposal(proposal), proposal)
+}
+
+/// What is to be taken over.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Taken {
+    /// The file that has it.
+    place: String,
+    /// Its name there.
+    name: String,
+    /// The `digest` of what was shown.
+    digest: String,
+    /// Its name here.
+    under: String,
+    /// The words of the dangers that were agreed to.
+    #[serde(default)]
+    agreed: Vec<String>,
+}
+
+/// Takes a server over from the file of another product, exactly as it was shown.
+pub(crate) async fn import(State(console): ConsoleState, body: Bytes) -> ApiResult {
+    let Taken { place, name, digest, under, agreed } = parse_body(&body)?;
+    let found = views::discover_installed(&console).await?;
+    let is_it = |one: &ProposedServer| {
+        let source = one.source.as_ref();
+        source.is_some_and(|source| source.place == place && source.name == name)
+            && views::entry_digest(one) == digest
+    };
+    let found = found.servers.into_iter().find(is_it).ok_or_else(|| {
+        let why = format!("`{name}` is not what was shown any more");
+        ApiError::new(StatusCode::CONFLICT, why).with_hint("look at it again")
+    })?;
+    let file = console.own_file()?;
+    let under = under.trim().to_owned();
+    let entry = entry::parse_object(found.entry)?;
+    let change = EntryWrite { file, name: under.clone(), entry, agreed, replace: Replace::Refuse };
+    write(&console, change).await?;
+    console.wait_for_fleet(|servers| servers.contains_key(under.as_str())).await;
+    Ok(reply::json(&ServerAdded { added: under }))
+}
+
+/// What is looked for in registries.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct RegistryWords {
+    /// What to look for.
+    #[serde(default)]
+    words: String,
+}
+
+/// Searches the registries.
+pub(crate) async fn search_registry(
+    State(console): ConsoleState,
+    headers: HeaderMap,
+    body: Bytes,
+) -> ApiResult {
+    let RegistryWords { words } = parse_body(&body)?;
+    let found = RegistryFound { servers: registry::search(&console, &words).await? };
+    Ok(fragment_or_json(&headers, || pages::registry_rows(&found.servers), &found))
+}
+
+/// Which server of a registry is wanted.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct WhichInRegistry {
+    /// Its name in the registry.
+    name: String,
+    /// The newest unless told.
+    #[serde(default)]
+    version: String,
+}
+
+/// The ways in which a server of a registry can be added.
+pub(crate) async fn show_registry(
+    State(console): ConsoleState,
+    headers: HeaderMap,
+    body: Bytes,
+) -> ApiResult {
+    let WhichInRegistry { name, version } = parse_body(&body)?;
+    let shown = registry::show(&console, &name, &version).await?;
+    Ok(fragment_or_json(&headers, || pages::registry_server(&shown), &shown))
+}
+
+/// What would be added, to the letter; nothing is changed.
+pub(crate) async fn preview_registry(
+    State(console): ConsoleState,
+    headers: HeaderMap,
+    body: Bytes,
+) -> ApiResult {
+    let chosen: Chosen = parse_body(&body)?;
+    let filled = registry::fill_in(&console, &chosen).await?;
+    Ok(fragment_or_json(&headers, || pages::registry_filled(&chosen, &filled), &filled))
+}
+
+/// What is to be added out of a registry.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct AddedFromRegistry {
+    #[serde(flatten)]
+    chosen: Chosen,
+    /// The `digest` of what was shown.
+    digest: String,
+    /// Its name here.
+    under: String,
+    /// Whether to replace a server of that name.
+    #[serde(default)]
+    replace: bool,
+    /// The words of the dangers that were agreed to.
+    #[serde(default)]
+    agreed: Vec<String>,
+}
+
+/// Adds a server of a registry, exactly what was shown.
+pub(crate) async fn add_from_registry(State(console): ConsoleState, body: Bytes) -> ApiResult {
+    let AddedFromRegistry { chosen, digest, under, replace, agreed } = parse_body(&body)?;
+    let filled = registry::fill_in(&console, &chosen).await?;
+    if filled.digest != digest {
+        let why = format!("`{}` would not run what was shown any more", chosen.name);
+        return Err(ApiError::new(StatusCode::CONFLICT, why).with_hint("look at it again"));
+    }
+    let file = console.own_file()?;
+    let under = under.trim().to_owned();
+    let known = console.host.config().load();
+    let exists = known.servers.contains_key(under.as_str());
+    if exists && !replace {
+        return Err(ApiError::unprocessable(format!("there is a server `{under}` already")));
+    }
+    let FilledIn { entry, secrets, source, .. } = filled;
+    let note = AuditNote::server_added(&under, &chosen.name, source, &json!(entry).to_string());
+    // Before the entry: the server is started as soon as that is written.
+    let kept = StoredSecrets::store(&console, &under, secrets).await;
+    let kept = kept.map_err(|error| ApiError::unprocessable(error.to_string()))?;
+    let replace = if replace { Replace::Allow } else { Replace::Refuse };
+    let written = write(&console, EntryWrite { file, name: under.clone(), entry, agreed, replace });
+    if let Err(problem) = written.await {
+        return Err(match kept.undo().await {
+            Ok(()) => problem,
+            Err(error) => problem.with_hint(format!("its secrets are still kept: {error}")),
+        });
+    }
+    let audit = console.host.audit().clone();
+    let noted = tokio::task::spawn_blocking(move || audit.add(&[note])).await;
+    let noted = noted.map_err(|error| ApiError::internal(error.to_string()))?;
+    noted.map_err(|error| ApiError::internal(error.to_string()))?;
+    console.wait_for_fleet(|servers| servers.contains_key(under.as_str())).await;
+    Ok(reply::json(&ServerAdded { added: under }))
+}
+
+/// Secrets that were kept for a server of the user's own file, and what was there before.
+struct StoredSecrets {
+    store: SecretStore,
+    before: Vec<(SecretName, Option<Secret>)>,
+}
+
+impl StoredSecrets {
+    async fn store(
+        console: &Console,
+        server: &str,
+        secrets: BTreeMap<String, String>,
+    ) -> Result<Self, LoginError> {
+        let config = console.host.config().load();
+        let store = SecretStore::new(&console.places.state, &console.environment, &config.settings);
+        let mut kept = Self { store, before: Vec::new() };
+        for (name, value) in secrets {
+            let which = SecretName { server: server.to_owned(), name };
+            match kept.store.replace(&which, Secret::new(value)).await {
+                Ok(before) => kept.before.push((which, before)),
+                Err(error) => {
+                    kept.undo().await?;
+                    return Err(error);
+                }
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Puts everything back as it was: no entry uses what was kept.
+    async fn undo(self) -> Result<(), LoginError> {
+        for (which, before) in self.before {
+            match before {
+                Some(value) => self.store.set(&which, value).await?,
+                None => drop(self.store.remove(&which).await?),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,127 @@
+//! Recorded calls in lines of JSON, a few of them at a time.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use futures_util::{Stream, stream};
+use schemars::{Schema, SchemaGenerator, json_schema};
+use switchboard_core::Item;
+use switchboard_files::file_name_for;
+use switchboard_store::{CallId, Filter, LedgerError};
+use switchboard_views::{CallQuery, CallShown, call_with_result};
+
+use crate::console::{Console, SharedConsole};
+use crate::pages::parse_reply;
+use crate::reply::{ApiError, DownloadFile, ErrorBody};
+
+/// So many calls are read at once.
+const PAGE_SIZE: u32 = 100;
+
+/// Every call that matches, the newest first, a JSON text in each line.
+pub(crate) fn export(
+    console: SharedConsole,
+    query: &CallQuery,
+) -> Result<impl Stream<Item = String> + Send + use<>, ApiError> {
+    let filter = query.filter(PAGE_SIZE)?;
+    Ok(stream::unfold(Some((console, filter)), |state| async move {
+        let (console, filter) = state?;
+        let (text, last) = page(&console, filter.clone()).await;
+        let next = last.map(|last| (console, Filter { before_id: Some(last), ..filter }));
+        Some((text, next))
+    }))
+}
+
+/// What a line looks like.
+pub(crate) fn export_schema(generator: &mut SchemaGenerator) -> Schema {
+    let call = generator.subschema_for::<CallShown>();
+    let refusal = generator.subschema_for::<ErrorBody>();
+    json_schema!({"oneOf": [call, refusal]})
+}
+
+/// The lines of a page, and its last call if there may be another page.
+async fn page(console: &Console, filter: Filter) -> (String, Option<CallId>) {
+    let listed = match console.host.ledger().list_full(filter).await {
+        Ok(listed) => listed,
+        Err(error) => return (line(&ErrorBody::from(ApiError::internal(error.to_string()))), None),
+    };
+    let is_full = u32::try_from(listed.len()).is_ok_and(|count| count == PAGE_SIZE);
+    let last = listed.last().filter(|_| is_full).map(|last| last.summary.id);
+    let mut text = String::new();
+    for full in listed {
+        text.push_str(&match call_with_result(&console.host, full).await {
+            Ok(shown) => line(&shown),
+            Err(problem) => line(&ErrorBody::from(ApiError::from(problem))),
+        });
+    }
+    (text, last)
+}
+
+fn line(value: &impl serde::Serialize) -> String {
+    let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
+    // What a server sent is passed on as it is; a line feed there stands between two parts of it.
+    text.replace(['\n', '\r'], " ") + "\n"
+}
+
+/// The result of a call, as it was sent.
+pub(crate) async fn call_result(console: &Console, id: &str) -> Result<DownloadFile, ApiError> {
+    let (_, bytes) = result(console, id).await?;
+    Ok(DownloadFile {
+        name: format!("call-{}.json", safe_file_name(id)),
+        kind: "application/json",
+        bytes,
+    })
+}
+
+/// One part of the result of a call.
+pub(crate) async fn call_part(
+    console: &Console,
+    id: &str,
+    number: usize,
+) -> Result<DownloadFile, ApiError> {
+    let (kind, bytes) = result(console, id).await?;
+    let missing = || ApiError::not_found(format!("call `{id}` has no part {number} to download"));
+    let reply = parse_reply(kind, &String::from_utf8_lossy(&bytes)).map_err(|_| missing())?;
+    let item = reply.items.into_iter().nth(number).ok_or_else(missing)?;
+    let (name, bytes) =
+        content(item, &format!("call-{}-{number}", safe_file_name(id))).ok_or_else(missing)?;
+    Ok(DownloadFile { name, kind: "application/octet-stream", bytes })
+}
+
+async fn result(console: &Console, id: &str) -> Result<(&'static str, Vec<u8>), ApiError> {
+    let missing = || ApiError::not_found(format!("no result of a call `{id}` is recorded"));
+    let trouble = |error: LedgerError| ApiError::internal(error.to_string());
+    let number: CallId = id.parse().map_err(|_| missing())?;
+    let ledger = console.host.ledger();
+    let full = ledger.show(number).await.map_err(trouble)?.ok_or_else(missing)?;
+    let whole = ledger.load_result(&full).await.map_err(trouble)?.ok_or_else(missing)?;
+    Ok((full.summary.kind.as_str(), whole.to_vec()))
+}
+
+/// A name for the file, and what is in it.
+fn content(item: Item, name: &str) -> Option<(String, Vec<u8>)> {
+    let decoded = |data: &str| {
+        let plain: String = data.split_ascii_whitespace().collect();
+        BASE64_STANDARD.decode(plain).ok()
+    };
+    match item {
+        Item::Text(text) => Some((format!("{name}.txt"), text.into_bytes())),
+        Item::Image { mime, data } | Item::Audio { mime, data } => {
+            let ending = mime.rsplit('/').next().map(safe_file_name).unwrap_or_default();
+            Some((format!("{name}.{ending}"), decoded(&data)?))
+        }
+        Item::Resource { uri, text, blob, .. } => {
+            let bytes = match (blob, text) {
+                (Some(blob), _) => decoded(&blob)?,
+                (None, Some(text)) => text.into_bytes(),
+                (None, None) => return None,
+            };
+            Some((file_name_for(&uri), bytes))
+        }
+        Item::Message { content: inner, .. } => content(*inner, name),
+        Item::ResourceLink { .. } | Item::Other { .. } => None,
+    }
+}
+
+/// Nothing that means something in a header or in the name of a file.
+fn safe_file_name(text: &str) -> String {
+    text.chars().filter(char::is_ascii_alphanumeric).take(20).collect()
+}

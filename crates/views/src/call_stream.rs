@@ -1,0 +1,126 @@
+//! What a `switchboard serve` that makes a call for us tells of it, line by line, as it comes.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, BufReader};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::call_event::CallUpdate;
+
+/// Whoever says nothing for so long is not there: it says that it is, four times as often.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(60);
+/// The longest head of an answer.
+const MAX_HEAD_BYTES: usize = 16 << 10;
+/// What a line has beside the result.
+const MAX_LINE_OVERHEAD: usize = 4 << 20;
+
+/// What is told of one call. Whoever drops it gives the call up.
+pub struct CallStream<S = BufReader<TcpStream>> {
+    stream: S,
+    /// What has come of the next line.
+    line: Vec<u8>,
+    longest_line: usize,
+}
+
+/// It took the call and does not say how that ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamLost;
+
+impl CallStream {
+    /// Waits for the answer to a call with a result of at most so many bytes; nothing if it was
+    /// refused.
+    pub(crate) async fn begin(
+        stream: TcpStream,
+        limit_bytes: usize,
+    ) -> Result<Option<Self>, StreamLost> {
+        Self::open(BufReader::new(stream), limit_bytes).await
+    }
+}
+
+impl<S: AsyncBufRead + Unpin> CallStream<S> {
+    async fn open(stream: S, limit_bytes: usize) -> Result<Option<Self>, StreamLost> {
+        // The text of a result may double where its quotes are marked as such.
+        let longest_line = limit_bytes.saturating_mul(2).saturating_add(MAX_LINE_OVERHEAD);
+        let mut answer = Self { stream, line: Vec::new(), longest_line: MAX_HEAD_BYTES };
+        let status = answer.line().await?;
+        let is_well = status.split(' ').nth(1) == Some("200");
+        while !answer.line().await?.is_empty() {}
+        answer.longest_line = longest_line;
+        Ok(is_well.then_some(answer))
+    }
+
+    /// What comes next. Nothing is lost when the future is dropped before.
+    pub async fn next(&mut self) -> Result<CallUpdate, StreamLost> {
+        let line = self.line().await?;
+        serde_json::from_str(&line).map_err(|_| StreamLost)
+    }
+
+    async fn line(&mut self) -> Result<String, StreamLost> {
+        loop {
+            let chunk = timeout(SILENCE_TIMEOUT, self.stream.fill_buf()).await;
+            let chunk = chunk.map_err(|_| StreamLost)?.map_err(|_| StreamLost)?;
+            let end = chunk.iter().position(|byte| *byte == b'\n');
+            let taken = end.map_or(chunk.len(), |end| end + 1);
+            if taken == 0 || self.line.len() + taken > self.longest_line {
+                return Err(StreamLost);
+            }
+            self.line.extend(chunk.iter().take(taken));
+            self.stream.consume(taken);
+            if end.is_some() {
+                let line = std::mem::take(&mut self.line);
+                let line = String::from_utf8(line).map_err(|_| StreamLost)?;
+                return Ok(line.trim_end_matches(['\r', '\n']).to_owned());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn read(answer: &str, limit_bytes: usize) -> Vec<Result<Option<CallUpdate>, StreamLost>> {
+        let begun = CallStream::open(answer.as_bytes(), limit_bytes).await;
+        let mut stream = match begun {
+            Ok(Some(stream)) => stream,
+            Ok(None) => return vec![Ok(None)],
+            Err(gone) => return vec![Err(gone)],
+        };
+        let mut all = Vec::new();
+        while all.last() != Some(&Err(StreamLost)) {
+            all.push(stream.next().await.map(Some));
+        }
+        all
+    }
+
+    #[tokio::test]
+    async fn what_is_told_is_read_line_by_line_until_the_other_side_has_gone() {
+        let head = "HTTP/1.0 200 OK\r\ncontent-type: application/jsonl\r\n\r\n";
+        let alive = "{\"event\":\"alive\"}\n";
+        let told = |told: CallUpdate| Ok(Some(told));
+        let long = "x".repeat(MAX_LINE_OVERHEAD + 20);
+        for (answer, expected) in [
+            (
+                format!("{head}{alive}{alive}"),
+                vec![told(CallUpdate::Alive), told(CallUpdate::Alive), Err(StreamLost)],
+            ),
+            (
+                format!("{head}{{\"event\":\"new\"}}\n"),
+                vec![told(CallUpdate::Unknown), Err(StreamLost)],
+            ),
+            (
+                format!("{head}{alive}{{\"event\":\"al"),
+                vec![told(CallUpdate::Alive), Err(StreamLost)],
+            ),
+            (format!("{head}no json\n"), vec![Err(StreamLost)]),
+            (format!("{head}{{\"event\":\"{long}\"}}\n"), vec![Err(StreamLost)]),
+            ("HTTP/1.1 405 Method Not Allowed\r\nallow: GET\r\n\r\n".to_owned(), vec![Ok(None)]),
+            ("HTTP/1.1 404 Not Found\r\n\r\n{}".to_owned(), vec![Ok(None)]),
+            ("HTTP/1.0 200 OK\r\n".to_owned(), vec![Err(StreamLost)]),
+            (String::new(), vec![Err(StreamLost)]),
+        ] {
+            assert_eq!(read(&answer, 10).await, expected, "{answer:.200}");
+        }
+    }
+}

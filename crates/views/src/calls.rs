@@ -1,0 +1,202 @@
+//! Recorded calls: a page of them, by what is wanted.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use switchboard_core::OutcomeKind;
+use switchboard_host::Host;
+use switchboard_store::{CallId, CallSummary, Filter};
+
+use crate::error::ViewError;
+
+/// So many are listed unless told otherwise.
+const DEFAULT_LIMIT: u32 = 50;
+const MAX_LIMIT: u32 = 500;
+
+/// Which calls are wanted. A form sends what is not filled in as an empty text.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+pub struct CallQuery {
+    /// Only of this server.
+    pub server: Option<String>,
+    /// Only of this tool, prompt or resource.
+    pub tool: Option<String>,
+    /// Only of this caller: `client:name`, or the name alone.
+    pub caller: Option<String>,
+    /// Only those that ended so, such as `ok` or `tool_error`.
+    pub outcome: Option<String>,
+    /// Only since this time, or so long ago: `30m`, `24h`, `7d`.
+    pub since: Option<String>,
+    /// Only before this time.
+    pub until: Option<String>,
+    /// Only those whose target, caller or message has this in it.
+    pub text: Option<String>,
+    /// Only those before this call, for the next page.
+    pub before: Option<String>,
+    /// At most so many on a page; 50 unless told, 500 at most. An export has no pages.
+    pub limit: Option<u32>,
+}
+
+impl CallQuery {
+    /// What is filled in, by name, without where a page begins.
+    pub fn filters(&self) -> Vec<(&'static str, &str)> {
+        let all = [
+            ("server", &self.server),
+            ("tool", &self.tool),
+            ("caller", &self.caller),
+            ("outcome", &self.outcome),
+            ("since", &self.since),
+            ("text", &self.text),
+        ];
+        let given = all.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
+        given.filter(|(_, value)| !value.trim().is_empty()).collect()
+    }
+
+    /// What is wanted, as the record understands it.
+    pub fn filter(&self, limit: u32) -> Result<Filter, ViewError> {
+        let given = |text: &Option<String>| {
+            text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+        };
+        let outcome = match given(&self.outcome) {
+            Some(word) => Some(word.parse::<OutcomeKind>().map_err(|_| {
+                let known: Vec<&str> = OutcomeKind::ALL.iter().map(|kind| kind.as_str()).collect();
+                let hint = format!("one of {}", known.join(", "));
+                ViewError::query(format!("there is no outcome `{word}`"), Some(hint))
+            })?),
+            None => None,
+        };
+        let before_id = match given(&self.before) {
+            Some(word) => Some(word.parse::<CallId>().map_err(|error| {
+                ViewError::query(format!("`before` is not the number of a call: {error}"), None)
+            })?),
+            None => None,
+        };
+        let time = |text: &Option<String>| given(text).map(|word| parse_time(&word)).transpose();
+        Ok(Filter {
+            server: given(&self.server),
+            target: given(&self.tool),
+            caller: given(&self.caller),
+            outcome,
+            since: time(&self.since)?,
+            until: time(&self.until)?,
+            text: given(&self.text),
+            before_id,
+            limit,
+        })
+    }
+}
+
+/// A call in a list.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CallRow {
+    /// Its number in the record.
+    pub id: String,
+    /// When it was asked for.
+    pub created_at: String,
+    /// Through which face it came: `cli`, `chat`, `gateway`, `console`.
+    pub face: String,
+    /// Who called, as `kind:name`.
+    pub caller: String,
+    /// The server.
+    pub server: String,
+    /// `tool`, `resource` or `prompt`.
+    pub kind: &'static str,
+    /// The tool, the prompt, or the address of the resource.
+    pub target: String,
+    /// What was decided: `allow`, `ask` or `deny`.
+    pub verdict: Option<&'static str>,
+    /// By which rule or by whom.
+    pub verdict_by: Option<String>,
+    /// How it ended; `running` or `under way` before.
+    pub state: &'static str,
+    /// Why it ended so, in one word.
+    pub reason: Option<String>,
+    /// How long it took.
+    pub milliseconds: Option<f64>,
+    /// How long its result is.
+    pub result_bytes: Option<u64>,
+}
+
+/// A page of calls.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CallsShown {
+    /// The calls, the newest first.
+    pub calls: Vec<CallRow>,
+    /// What `before` has to be for the next page, if there may be one.
+    pub next: Option<String>,
+    /// Nothing before this time was looked at; with `until` it is.
+    pub looked_back_to: Option<String>,
+}
+
+/// Calls that match, the newest first.
+pub async fn calls(host: &Host, query: &CallQuery) -> Result<CallsShown, ViewError> {
+    let limit = query.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
+    let filter = query.filter(limit)?;
+    let page = host.ledger().page(filter).await?;
+    let full = u32::try_from(page.calls.len()).is_ok_and(|count| count == limit);
+    let next = page.calls.last().filter(|_| full).map(|last| last.id.to_string());
+    let looked_back_to = page.looked_back_to.filter(|_| !full).map(|time| time.to_string());
+    Ok(CallsShown {
+        calls: page.calls.into_iter().map(CallRow::from).collect(),
+        next,
+        looked_back_to,
+    })
+}
+
+/// A time, or how long ago it was.
+fn parse_time(word: &str) -> Result<Timestamp, ViewError> {
+    let wrong = || {
+        let hint = "write `24h`, or `2026-07-28T12:00:00Z`".to_owned();
+        ViewError::query(format!("`{word}` is no time"), Some(hint))
+    };
+    if let Ok(time) = word.parse::<Timestamp>() {
+        return Ok(time);
+    }
+    let unit = word.chars().last().ok_or_else(wrong)?;
+    let seconds = match unit {
+        'm' => 60,
+        'h' => 3_600,
+        'd' => 86_400,
+        _ => return Err(wrong()),
+    };
+    let count: u64 = word.trim_end_matches(unit).parse().map_err(|_| wrong())?;
+    let age = Duration::from_secs(count.saturating_mul(seconds));
+    Timestamp::now().checked_sub(age).map_err(|_| wrong())
+}
+
+impl From<CallSummary> for CallRow {
+    fn from(call: CallSummary) -> Self {
+        let state = call_state(&call);
+        let (verdict, verdict_by) = call.verdict.map(|(word, by)| (word.as_str(), by)).unzip();
+        Self {
+            id: call.id.to_string(),
+            created_at: call.created_at.to_string(),
+            face: call.face,
+            caller: call.caller,
+            server: call.server,
+            kind: call.kind.as_str(),
+            target: call.target,
+            verdict,
+            verdict_by,
+            state,
+            reason: call.reason,
+            milliseconds: call.duration.map(milliseconds),
+            result_bytes: call.result_bytes,
+        }
+    }
+}
+
+/// How a call ended; `running` or `under way` before.
+pub fn call_state(call: &CallSummary) -> &'static str {
+    match (call.outcome, &call.task) {
+        (Some(outcome), _) => outcome.as_str(),
+        (None, Some(_)) => "running",
+        (None, None) => "under way",
+    }
+}
+
+/// A duration in milliseconds, to the microsecond.
+pub fn milliseconds(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 1_000_000.0).round() / 1_000.0
+}

@@ -1,0 +1,169 @@
+//! What servers offer with their definitions to the letter, as programs want it.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use switchboard_catalog::{Catalog, CatalogEntry, Flagged, Lease};
+use switchboard_core::{Target, TargetKind};
+use switchboard_host::Host;
+use switchboard_wire::list::ListedItem;
+
+use crate::error::ViewError;
+
+/// So many tools fit some words unless told otherwise.
+const DEFAULT_MATCHES: usize = 10;
+
+/// Which part of the catalog is wanted.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+pub struct CatalogQuery {
+    /// Words to search for.
+    pub q: Option<String>,
+    /// Only of this server.
+    pub server: Option<String>,
+    /// At most so many that fit the words; 10 unless told.
+    pub limit: Option<usize>,
+    /// Also what a rule forbids to everybody.
+    pub all: Option<bool>,
+}
+
+/// Of which server something is wanted.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+pub struct ServerQuery {
+    /// Only of this server.
+    pub server: Option<String>,
+}
+
+/// A tool with its definition.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct CatalogTool {
+    /// The server.
+    pub server: String,
+    /// Its name there.
+    pub name: String,
+    /// What models call it.
+    pub model_name: Option<String>,
+    /// The fingerprint of its definition.
+    pub fingerprint: String,
+    /// What the scanner found in it.
+    #[schemars(with = "Option<Flagged>")]
+    pub found: Option<Box<RawValue>>,
+    /// The rule that forbids it to everybody.
+    pub forbidden_by: Option<String>,
+    /// Its definition to the letter.
+    pub definition: Box<RawValue>,
+}
+
+/// A resource, a template or a prompt with its definition.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct CatalogItem {
+    /// The server.
+    pub server: String,
+    /// `resource`, `template` or `prompt`.
+    pub kind: String,
+    /// Its address, its template or its name.
+    pub key: String,
+    /// Its definition to the letter.
+    pub definition: Box<RawValue>,
+}
+
+/// The lists of the catalog beside tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemList {
+    /// Resources and templates.
+    Resources,
+    /// Prompts.
+    Prompts,
+}
+
+impl CatalogTool {
+    /// Its definition, as the server sent it.
+    pub fn item(&self) -> ListedItem {
+        ListedItem { key: self.name.as_str().into(), raw: self.definition.clone() }
+    }
+}
+
+impl CatalogItem {
+    /// Its definition, as the server sent it.
+    pub fn item(&self) -> ListedItem {
+        ListedItem { key: self.key.as_str().into(), raw: self.definition.clone() }
+    }
+}
+
+/// Tools, all or those that fit the words.
+pub fn catalog_tools(host: &Host, query: &CatalogQuery) -> Vec<CatalogTool> {
+    let lease = host.lease();
+    let catalog = lease.catalog();
+    let words = query.q.as_deref().map(str::trim).filter(|words| !words.is_empty());
+    let entries: Vec<CatalogEntry<'_>> = match words {
+        Some(words) => {
+            let found = catalog.search(words, query.limit.unwrap_or(DEFAULT_MATCHES));
+            found.into_iter().map(|(entry, _)| entry).collect()
+        }
+        None => catalog.tools().collect(),
+    };
+    let is_shown = |entry: &CatalogEntry<'_>| {
+        let id = entry.server.id.as_str();
+        let is_listed = lease.is_listed(TargetKind::Tool, id, entry.tool.name());
+        is_wanted(id, query.server.as_deref()) && (is_listed || query.all == Some(true))
+    };
+    entries.into_iter().filter(is_shown).map(|entry| tool(&lease, entry)).collect()
+}
+
+/// One tool; a person may look at what is held, too.
+pub fn catalog_tool(host: &Host, server: &str, name: &str) -> Result<CatalogTool, ViewError> {
+    let fleet = host.fleet().load();
+    let catalog = Arc::new(Catalog::from_fleet(&fleet));
+    let unlisted = Arc::clone(host.lease().deny_list());
+    let lease = Lease::new(fleet, catalog, Arc::default())
+        .with_flagged(host.flagged())
+        .with_deny_list(unlisted);
+    let mut tools = lease.catalog().tools();
+    let found = tools.find(|entry| entry.server.id.as_str() == server && entry.tool.name() == name);
+    let missing = || ViewError::NotFound(format!("there is no tool `{name}` on `{server}`"));
+    found.map(|entry| tool(&lease, entry)).ok_or_else(missing)
+}
+
+/// Resources and templates, or prompts, of one server or of all.
+pub fn catalog_items(host: &Host, list: ItemList, server: Option<&str>) -> Vec<CatalogItem> {
+    let lease = host.lease();
+    let mut all = Vec::new();
+    for one in lease.catalog().servers().iter().filter(|one| is_wanted(one.id.as_str(), server)) {
+        let offers = &one.offers;
+        let lists: &[(&str, &[ListedItem])] = match list {
+            ItemList::Resources => {
+                &[("resource", &offers.resources), ("template", &offers.templates)]
+            }
+            ItemList::Prompts => &[("prompt", &offers.prompts)],
+        };
+        for (kind, items) in lists {
+            all.extend(items.iter().map(|item| CatalogItem {
+                server: one.id.to_string(),
+                kind: (*kind).to_owned(),
+                key: item.key.to_string(),
+                definition: item.raw.clone(),
+            }));
+        }
+    }
+    all
+}
+
+fn is_wanted(server: &str, wanted: Option<&str>) -> bool {
+    wanted.filter(|name| !name.is_empty()).is_none_or(|name| name == server)
+}
+
+fn tool(lease: &Lease, entry: CatalogEntry<'_>) -> CatalogTool {
+    let id = entry.server.id.as_str();
+    let name = entry.tool.name();
+    let target = Target::new(TargetKind::Tool, id, name);
+    CatalogTool {
+        server: id.to_owned(),
+        name: name.to_owned(),
+        model_name: lease.catalog().names().get(entry.place).map(str::to_owned),
+        fingerprint: entry.tool.digest().to_string(),
+        found: lease.flagged_definition(&target).and_then(|found| to_raw_value(found).ok()),
+        forbidden_by: lease.forbidding_rule(TargetKind::Tool, id, name).map(str::to_owned),
+        definition: entry.tool.item.raw.clone(),
+    }
+}

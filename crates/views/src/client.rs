@@ -1,0 +1,221 @@
+//! The client of the `switchboard serve` that runs for the same home.
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use switchboard_config::Places;
+use switchboard_core::ServerId;
+use switchboard_files::{Access, create_private_folder, replace};
+use switchboard_fleet::Completion;
+use switchboard_text::percent::encode_component;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::call_request::{QuestionAnswered, ToComplete, WantedCall};
+use crate::call_stream::{CallStream, StreamLost};
+use crate::catalog::{CatalogItem, CatalogQuery, CatalogTool, ItemList};
+use crate::pins::HeldServerShown;
+use crate::server::ServerShown;
+use crate::servers::ServerRow;
+
+/// How long an answer may take.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+/// Maximum length of an answer.
+const MAX_ANSWER_BYTES: u64 = 64 << 20;
+
+/// A running instance, as it wrote itself down for other programs of the same user.
+///
+/// A method returns nothing if the instance does not answer, or answers with an error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunningInstance {
+    /// `127.0.0.1:8808`.
+    address: String,
+    /// The key to its API, for whoever can read this file.
+    key: String,
+    /// The files it reads: with others it has other servers.
+    files: Vec<PathBuf>,
+    /// Whether it has only some of the servers in these files.
+    is_partial: bool,
+}
+
+/// The file of an instance; it is removed with this value.
+pub struct InstanceFile {
+    file: PathBuf,
+    text: String,
+}
+
+impl RunningInstance {
+    /// The instance at this address, with only the servers that are named, if any are.
+    pub fn new(address: SocketAddr, key: &str, places: &Places, only: &[ServerId]) -> Self {
+        let address = address.to_string();
+        let key = key.to_owned();
+        Self { address, key, files: config_files(places), is_partial: !only.is_empty() }
+    }
+
+    /// Writes it down, readable for this user alone. Without the file nobody finds the instance.
+    pub fn write(&self, places: &Places) -> Option<InstanceFile> {
+        let file = instance_file(places);
+        let text = serde_json::to_string(self).ok()?;
+        create_private_folder(file.parent()?).ok()?;
+        replace(&file, text.as_bytes(), Access::Owner).ok()?;
+        Some(InstanceFile { file, text })
+    }
+
+    /// Returns the instance that wrote itself down for these files. It may have ended since.
+    pub fn read(places: &Places) -> Option<Self> {
+        let text = std::fs::read_to_string(instance_file(places)).ok()?;
+        let instance: Self = serde_json::from_str(&text).ok()?;
+        (!instance.is_partial && instance.files == config_files(places)).then_some(instance)
+    }
+
+    /// All servers. An answer proves that the instance is alive and wrote the file.
+    pub async fn servers(&self) -> Option<Vec<ServerRow>> {
+        self.get("servers").await
+    }
+
+    /// One server.
+    pub async fn server(&self, name: &str) -> Option<ServerShown> {
+        self.get(&format!("servers/{}", encode_component(name))).await
+    }
+
+    /// Starts a server afresh.
+    pub async fn restart(&self, name: &str) -> Option<()> {
+        let path = format!("servers/{}/restart", encode_component(name));
+        timeout(ANSWER_TIMEOUT, self.post::<Value>(&path, &json!({}))).await.ok()?.map(drop)
+    }
+
+    /// Definitions that are held until a person approves them.
+    pub async fn held(&self) -> Option<Vec<HeldServerShown>> {
+        self.get("pins").await
+    }
+
+    /// Tools with their definitions.
+    pub async fn tools(&self, query: &CatalogQuery) -> Option<Vec<CatalogTool>> {
+        let mut path = "catalog/tools?".to_owned();
+        let limit = query.limit.map(|limit| limit.to_string());
+        let all = query.all.map(|all| all.to_string());
+        let texts = [("server", &query.server), ("q", &query.q), ("limit", &limit), ("all", &all)];
+        for (name, value) in texts {
+            if let Some(value) = value {
+                // Writing to a `String` cannot fail.
+                _ = write!(path, "{name}={}&", encode_component(value));
+            }
+        }
+        self.get(&path).await
+    }
+
+    /// One tool with its definition.
+    pub async fn tool(&self, server: &str, name: &str) -> Option<CatalogTool> {
+        let server = encode_component(server);
+        self.get(&format!("catalog/tools/{server}/{}", encode_component(name))).await
+    }
+
+    /// Resources and templates, or prompts, of one server or of all.
+    pub async fn items(&self, list: ItemList, server: Option<&str>) -> Option<Vec<CatalogItem>> {
+        let list = match list {
+            ItemList::Resources => "resources",
+            ItemList::Prompts => "prompts",
+        };
+        let server = server.map(|name| format!("server={}", encode_component(name)));
+        self.get(&format!("catalog/{list}?{}", server.unwrap_or_default())).await
+    }
+
+    /// Completes the value of an argument, for as long as its server takes.
+    pub async fn complete(&self, begun: &ToComplete) -> Option<Completion> {
+        self.post("complete", begun).await
+    }
+
+    /// Begins a call; nothing if the instance did not take it, and so has done nothing.
+    ///
+    /// # Errors
+    /// When it took the call and does not answer.
+    pub async fn begin_call(
+        &self,
+        wanted: &WantedCall,
+        limit_bytes: usize,
+    ) -> Result<Option<CallStream>, StreamLost> {
+        let Ok(body) = serde_json::to_string(wanted) else { return Ok(None) };
+        let Ok(mut stream) = TcpStream::connect(&self.address).await else { return Ok(None) };
+        // An answer in HTTP/1.0 has no framing but its end.
+        let request = self.request("POST", "calls", "1.0", &body);
+        if stream.write_all(request.as_bytes()).await.is_err() {
+            // A request without its last byte is never executed.
+            return Ok(None);
+        }
+        CallStream::begin(stream, limit_bytes).await
+    }
+
+    /// Answers a question of a call. If another face was faster, the stream of the call says so.
+    pub async fn answer(&self, call: &str, answer: &QuestionAnswered) {
+        // If the instance cannot be reached, the stream of the call ends as well.
+        _ = self.post::<Value>(&format!("calls/{}/answer", encode_component(call)), answer).await;
+    }
+
+    /// Cancels a call.
+    pub async fn give_up(&self, call: &str) {
+        // If the instance cannot be reached, the stream of the call ends as well.
+        let path = format!("calls/{}/give-up", encode_component(call));
+        _ = self.post::<Value>(&path, &json!({})).await;
+    }
+
+    async fn get<T: DeserializeOwned>(&self, path: &str) -> Option<T> {
+        timeout(ANSWER_TIMEOUT, self.exchange("GET", path, "")).await.ok()?
+    }
+
+    async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Option<T> {
+        self.exchange("POST", path, &serde_json::to_string(body).ok()?).await
+    }
+
+    async fn exchange<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        path: &str,
+        body: &str,
+    ) -> Option<T> {
+        let mut stream = TcpStream::connect(&self.address).await.ok()?;
+        stream.write_all(self.request(method, path, "1.1", body).as_bytes()).await.ok()?;
+        let mut answer = Vec::new();
+        stream.take(MAX_ANSWER_BYTES).read_to_end(&mut answer).await.ok()?;
+        let answer = String::from_utf8(answer).ok()?;
+        let (head, body) = answer.split_once("\r\n\r\n")?;
+        head.starts_with("HTTP/1.1 200 ").then(|| serde_json::from_str(body).ok())?
+    }
+
+    fn request(&self, method: &str, path: &str, version: &str, body: &str) -> String {
+        let Self { address, key, .. } = self;
+        format!(
+            "{method} /api/v1/{path} HTTP/{version}\r\nHost: {address}\r\n\
+             Authorization: Bearer {key}\r\nX-Switchboard-Token: {key}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\
+             Accept: application/json\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        )
+    }
+}
+
+impl Drop for InstanceFile {
+    fn drop(&mut self) {
+        // Another instance may have replaced it with its own.
+        let is_ours = std::fs::read_to_string(&self.file).is_ok_and(|text| text == self.text);
+        if is_ours {
+            // A stale file is harmless: its readers find no instance at the address.
+            _ = std::fs::remove_file(&self.file);
+        }
+    }
+}
+
+fn instance_file(places: &Places) -> PathBuf {
+    places.state.join("running").join("serve.json")
+}
+
+/// The files that say which servers there are.
+fn config_files(places: &Places) -> Vec<PathBuf> {
+    let usual = places.user.iter().chain(&places.project).cloned();
+    if places.explicit.is_empty() { usual.collect() } else { places.explicit.clone() }
+}

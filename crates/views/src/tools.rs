@@ -1,0 +1,244 @@
+//! Tools: a list by words, and one with its definition.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use switchboard_catalog::{Server, Tool};
+use switchboard_core::{Caller, Face, Origin, Risk, Target, TargetKind};
+use switchboard_host::Host;
+use switchboard_host::policy::{PolicyFacts, SessionFacts, assess_risk};
+use switchboard_json::property_names;
+
+use crate::error::ViewError;
+use crate::pins::{HeldShown, PinShown, held_tool, pin_view};
+
+/// So many tools are listed at once.
+const MAX_LISTED: usize = 200;
+
+/// The most base64 text of an icon.
+const MAX_ICON_BYTES: usize = 16 << 10;
+
+/// Which tools are wanted.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+pub struct ToolQuery {
+    /// Words to search for.
+    pub q: Option<String>,
+    /// Only of this server.
+    pub server: Option<String>,
+}
+
+/// A tool in a list.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ToolRow {
+    /// The server.
+    pub server: String,
+    /// Its name there.
+    pub name: String,
+    /// What it is called.
+    pub title: Option<String>,
+    /// What it does, in the server's words.
+    pub description: Option<String>,
+    /// What its server says about its effects, in words.
+    pub marks: Vec<String>,
+    /// A small picture of it, in base64; whether it is one is for whoever shows it to find out.
+    pub icon: Option<String>,
+}
+
+/// A tool with its definition.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ToolShown {
+    /// Its row in the list.
+    #[serde(flatten)]
+    pub row: ToolRow,
+    /// The fingerprint of its definition.
+    pub digest: String,
+    /// The schema of its arguments.
+    pub input_schema: Option<Value>,
+    /// The names of the arguments in the server's order.
+    pub order: Vec<String>,
+    /// The schema of its results.
+    pub output_schema: Option<Value>,
+    /// What its server says about its effects.
+    pub annotations: Option<Value>,
+    /// Whether it runs without a question.
+    pub auto_approved: bool,
+    /// The address of its app's page, if it has an app.
+    pub app: Option<String>,
+    /// How much harm a model's call of it could do, from 0 to 100, and why, whatever the arguments.
+    pub risk: Risk,
+    /// How its definition stands to what was approved.
+    pub pin: PinShown,
+    /// Its definition that nobody approved, if there is one: then it cannot be called.
+    pub held: Option<HeldShown>,
+}
+
+/// Tools that fit the words best, or all.
+pub fn tools(host: &Host, query: &ToolQuery) -> Vec<ToolRow> {
+    let lease = host.lease();
+    let catalog = lease.catalog();
+    let words = query.q.as_deref().map(str::trim).filter(|words| !words.is_empty());
+    let of_server = |name: &str| {
+        let wanted = query.server.as_deref().filter(|server| !server.is_empty());
+        wanted.is_none_or(|wanted| wanted == name)
+    };
+    let entries: Vec<_> = match words {
+        Some(words) => {
+            catalog.search(words, MAX_LISTED).into_iter().map(|(entry, _)| entry).collect()
+        }
+        None => catalog.tools().collect(),
+    };
+    let wanted = entries.into_iter().filter(|entry| of_server(entry.server.id.as_str()));
+    wanted.take(MAX_LISTED).map(|entry| tool_row(entry.server, entry.tool)).collect()
+}
+
+/// One tool.
+pub async fn tool(host: &Host, server: &str, name: &str) -> Result<ToolShown, ViewError> {
+    let pin = pin_view(host, server, name).await;
+    if let Some(held) = held_tool(host, server, name) {
+        return Ok(held_tool_view(pin, held));
+    }
+    let fleet = host.fleet().load();
+    let missing = || ViewError::NotFound(format!("there is no tool `{name}` on `{server}`"));
+    let server = fleet.servers.get(server).ok_or_else(missing)?;
+    let tool = server.offers.tool(name).ok_or_else(missing)?;
+    let definition = tool.definition();
+    let value = |raw: Option<&serde_json::value::RawValue>| {
+        raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
+    };
+    let config = server.config.as_ref();
+    Ok(ToolShown {
+        row: tool_row(server, tool),
+        digest: tool.digest().to_string(),
+        order: definition.input_schema.map(|raw| property_names(raw.get())).unwrap_or_default(),
+        input_schema: value(definition.input_schema),
+        output_schema: value(definition.output_schema),
+        annotations: value(definition.annotations),
+        auto_approved: config.is_some_and(|config| config.auto_approve.contains(name)),
+        app: app_uri(tool.item.raw.get()),
+        risk: risk(server, tool),
+        pin,
+        held: None,
+    })
+}
+
+/// The risk of a call before its arguments are known.
+fn risk(server: &Server, tool: &Tool) -> Risk {
+    let target = Target::new(TargetKind::Tool, server.id.as_str(), tool.name());
+    let name = Origin::Model.to_string();
+    let caller = Caller { face: Face::Chat, origin: Origin::Model, name, reference: None };
+    let config = server.config.as_deref();
+    let session = SessionFacts::default();
+    let facts = PolicyFacts::without_definition(&target, "{}", config, &caller, &session);
+    match tool.definition().annotations {
+        Some(annotations) => assess_risk(&facts.with_annotations(annotations.get(), config)),
+        None => assess_risk(&facts),
+    }
+}
+
+/// A tool of which nothing may be used until somebody approves it.
+fn held_tool_view(pin: PinShown, held: HeldShown) -> ToolShown {
+    ToolShown {
+        row: ToolRow {
+            server: held.server.clone(),
+            name: held.name.clone(),
+            title: None,
+            description: None,
+            marks: Vec::new(),
+            icon: None,
+        },
+        digest: held.digest.clone(),
+        input_schema: None,
+        order: Vec::new(),
+        output_schema: None,
+        annotations: None,
+        auto_approved: false,
+        app: None,
+        risk: Risk::default(),
+        pin,
+        held: Some(held),
+    }
+}
+
+pub(crate) fn tool_row(server: &Server, tool: &Tool) -> ToolRow {
+    let definition = tool.definition();
+    let annotations: Value = definition
+        .annotations
+        .and_then(|raw| serde_json::from_str(raw.get()).ok())
+        .unwrap_or_default();
+    let hinted = || annotations.get("title")?.as_str().map(str::to_owned);
+    let title = definition.title.or_else(hinted);
+    ToolRow {
+        server: server.id.to_string(),
+        name: tool.name().to_owned(),
+        title,
+        description: definition.description,
+        marks: marks(&annotations),
+        icon: icon(tool.item.raw.get()),
+    }
+}
+
+/// The first icon that is in the definition itself: nothing is fetched for it.
+fn icon(definition: &str) -> Option<String> {
+    // Most have none, and lists are long.
+    if !definition.contains("\"icons\"") {
+        return None;
+    }
+    let definition: Value = serde_json::from_str(definition).ok()?;
+    let icons = definition.get("icons")?.as_array()?;
+    let mut sources = icons.iter().filter_map(|icon| icon["src"].as_str());
+    let data = sources.find_map(|src| src.strip_prefix("data:")?.split_once(";base64,"))?.1;
+    (data.len() <= MAX_ICON_BYTES).then(|| data.to_owned())
+}
+
+/// The server's own words about its tool: a claim, not a fact.
+fn marks(annotations: &Value) -> Vec<String> {
+    let says = |key: &str| annotations[key].as_bool();
+    let is_read_only = says("readOnlyHint") == Some(true);
+    let marks = [
+        (is_read_only, "read only"),
+        (!is_read_only && says("destructiveHint") == Some(true), "destructive"),
+        (says("idempotentHint") == Some(true), "idempotent"),
+        (says("openWorldHint") == Some(true), "open world"),
+    ];
+    marks.into_iter().filter(|(is_said, _)| *is_said).map(|(_, mark)| mark.to_owned()).collect()
+}
+
+/// The address of the app's page, if the tool has one.
+pub fn app_uri(definition: &str) -> Option<String> {
+    let meta = ui_meta(definition)?;
+    let named = meta.pointer("/ui/resourceUri").or_else(|| meta.get("ui/resourceUri"))?.as_str()?;
+    named.starts_with("ui://").then(|| named.to_owned())
+}
+
+/// Whether an app may call the tool: unless it says who may, everybody may.
+pub fn is_for_apps(definition: &str) -> bool {
+    let visible =
+        ui_meta(definition).and_then(|meta| meta.pointer("/ui/visibility")?.as_array().cloned());
+    visible.is_none_or(|visible| visible.iter().any(|who| who == "app"))
+}
+
+fn ui_meta(definition: &str) -> Option<Value> {
+    let definition: Value = serde_json::from_str(definition).ok()?;
+    definition.get("_meta").cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_says_where_its_app_is_and_who_may_call_it() {
+        for (definition, app, for_apps) in [
+            (r#"{"name":"a"}"#, None, true),
+            (r#"{"_meta":{"ui":{"resourceUri":"ui://a"}}}"#, Some("ui://a"), true),
+            (r#"{"_meta":{"ui/resourceUri":"ui://b"}}"#, Some("ui://b"), true),
+            (r#"{"_meta":{"ui":{"resourceUri":"https://a.example"}}}"#, None, true),
+            (r#"{"_meta":{"ui":{"visibility":["model"]}}}"#, None, false),
+            (r#"{"_meta":{"ui":{"visibility":["app"]}}}"#, None, true),
+            ("odd", None, true),
+        ] {
+            assert_eq!(app_uri(definition).as_deref(), app, "{definition}");
+            assert_eq!(is_for_apps(definition), for_apps, "{definition}");
+        }
+    }
+}
