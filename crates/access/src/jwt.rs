@@ -26,7 +26,6 @@ pub(crate) struct UnverifiedToken<'a> {
 pub(crate) struct ExpectedClaims<'a> {
     pub(crate) issuer: &'a str,
     pub(crate) audience: &'a str,
-    /// Seconds since 1970.
     pub(crate) now: u64,
 }
 

@@ -21,7 +21,6 @@ use crate::turn::{CallEnd, CallKind, TurnCall, TurnCallKind, texts};
 /// Since when a call may have been under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallStart {
-    /// It begins now.
     Now,
     /// A process that died may have begun it.
     AnotherProcess,

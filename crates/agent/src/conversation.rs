@@ -22,13 +22,9 @@ use crate::turn::{
 /// What a conversation is held with.
 #[derive(Clone)]
 pub struct ConversationParts {
-    /// Runs the calls.
     pub host: Host,
-    /// Answers.
     pub model: Arc<dyn Model>,
-    /// Keeps every step.
     pub sessions: SessionStore,
-    /// How it goes.
     pub settings: ChatSettings,
     /// The face that it is held through.
     pub face: Face,
@@ -37,7 +33,6 @@ pub struct ConversationParts {
 /// Whether a conversation begins or goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConversationStart {
-    /// It begins.
     New {
         /// What its owner calls it.
         name: Option<String>,

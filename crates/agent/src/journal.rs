@@ -10,7 +10,6 @@ use crate::turn::{TurnEntry, TurnInput};
 #[derive(Debug, thiserror::Error)]
 #[error("step {number} of the conversation cannot be read: {cause}")]
 pub struct UnreadableStep {
-    /// Its number.
     pub number: u64,
     cause: serde_json::Error,
 }

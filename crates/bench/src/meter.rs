@@ -45,7 +45,6 @@ pub(crate) fn bytes_in(status: &str, part: &str) -> Option<u64> {
     Some(kilobytes * 1_024)
 }
 
-/// The middle value.
 pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_unstable_by(f64::total_cmp);

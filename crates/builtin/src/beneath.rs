@@ -24,7 +24,6 @@ pub(crate) enum EntryKind {
     File,
     Folder,
     Link,
-    /// Devices, pipes, sockets.
     Other,
 }
 

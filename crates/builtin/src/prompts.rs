@@ -11,7 +11,6 @@ use crate::{display_text, resources};
 const NAME: &str = "summarize_file";
 const DESCRIPTION: &str = "Asks for a summary of a file in the shared folders.";
 
-/// What `prompts/list` shows.
 pub(crate) fn list() -> Value {
     json!([{
         "name": NAME,
@@ -25,7 +24,6 @@ pub(crate) fn list() -> Value {
     }])
 }
 
-/// Answers `prompts/get`.
 pub(crate) fn get(
     around: &ToolContext,
     name: &str,

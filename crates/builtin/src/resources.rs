@@ -15,7 +15,6 @@ const HELP_URI: &str = "switchboard://builtin/help";
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 const HOUR_MS: u64 = 3_600_000;
 
-/// What `resources/list` shows.
 pub(crate) fn list() -> Value {
     json!([{
         "uri": HELP_URI,
@@ -26,7 +25,6 @@ pub(crate) fn list() -> Value {
     }])
 }
 
-/// What `resources/templates/list` shows.
 pub(crate) fn templates() -> Value {
     json!([{
         "uriTemplate": "file:///{path}",
@@ -36,7 +34,6 @@ pub(crate) fn templates() -> Value {
     }])
 }
 
-/// Answers `resources/read`.
 pub(crate) fn read(
     around: &ToolContext,
     uri: &str,

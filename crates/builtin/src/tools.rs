@@ -58,7 +58,6 @@ pub(crate) fn find(name: &str) -> Result<BuiltinTool, BuiltinRpcError> {
     })
 }
 
-/// What `tools/list` shows.
 pub(crate) fn definitions() -> Value {
     TOOLS.iter().map(|tool| (tool.definition)()).collect()
 }

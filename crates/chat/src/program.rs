@@ -16,7 +16,6 @@ pub type ProgramFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, CliError>>
 pub struct StartOptions {
     /// Only these servers, if any are named.
     pub only: Option<Vec<ServerId>>,
-    /// Who is asked.
     pub people: People,
     /// Calls that need no question.
     pub allow: Vec<Pattern>,
@@ -27,7 +26,6 @@ pub struct StartOptions {
 /// The terminal, the environment and the program of a conversation.
 #[derive(Clone, Copy)]
 pub struct ChatContext<'a> {
-    /// Prints what happens.
     pub printer: &'a Printer,
     /// Ctrl-C and requests to end.
     pub interrupts: &'a Interrupts,

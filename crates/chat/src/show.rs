@@ -17,7 +17,6 @@ const RESULT_LINES: usize = 4;
 /// The longest line that is shown, in characters.
 const MAX_LINE_CHARS: usize = 160;
 
-/// Shows events.
 pub(crate) struct EventPrinter {
     printer: Printer,
     markdown: Option<Markdown>,

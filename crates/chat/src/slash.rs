@@ -8,12 +8,14 @@ use switchboard_terminal::CompleteArgs;
 pub(crate) enum PromptInput {
     /// Words for the model.
     Words(String),
-    /// Nothing.
     Nothing,
-    /// A command.
     Slash(SlashCommand),
     /// A prompt of a server, with its arguments.
-    Prompt { server: String, prompt: String, arguments: Vec<String> },
+    Prompt {
+        server: String,
+        prompt: String,
+        arguments: Vec<String>,
+    },
     /// Something that begins like a command and is none.
     Unknown(String),
 }

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 /// How a system tells names of variables apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EnvCase {
-    /// By every letter.
     Exact,
-    /// Not by capitals.
     AnyCase,
 }
 

@@ -40,7 +40,6 @@ const DRAIN_SECONDS_RANGE: RangeInclusive<usize> = 0..=3_600;
 /// What `serve` does where its flags say nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GatewaySettings {
-    /// Where to listen.
     pub listen: Option<SocketAddr>,
     /// Only these servers; none means all.
     pub servers: Vec<String>,
@@ -77,7 +76,6 @@ pub struct GatewaySettings {
 /// How tools and prompts are named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GatewayNames {
-    /// After their server.
     Prefixed,
     /// As the servers name them.
     Plain,
@@ -88,7 +86,6 @@ pub enum GatewayNames {
 pub enum GatewayTools {
     /// All, as long as they are not too many.
     Auto,
-    /// All.
     All,
     /// Three that find, describe and call the others.
     Search,
@@ -99,7 +96,6 @@ pub enum GatewayTools {
 pub enum GatewayReview {
     /// The client asks its own person.
     Client,
-    /// We ask.
     Ask,
 }
 

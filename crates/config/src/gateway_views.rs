@@ -12,9 +12,7 @@ use crate::reader::ConfigReader;
 /// Whose view it is, by what the token says.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ViewKey {
-    /// Of one person.
     Subject(String),
-    /// Of one program.
     Client(String),
     /// Of everybody with a scope.
     Scope(String),

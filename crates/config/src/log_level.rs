@@ -3,16 +3,13 @@
 /// How serious a message is, the least serious first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum LogLevel {
-    /// Everything.
     Debug,
-    /// What happens.
     #[default]
     Info,
     /// What is worth a look.
     Notice,
     /// What may go wrong.
     Warning,
-    /// What went wrong.
     Error,
     /// What went badly wrong.
     Critical,

@@ -55,9 +55,7 @@ pub struct ModelProfile {
 pub enum Provider {
     /// OpenAI, or anything that speaks like it at another address.
     OpenAi,
-    /// Anthropic.
     Anthropic,
-    /// Google.
     Gemini,
     /// Ollama on this machine.
     Ollama,
@@ -65,7 +63,6 @@ pub enum Provider {
     LmStudio,
     /// vLLM on this machine.
     Vllm,
-    /// `OpenRouter`.
     OpenRouter,
     /// A file with the answers.
     Scripted,

@@ -15,7 +15,6 @@ const KEYS: &[&str] =
 pub struct OauthSettings {
     /// A client that was registered by hand.
     pub client_id: Option<String>,
-    /// Its secret.
     pub client_secret: Option<String>,
     /// A document that describes this client; its address is the client's id.
     pub client_metadata_url: Option<String>,

@@ -77,7 +77,6 @@ impl Config {
 /// One server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
-    /// Its name.
     pub id: ServerId,
     /// How it is reached.
     pub transport: Transport,
@@ -242,7 +241,6 @@ pub enum HttpKind {
     /// Streamable HTTP, and SSE if that is not understood.
     #[default]
     Auto,
-    /// Streamable HTTP.
     Streamable,
     /// The older HTTP with SSE.
     Sse,
@@ -251,12 +249,9 @@ pub enum HttpKind {
 /// Which era of the protocol a server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EraSetting {
-    /// Find out.
     #[default]
     Auto,
-    /// With a handshake.
     Legacy,
-    /// Without one.
     Modern,
 }
 
@@ -327,7 +322,6 @@ pub struct Settings {
     pub log_level: LogLevel,
     /// Whether the desktop shows that something waits for a person.
     pub notifications: bool,
-    /// How conversations go.
     pub chat: ChatSettings,
     /// What `serve` does where its flags say nothing.
     pub gateway: GatewaySettings,
@@ -390,7 +384,6 @@ impl Default for Settings {
 /// How much of a server is held when one of its definitions turns into an attack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum CompromiseScope {
-    /// That definition.
     Definition,
     /// All of it: who turns is not trusted in the rest.
     #[default]

@@ -30,7 +30,6 @@ pub enum SamplingReview {
     /// A person, each time.
     #[default]
     Person,
-    /// Nobody.
     Nobody,
 }
 

@@ -26,7 +26,6 @@ pub struct Sandbox {
 /// Whether a server may use the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NetworkAccess {
-    /// As we may.
     #[default]
     Open,
     /// Not at all, not even this machine's own.
@@ -36,12 +35,10 @@ pub enum NetworkAccess {
 /// How a server is confined.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Confinement {
-    /// Not at all.
     #[default]
     None,
     /// Not at all, so that it can be seen what it would need.
     Learn,
-    /// By a profile.
     Profile(Sandbox),
 }
 

@@ -203,9 +203,7 @@ pub struct DiscoverySettings {
 /// Where a list of known servers is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KnownServersSource {
-    /// In a file.
     File(PathBuf),
-    /// At an address.
     Url(String),
 }
 

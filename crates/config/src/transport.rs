@@ -340,7 +340,6 @@ fn address(reader: &ConfigReader<'_>, node: &Node, key: &str) -> Result<String, 
 /// A file with certificates of authorities, as it was when the configuration was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuthoritiesFile {
-    /// Where it is.
     pub path: PathBuf,
     /// The certificates in PEM form.
     pub pem: Arc<str>,

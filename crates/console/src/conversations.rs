@@ -33,7 +33,6 @@ pub type OpenModel =
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct OpenModelError {
-    /// What is wrong.
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,

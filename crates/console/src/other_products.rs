@@ -97,7 +97,6 @@ pub struct UnreadFile {
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct DiscoveryError {
-    /// What is wrong.
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,

@@ -41,7 +41,6 @@ impl PagePresence {
     }
 }
 
-/// An open page.
 pub(crate) struct OpenPageGuard(PagePresence);
 
 impl Drop for OpenPageGuard {

@@ -101,7 +101,6 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// A JSON text.
 pub(crate) fn json(value: &impl Serialize) -> Response {
     json_with(StatusCode::OK, value)
 }
@@ -143,7 +142,6 @@ pub(crate) fn download(file: &DownloadFile) -> Response {
     response
 }
 
-/// A page.
 pub(crate) fn html(markup: Markup) -> Response {
     html_with(StatusCode::OK, markup)
 }

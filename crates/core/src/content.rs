@@ -23,13 +23,11 @@ pub enum Item {
     Image {
         /// Its type; guessed from its first bytes if the server did not say.
         mime: String,
-        /// Base64.
         data: String,
     },
     Audio {
         /// Its type; guessed from its first bytes if the server did not say.
         mime: String,
-        /// Base64.
         data: String,
     },
     /// A resource with its content.

@@ -117,7 +117,6 @@ pub enum SamplePart {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleMedia {
     pub mime: String,
-    /// Base64.
     pub data: String,
 }
 

@@ -28,7 +28,6 @@ pub enum ProductDialect {
     Codex,
     Goose,
     Opencode,
-    /// `MCPilot`.
     Mcpilot,
 }
 

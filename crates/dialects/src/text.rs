@@ -30,7 +30,6 @@ pub enum KnownFolder {
     /// The folder of the project.
     Workspace,
     WorkspaceName,
-    /// `/` or `\`.
     Separator,
 }
 
@@ -60,9 +59,7 @@ impl KnownFolder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Syntax {
     pub(crate) style: SyntaxStyle,
-    /// `${NAME:-default}`.
     pub(crate) defaults: bool,
-    /// `${userHome}` and others.
     pub(crate) folders: bool,
     /// What is given once and kept.
     pub(crate) secrets: bool,
@@ -73,15 +70,12 @@ pub(crate) struct Syntax {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SyntaxStyle {
     Plain,
-    /// `${NAME}`.
     Braces,
     /// `${env:NAME}`, and `${input:ID}` for secrets.
     EnvBraces,
-    /// `$NAME`, `${NAME}`.
     Dollar,
     /// The same and `%NAME%`.
     DollarPercent,
-    /// `{env:NAME}`.
     Curly,
     /// Our own: all of `${…}`, and `$${` for a plain `${`.
     Ours,

@@ -12,7 +12,6 @@ use crate::error::ConfigError;
 /// Line and column, both counted from 1; the column in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
@@ -23,22 +22,17 @@ pub struct Position {
 pub struct Node {
     /// Where the value begins.
     pub at: Position,
-    /// The value itself.
     pub value: NodeValue,
 }
 
 /// A JSON value whose members keep their order and positions.
 #[derive(Debug, Clone)]
 pub enum NodeValue {
-    /// The literal `null`.
     Null,
-    /// A boolean.
     Bool(bool),
     /// As written: a number is only read where one is asked for.
     Number(String),
-    /// A string, unescaped.
     Text(String),
-    /// An array.
     List(Vec<Node>),
     /// In the order of the file; a name may appear twice.
     Object(Vec<Member>),
@@ -47,7 +41,6 @@ pub enum NodeValue {
 /// A member of an object: its name and its value.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// The name, unescaped.
     pub name: String,
     /// Where the name begins.
     pub at: Position,
@@ -57,11 +50,8 @@ pub struct Member {
 
 /// A text that is not JSON with comments.
 pub struct SyntaxError {
-    /// Where reading stopped.
     pub at: Position,
-    /// The problem.
     pub message: String,
-    /// The remedy.
     pub hint: &'static str,
 }
 

@@ -111,12 +111,7 @@ pub enum DownloadError {
     },
     /// More than may be written.
     #[error("{size} bytes are more than the {limit} that may be written")]
-    TooLong {
-        /// What there is.
-        size: usize,
-        /// What may be.
-        limit: usize,
-    },
+    TooLong { size: usize, limit: usize },
     /// The disk would be full.
     #[error("the disk has too little room left for {0} bytes")]
     NoRoom(usize),

@@ -10,7 +10,6 @@ use tempfile::NamedTempFile;
 /// Who may read a file after it was replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Its owner alone.
     Owner,
     /// Those who may read the file that is replaced; its owner alone if there is none.
     Kept,

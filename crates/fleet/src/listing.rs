@@ -15,7 +15,6 @@ const OTHER_LISTS_GRACE: Duration = Duration::from_secs(2);
 /// Which kinds are to be listed.
 pub(crate) type KindSet = [bool; 4];
 
-/// All of them.
 pub(crate) const ALL_KINDS: KindSet = [true; 4];
 
 /// What came of listing.

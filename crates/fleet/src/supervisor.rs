@@ -34,7 +34,6 @@ pub struct Supervisor {
     reports: mpsc::Sender<(u64, ConnectionReport)>,
 }
 
-/// One wanted server.
 struct SupervisedServer {
     config: Option<Arc<ServerConfig>>,
     inactive_status: Option<ServerStatus>,

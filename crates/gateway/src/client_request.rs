@@ -17,7 +17,6 @@ use crate::catalog_view::CatalogView;
 use crate::client::{ClientCapabilities, McpClient, ReplyChannel, is_log_level};
 use crate::meta::RawMeta;
 
-/// One request.
 pub(crate) struct ClientRequest {
     pub(crate) client: Arc<McpClient>,
     pub(crate) out: ReplyChannel,

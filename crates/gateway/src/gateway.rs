@@ -275,7 +275,6 @@ impl Gateway {
     }
 }
 
-/// Everybody who listens.
 #[derive(Default)]
 pub(crate) struct NoticeListeners {
     open: Mutex<Vec<Weak<NoticeListener>>>,

@@ -162,7 +162,6 @@ impl ServerResources<'_> {
 /// How tools and prompts are named where a server's entry has no `prefix`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NameMode {
-    /// `server__tool`.
     #[default]
     Prefixed,
     /// As the server names them; where two servers use one name, the first keeps it.

@@ -292,7 +292,6 @@ pub(crate) fn request(id: u64, method: &str, params: &str) -> String {
     envelope::request(id, method, params, "")
 }
 
-/// An answer.
 pub(crate) fn response(id: &Json, answer: Result<&ClientReply, &RpcError>) -> String {
     match answer {
         Ok(reply) => reply.answer(id),

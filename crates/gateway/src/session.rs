@@ -67,7 +67,6 @@ impl SessionStream {
 }
 
 impl LegacySession {
-    /// Who it is.
     pub(crate) fn client(&self) -> Arc<McpClient> {
         Arc::clone(&self.client.lock())
     }
@@ -219,7 +218,6 @@ impl Drop for AskGuard<'_> {
     }
 }
 
-/// All sessions.
 pub(crate) struct LegacySessions {
     by_id: Mutex<HashMap<String, Arc<LegacySession>>>,
     max_per_caller: usize,
@@ -271,7 +269,6 @@ impl LegacySessions {
         Some(session)
     }
 
-    /// Ends a session.
     pub(crate) fn close(&self, id: &str) {
         if let Some(session) = self.by_id.lock().remove(id) {
             session.ended.cancel();
@@ -302,7 +299,6 @@ impl LegacySessions {
         self.by_id.lock().retain(|_, session| session.is_in_use());
     }
 
-    /// All of them.
     pub(crate) fn all(&self) -> Vec<Arc<LegacySession>> {
         self.by_id.lock().values().cloned().collect()
     }

@@ -23,7 +23,6 @@ use crate::reply::ClientReply;
 /// Requests that can be cancelled, by the text of their id.
 type RunningRequests = Arc<Mutex<HashMap<String, CancellationToken>>>;
 
-/// What `initialize` says.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct InitializeParams<'a> {

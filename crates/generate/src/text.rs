@@ -66,7 +66,6 @@ fn plain(line: &str) -> String {
     safe
 }
 
-/// A string literal.
 pub(crate) fn literal(text: &str) -> String {
     let mut literal = String::from("\"");
     for c in text.chars() {

@@ -17,7 +17,6 @@ const OWNER_NAME: &str = "unix socket";
 pub enum GrpcAccess {
     /// By a socket that only its owner can open, which is proof enough for everything.
     Owner,
-    /// By a token.
     Tokens(Arc<dyn Authenticator>),
 }
 

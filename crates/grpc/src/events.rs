@@ -53,7 +53,6 @@ struct EventFeed {
 struct ReaderGone;
 
 impl GrpcService {
-    /// Opens a stream.
     pub(crate) fn stream(&self, visitor: AuthorizedCaller) -> Result<EventStream, Status> {
         let pass = self.reserve_slot(&visitor)?;
         let (open, told, waiting) = self.inner.hub.open(&visitor);

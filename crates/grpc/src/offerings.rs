@@ -36,7 +36,6 @@ impl GrpcService {
         Some(server_state(server, visitor))
     }
 
-    /// What servers offer.
     pub(crate) fn offerings(
         &self,
         visitor: &AuthorizedCaller,

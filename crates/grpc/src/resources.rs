@@ -155,7 +155,6 @@ impl GrpcService {
         })
     }
 
-    /// Fetches a prompt.
     pub(crate) async fn prompt(
         &self,
         visitor: &AuthorizedCaller,

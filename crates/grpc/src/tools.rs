@@ -55,7 +55,6 @@ pub(crate) struct ToolCallOptions {
 }
 
 impl GrpcService {
-    /// Calls a tool.
     pub(crate) async fn call_tool(
         &self,
         visitor: &AuthorizedCaller,

@@ -39,7 +39,6 @@ pub(crate) fn from_struct(object: Struct) -> Map<String, Value> {
     from_fields(object.fields)
 }
 
-/// Its members.
 pub(crate) fn from_fields(
     fields: impl IntoIterator<Item = (String, prost_types::Value)>,
 ) -> Map<String, Value> {

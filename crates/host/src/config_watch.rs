@@ -15,7 +15,6 @@ use switchboard_trust::{Approvals, LockFile, fetch_team_files};
 pub(crate) struct ConfigSource {
     /// Where the files are.
     pub(crate) places: Places,
-    /// Our own environment.
     pub(crate) environment: Environment,
     /// Folders in place of those that the files name, if there are any.
     pub(crate) roots: Vec<PathBuf>,

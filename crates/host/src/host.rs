@@ -82,7 +82,8 @@ impl Host {
         let in_flight = InFlight::default();
         let waiting = options.waiting.unwrap_or_else(|| review_queue(options.record, &state));
         waiting.attach(events.clone(), in_flight.clone());
-        let ((commands, received), (late, late_answers)) = (mpsc::channel(16), mpsc::channel(64));
+        let (commands, received) = mpsc::channel(16);
+        let (late, late_answers) = mpsc::channel(64);
         let visitor = options.visitor;
         let settings = &config.settings;
         let logins = Logins::for_host(&state, &environment, settings, visitor, tasks.clone());
@@ -107,9 +108,6 @@ impl Host {
         let messages = around.messages().clone();
         let subscriptions = around.subscriptions().clone();
         let fleet = Supervisor::start(around, options.only, config.changes(), received);
-        keep_late_answers(&ledger, late_answers, &tasks);
-        reading.spawn_watch(&config, &tasks, &events);
-        notify_pending_reviews(&config, &environment, &tasks, &events);
         let around = HookContext {
             environment: &environment,
             config: &config,
@@ -118,25 +116,14 @@ impl Host {
             events: &events,
         };
         let hooks = LiveHooks::start(&places, around);
-        let audit = match options.record {
-            Recording::Off => Audit::off(),
-            Recording::On => Audit::in_state_folder(&state),
-        };
-        let pin_options = PinGateOptions { state: state.clone(), lock, presence };
+        let audit = open_audit(options.record, &state);
+        let pin_options = PinGateOptions { state, lock, presence };
         let pins = PinGate::start(fleet, &config, pin_options, &tasks, &events);
-        let leases = Leases::new(&config, &events);
-        leases.spawn_audit(&pins, audit.clone(), &tasks);
-        if options.first_use == FirstUseAsks::InQueue {
-            let audit = audit.clone();
-            let asker =
-                FirstUseAsker { config: config.clone(), waiting: waiting.clone(), audit, state };
-            asker.follow(pins.quarantine(), &tasks);
-        }
-        let fleet = pins.visible().clone();
-        let always_allowed = AlwaysAllowed::new(places.clone(), environment.clone());
         let inner = HostInner {
+            fleet: pins.visible().clone(),
+            leases: Leases::new(&config, &events),
+            always_allowed: AlwaysAllowed::new(places.clone(), environment.clone()),
             config,
-            fleet,
             messages,
             subscriptions,
             ledger,
@@ -152,14 +139,15 @@ impl Host {
             places,
             environment,
             allow: options.allow,
-            always_allowed,
             session_answers: SessionAnswers::default(),
             rules: ActiveRules::default(),
             hooks,
             pins,
-            leases,
             audit,
         };
+        keep_late_answers(&inner.ledger, late_answers, &inner.tasks);
+        reading.spawn_watch(&inner.config, &inner.tasks, &inner.events);
+        inner.spawn_watchers(options.first_use);
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -327,6 +315,23 @@ impl Host {
     }
 }
 
+impl HostInner {
+    /// Starts the tasks that follow what servers offer and what waits for a person.
+    fn spawn_watchers(&self, first_use: FirstUseAsks) {
+        notify_pending_reviews(&self.config, &self.environment, &self.tasks, &self.events);
+        self.leases.spawn_audit(&self.pins, self.audit.clone(), &self.tasks);
+        if first_use == FirstUseAsks::InQueue {
+            let asker = FirstUseAsker {
+                config: self.config.clone(),
+                waiting: self.waiting.clone(),
+                audit: self.audit.clone(),
+                state: self.places.state.clone(),
+            };
+            asker.follow(self.pins.quarantine(), &self.tasks);
+        }
+    }
+}
+
 fn config_source(options: &Options) -> ConfigSource {
     ConfigSource {
         places: options.places.clone(),
@@ -346,6 +351,13 @@ fn open_ledger(
     match record {
         Recording::Off => Ok(Ledger::off()),
         Recording::On => Ledger::open(&ledger_file(state), config.settings.durability),
+    }
+}
+
+fn open_audit(record: Recording, state: &std::path::Path) -> Audit {
+    match record {
+        Recording::Off => Audit::off(),
+        Recording::On => Audit::in_state_folder(state),
     }
 }
 

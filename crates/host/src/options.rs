@@ -69,7 +69,6 @@ pub enum FirstUseAsks {
 pub enum Recording {
     /// In the ledger; a call that cannot be recorded is refused.
     On,
-    /// Nowhere.
     Off,
 }
 

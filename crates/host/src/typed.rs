@@ -23,7 +23,6 @@ pub enum CallError {
     /// The call ended in another way than with a result.
     #[error("`{target}` ended as {}{}", outcome.kind, outcome_text(outcome))]
     Ended {
-        /// What was called.
         target: String,
         /// How it ended; the result of a tool that reports a failure is in it.
         outcome: Box<Outcome>,
@@ -31,7 +30,6 @@ pub enum CallError {
     /// There is a result, but not of this type.
     #[error("the result of `{target}` has another shape: {why}")]
     Shape {
-        /// What was called.
         target: String,
         /// What does not fit.
         why: String,

@@ -13,7 +13,6 @@ use crate::tree::{Scalar, TreeReader, read_tree};
 pub enum CanonicalNode {
     /// Anything without parts, as JSON text.
     Plain(String),
-    /// An array.
     List(Vec<Self>),
     /// In the order of their names.
     Members(Vec<(String, Self)>),

@@ -216,7 +216,6 @@ impl<'a> JsonWalker<'a> {
         }
     }
 
-    /// Nothing but spaces.
     fn end(&mut self) -> Option<()> {
         self.spaces();
         (self.at == self.bytes.len()).then_some(())

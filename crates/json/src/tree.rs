@@ -11,13 +11,9 @@ use crate::object::MemberName;
 /// A value without parts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scalar<'a> {
-    /// `null`.
     Null,
-    /// A boolean.
     Bool(bool),
-    /// A number.
     Number(Number),
-    /// A string.
     Text(&'a str),
 }
 

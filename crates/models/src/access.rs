@@ -86,7 +86,6 @@ impl VendorAccess {
 /// How a vendor wants its key.
 #[derive(Clone, Copy)]
 pub(crate) enum KeyHeader {
-    /// `Authorization: Bearer`.
     Bearer,
     /// Bare, under this name.
     Named(&'static str),

@@ -24,7 +24,6 @@ const IMAGE_TYPES: [(&str, &str); 5] = [
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Picture<'a> {
     pub(crate) mime: &'static str,
-    /// Base64.
     pub(crate) data: &'a str,
 }
 

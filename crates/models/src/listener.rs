@@ -27,7 +27,6 @@ impl<'a> DeltaListener<'a> {
         self.has_heard
     }
 
-    /// Tells one thing.
     pub(crate) async fn send(&mut self, delta: ModelDelta) {
         self.has_heard = match delta {
             ModelDelta::Text(_) | ModelDelta::Thinking(_) | ModelDelta::Call { .. } => true,

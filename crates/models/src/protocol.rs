@@ -52,7 +52,6 @@ pub(crate) trait AnswerReader: Send {
     /// Whether the vendor said that nothing more comes.
     fn is_over(&self) -> bool;
 
-    /// The whole answer.
     fn finish(self: Box<Self>) -> Result<ModelAnswer, BrokenAnswer>;
 }
 
@@ -74,7 +73,6 @@ pub(crate) struct VendorRefusal {
     pub(crate) status: Option<u16>,
     /// The vendor's words for the kind of error, in lower case.
     pub(crate) codes: Vec<String>,
-    /// The vendor's sentence.
     pub(crate) message: String,
     /// How long the vendor wants us to wait.
     pub(crate) wait: Option<Duration>,
@@ -91,7 +89,6 @@ pub(crate) enum RefusalMeaning {
     TooLong,
     /// The quota or the credit is used up; waiting does not help.
     UsedUp,
-    /// Waiting may help.
     Busy,
     /// The request is not taken.
     BadRequest,
@@ -105,7 +102,6 @@ pub(crate) struct ModelChecks {
     pub(crate) key: Option<Url>,
     /// The model itself, where the vendor has an address for each.
     pub(crate) model: Option<Url>,
-    /// All models.
     pub(crate) list: Url,
 }
 
@@ -188,7 +184,6 @@ fn detail_codes(detail: &Value) -> Vec<String> {
     words.map(str::to_lowercase).collect()
 }
 
-/// Reads `34.07s`.
 fn parse_seconds(text: &str) -> Option<Duration> {
     let seconds: f64 = text.strip_suffix('s')?.parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()

@@ -19,11 +19,9 @@ pub struct BlockedAddress {
 /// None includes link-local, multicast and metadata addresses, or IPv6 forms of IPv4 addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AddressScope {
-    /// The public network.
     Public,
     /// This machine too, for example because the server that names the address runs on it.
     Loopback,
-    /// Private networks too.
     Private,
 }
 

@@ -7,7 +7,6 @@ use crate::host_policy::split_port;
 /// An address that leaves no doubt about its host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UrlParts<'a> {
-    /// In lower case.
     pub scheme: String,
     /// In lower case; an IPv6 address with its brackets.
     pub host: String,

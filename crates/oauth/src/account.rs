@@ -47,10 +47,14 @@ pub(crate) struct AccountInner {
 pub(crate) enum CurrentToken {
     /// Nobody has looked yet.
     Unread,
-    /// There is none.
     Nothing,
     /// This one; `renew` is the moment from which on it is renewed before it is used.
-    Token { value: HeaderValue, access: Secret, ends: Option<i64>, renew: Option<i64> },
+    Token {
+        value: HeaderValue,
+        access: Secret,
+        ends: Option<i64>,
+        renew: Option<i64>,
+    },
 }
 
 impl CurrentToken {
@@ -268,7 +272,6 @@ impl AccountInner {
 /// What kind of login a server wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoginNeed {
-    /// One at all.
     Any,
     /// One that is good for more.
     More,

@@ -25,11 +25,8 @@ pub(crate) struct RegisteredClient {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AuthMethod {
-    /// Not at all.
     None,
-    /// In a header.
     ClientSecretBasic,
-    /// In the form.
     ClientSecretPost,
 }
 
@@ -37,11 +34,9 @@ pub(crate) enum AuthMethod {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ClientOrigin {
-    /// The configuration.
     Configured,
     /// A document at the address that is its id.
     Document,
-    /// It registered itself.
     Dynamic,
 }
 

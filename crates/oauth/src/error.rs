@@ -9,16 +9,10 @@ use switchboard_net::BlockedAddress;
 pub enum LoginError {
     /// The server is not one to log in to.
     #[error("server `{server}` cannot be logged in to: {why}")]
-    NotForLogin {
-        /// Its name.
-        server: String,
-        /// Why not.
-        why: &'static str,
-    },
+    NotForLogin { server: String, why: &'static str },
     /// An address that must not be visited.
     #[error("{what} `{place}` is not visited: {why}")]
     Blocked {
-        /// What is there.
         what: &'static str,
         /// The address, without what may be secret in it.
         place: String,
@@ -28,31 +22,24 @@ pub enum LoginError {
     /// Something did not answer, or not well.
     #[error("{what} at `{place}` {why}")]
     Failed {
-        /// What was visited.
         what: &'static str,
         /// Its address, without what may be secret in it.
         place: String,
-        /// What went wrong.
         why: String,
     },
     /// What a document says breaks a rule.
     #[error("{what} cannot be trusted: {why}")]
     Untrusted {
-        /// Which document.
         what: &'static str,
         /// The rule and how it is broken.
         why: String,
     },
     /// Nobody told the authorization server who we are.
     #[error("the authorization server `{issuer}` does not register clients by itself")]
-    NoClient {
-        /// Its name.
-        issuer: String,
-    },
+    NoClient { issuer: String },
     /// The authorization server said no.
     #[error("the authorization server refused{}: `{code}`", about(.what))]
     Refused {
-        /// What it refused.
         what: &'static str,
         /// Its code for the reason.
         code: String,
@@ -65,34 +52,16 @@ pub enum LoginError {
     TooLate(u64),
     /// Tokens cannot be kept: there is no key to seal them with.
     #[error("there is no key to keep logins with: {why}")]
-    NoKey {
-        /// What was tried.
-        why: String,
-    },
+    NoKey { why: String },
     /// The entry refers to a secret that is not kept for its server.
     #[error("the secret `{name}` is not set for server `{server}`")]
-    NoSecret {
-        /// The server.
-        server: String,
-        /// The secret.
-        name: String,
-    },
+    NoSecret { server: String, name: String },
     /// The store cannot be opened with the key that is there.
     #[error("the stored logins in `{}` cannot be read: {why}", .file.display())]
-    Unreadable {
-        /// The file.
-        file: PathBuf,
-        /// Why not.
-        why: String,
-    },
+    Unreadable { file: PathBuf, why: String },
     /// The store cannot be written.
     #[error("the logins cannot be stored in `{}`: {why}", .file.display())]
-    NotStored {
-        /// The file.
-        file: PathBuf,
-        /// Why not.
-        why: String,
-    },
+    NotStored { file: PathBuf, why: String },
     /// The login is over and cannot be renewed.
     #[error("the login is over")]
     Over,

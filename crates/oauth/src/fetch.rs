@@ -16,7 +16,6 @@ use crate::secret::Secret;
 
 /// Redirects that are followed for a document.
 const MAX_REDIRECTS: usize = 5;
-/// The longest document.
 const MAX_BODY_BYTES: usize = 1 << 20;
 /// How long a connection, and a whole visit, may take.
 const TIMEOUTS: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(20));
@@ -30,7 +29,6 @@ pub(crate) struct OauthFetcher {
 
 /// What came back from a document's place.
 pub(crate) enum FetchedDocument<T> {
-    /// The document.
     Found(T),
     /// The place answers that there is none.
     Absent,
@@ -73,7 +71,6 @@ impl OauthFetcher {
         Ok(Self { reach, client })
     }
 
-    /// A JSON document.
     pub(crate) async fn get_json<T: DeserializeOwned>(
         &self,
         what: &'static str,

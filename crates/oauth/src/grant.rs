@@ -71,7 +71,6 @@ pub(crate) async fn request_tokens(
     Ok(TokenSet { access: answer.access_token, refresh: answer.refresh_token, ends, scopes })
 }
 
-/// Ends a token.
 pub(crate) async fn revoke(
     fetcher: &OauthFetcher,
     endpoint: &Url,
@@ -106,7 +105,6 @@ pub(crate) fn is_error_code(word: &str) -> bool {
         && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte == b'-')
 }
 
-/// Seconds since 1970.
 pub(crate) fn unix_now() -> i64 {
     Timestamp::now().as_second()
 }

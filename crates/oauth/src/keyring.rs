@@ -13,7 +13,6 @@ use crate::secret::Secret;
 /// How long the keyring may take: it may ask the person to unlock it.
 const KEYRING_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The system's keyring.
 pub(crate) struct Keyring {
     /// Our own environment, which tells the program where the keyring is.
     pub(crate) variables: BTreeMap<String, String>,

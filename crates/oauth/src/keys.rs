@@ -14,7 +14,6 @@ use crate::vault::{KeyKind, SealingKey};
 /// The variable with the key.
 const KEY_VARIABLE: &str = "SWITCHBOARD_TOKEN_KEY";
 
-/// Finds the key.
 pub(crate) struct KeyProvider {
     supplied: Option<Secret>,
     file: Option<PathBuf>,

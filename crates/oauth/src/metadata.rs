@@ -27,7 +27,6 @@ pub(crate) struct AuthServerMetadata {
     client_id_metadata_document_supported: Option<bool>,
 }
 
-/// An authorization server.
 #[derive(Clone, Debug)]
 pub(crate) struct AuthServer {
     /// Its name, byte for byte.

@@ -56,7 +56,6 @@ struct RegistrationResponse {
     token_endpoint_auth_method: Option<String>,
 }
 
-/// Registers us.
 pub(crate) async fn register(
     fetcher: &OauthFetcher,
     server: &AuthServer,

@@ -16,7 +16,6 @@ pub(crate) struct Resolver {
 }
 
 impl Resolver {
-    /// Asks the system.
     pub(crate) fn new(reach: AddressScope) -> Self {
         Self { reach, look_up: system_lookup }
     }

@@ -24,7 +24,6 @@ pub struct SecretStore {
 pub struct SecretName {
     /// The server that may read it, as [`secret_scope`] names it.
     pub server: String,
-    /// Its name.
     pub name: String,
 }
 

@@ -39,7 +39,6 @@ pub(crate) struct StoreContents {
     pub secrets: BTreeMap<String, BTreeMap<String, Secret>>,
 }
 
-/// One login.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LoginRecord {
     pub server: String,
@@ -97,7 +96,6 @@ impl LoginRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StoreStamp(Option<(SystemTime, u64, u64)>);
 
-/// The store.
 pub(crate) struct SealedStore {
     folder: PathBuf,
     keys: KeyProvider,

@@ -66,7 +66,6 @@ impl SealingKey {
         Ok(BASE64_STANDARD.encode(random::bytes::<16>()?))
     }
 
-    /// Seals a text.
     pub(crate) fn seal(&self, plain: &str) -> Result<SealedText, LoginError> {
         let nonce = random::bytes::<12>()?;
         let mut text = plain.as_bytes().to_vec();

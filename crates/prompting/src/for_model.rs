@@ -5,7 +5,6 @@ use switchboard_core::{Item, Reply, decoded_len, human_size};
 /// Whether a model can look at pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vision {
-    /// It can.
     Yes,
     /// It cannot; it is told that there were some.
     No,
@@ -14,7 +13,6 @@ pub enum Vision {
 /// What a model gets.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ModelContent {
-    /// The text.
     pub text: String,
     /// The pictures, for a model that can look at them.
     pub images: Vec<Image>,
@@ -25,9 +23,7 @@ pub struct ModelContent {
 /// A picture.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Image {
-    /// Its type.
     pub mime: String,
-    /// Base64.
     pub data: String,
 }
 

@@ -63,7 +63,6 @@ pub struct ModelInfo {
 pub enum CallMode {
     /// Through the vendor's API, which is given tool definitions.
     Native(Vendor),
-    /// In its text.
     Text(CallForm),
 }
 
@@ -100,9 +99,7 @@ pub enum ModelToolChoice {
     /// As the model likes.
     #[default]
     Auto,
-    /// At least one.
     Required,
-    /// None.
     None,
 }
 
@@ -112,15 +109,12 @@ pub enum ModelToolChoice {
 pub enum ChatMessage {
     /// What a person said, or what stands for it.
     User {
-        /// The words.
         text: String,
-        /// Pictures beside them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
     },
     /// What the model said.
     Assistant {
-        /// The words.
         text: String,
         /// The native calls it asked for; calls in text are part of the words.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -169,7 +163,6 @@ pub struct CallResult {
 pub struct VendorMessage {
     /// The vendor whose form it is; see [`ModelInfo::provider`].
     pub provider: String,
-    /// The message.
     pub content: Value,
 }
 
@@ -186,27 +179,17 @@ pub enum ModelDelta {
         name: String,
     },
     /// The vendor failed in the middle and is asked again: what came so far does not count.
-    Restarted {
-        /// What went wrong.
-        why: String,
-    },
+    Restarted { why: String },
     /// The vendor asks for patience before it is tried again.
-    Waiting {
-        /// How long.
-        delay: Duration,
-        /// What went wrong.
-        why: String,
-    },
+    Waiting { delay: Duration, why: String },
 }
 
 /// A whole answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelAnswer {
-    /// The words.
     pub text: String,
     /// The native calls, in order.
     pub calls: Vec<NativeCall>,
-    /// Why it ended.
     pub stop: StopReason,
     /// What it cost; nothing where the vendor does not say.
     pub usage: TokenUsage,

@@ -6,7 +6,6 @@ use switchboard_text::glob::Glob;
 /// Which servers may be there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllowedServers {
-    /// None at all.
     pub disable_all: bool,
     /// Only these; all without a list, none with an empty one.
     pub allowed: Option<Vec<AllowedServer>>,
@@ -19,7 +18,6 @@ pub struct AllowedServers {
 pub enum AllowedServer {
     /// A program: the command and its arguments with single spaces between them.
     Command(String),
-    /// An address.
     Url(UrlPattern),
 }
 

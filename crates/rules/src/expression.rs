@@ -39,7 +39,6 @@ impl BadExpression {
 }
 
 impl Expression {
-    /// Compiles a text.
     pub(crate) fn compile(text: &str) -> Result<Self, BadExpression> {
         let bad = |offset, message: String| BadExpression { offset, message, hint: None };
         if text.len() > MAX_BYTES {

@@ -27,9 +27,7 @@ const KEYS: &[&str] = &[
 pub struct PolicyCase {
     /// What people call it.
     pub name: Option<String>,
-    /// The call.
     pub call: Example,
-    /// What is expected.
     pub expect: RuleEffect,
     /// By which rule, if that matters.
     pub rule: Option<String>,

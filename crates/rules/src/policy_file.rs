@@ -16,9 +16,7 @@ pub enum PolicyLevel {
     Enterprise,
     /// A team, by a path or an address in the settings.
     Team,
-    /// The project.
     Project,
-    /// The user.
     User,
 }
 
@@ -41,9 +39,7 @@ impl PolicyLevel {
 /// The file of one level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyFile {
-    /// Who wrote it.
     pub level: PolicyLevel,
-    /// Where it is.
     pub file: Arc<Path>,
     /// Its rules, in the order of the file.
     pub rules: Vec<RuleEntry>,
@@ -62,13 +58,11 @@ pub struct PolicyFile {
 /// One rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleEntry {
-    /// What it says.
     pub effect: RuleEffect,
     /// Of what: a pattern over `server/target`.
     pub target: String,
     /// Of which kind of thing; of all without one.
     pub kind: Option<TargetKind>,
-    /// When.
     pub when: Option<Expression>,
     /// What people call it.
     pub name: Option<String>,
@@ -87,9 +81,7 @@ pub struct RuleEntry {
 /// What a rule says; the stricter one is the greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RuleEffect {
-    /// It may run.
     Allow,
-    /// A person decides.
     Ask,
     /// It may not run.
     Deny,
@@ -98,7 +90,6 @@ pub enum RuleEffect {
 /// A call as an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {
-    /// `server/target`.
     pub target: String,
     /// Which kind of thing it is.
     pub kind: TargetKind,

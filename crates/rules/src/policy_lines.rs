@@ -7,7 +7,6 @@ use crate::policy_file::{Policies, PolicyFile};
 pub struct PolicyLine {
     /// What it says in one word: `allow`, `ask`, `deny`, or `bar` for servers.
     pub effect: &'static str,
-    /// Of what.
     pub target: String,
     /// When; empty for always.
     pub when: String,

@@ -205,7 +205,6 @@ pub(crate) fn fill_example(
     Ok(())
 }
 
-/// `camelCase` as `snake_case`.
 fn to_snake_case(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for character in name.chars() {

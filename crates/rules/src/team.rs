@@ -10,9 +10,7 @@ use crate::rule_reader::NodeReader;
 /// Where the files of a team are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Team {
-    /// Its rules.
     pub policy: Option<TeamFile>,
-    /// Its hooks.
     pub hooks: Option<TeamFile>,
 }
 

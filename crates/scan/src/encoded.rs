@@ -18,9 +18,7 @@ const MIN_REVERSED_LEN: usize = 24;
 /// Something that was written in another way.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct DecodedText {
-    /// Where it begins.
     pub(crate) at: usize,
-    /// What it says.
     pub(crate) text: String,
     /// Whether it was written so in order not to be read.
     pub(crate) hides: bool,

@@ -10,9 +10,7 @@ const MAX_PIECE_LEN: usize = 600;
 pub(crate) const SECRET: u8 = 1;
 /// A file of settings, which may hold secrets.
 pub(crate) const SETTING: u8 = 2;
-/// A web address.
 pub(crate) const URL: u8 = 4;
-/// A mail address.
 pub(crate) const MAIL: u8 = 8;
 /// A file by its whole path.
 pub(crate) const FILE: u8 = 16;
@@ -89,7 +87,6 @@ pub(crate) enum Gap {
     Sentence,
 }
 
-/// One word.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WordToken {
     start: usize,

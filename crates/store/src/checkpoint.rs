@@ -24,12 +24,15 @@ struct CheckpointFile {
 /// What a checkpoint says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Checkpoint {
-    /// There is none.
     Missing,
     /// It is not ours, or was changed.
     Forged,
     /// The chain had come this far.
-    At { seq: i64, call: i64, chain: String },
+    At {
+        seq: i64,
+        call: i64,
+        chain: String,
+    },
 }
 
 /// Signs that there is no seal yet, if there is none: a chain without a checkpoint has lost it.

@@ -16,7 +16,6 @@ use crate::error::LedgerError;
 pub struct NewCall {
     /// The face it came through.
     pub face: Arc<str>,
-    /// Who asked there.
     pub caller: Arc<str>,
     /// The server it is for.
     pub server: Arc<str>,
@@ -33,9 +32,7 @@ pub struct NewCall {
 /// What policy said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VerdictWord {
-    /// It may run.
     Allow,
-    /// A person decides.
     Ask,
     /// It may not run.
     Deny,
@@ -59,7 +56,6 @@ pub struct Intent {
 pub struct Record {
     /// The number of the call; none if the ledger could not even be asked for one.
     pub id: Option<CallId>,
-    /// How it ended.
     pub outcome: Outcome,
     /// When it was opened.
     pub created_at: Timestamp,

@@ -22,7 +22,6 @@ pub enum LedgerError {
     /// The file or its folder cannot be used at all.
     #[error("the record of calls `{path}` cannot be opened: {reason}")]
     Open {
-        /// The file.
         path: PathBuf,
         /// What stands in the way.
         reason: String,
@@ -32,7 +31,6 @@ pub enum LedgerError {
     /// A newer version of this program wrote the file.
     #[error("the record of calls `{path}` has format {found}, this version knows up to {known}")]
     TooNew {
-        /// The file.
         path: PathBuf,
         /// The format of the file.
         found: i64,
@@ -41,10 +39,7 @@ pub enum LedgerError {
     },
     /// Anyone on the machine could change what was recorded.
     #[error("every user of this machine can write to the folder `{path}`")]
-    Exposed {
-        /// The folder.
-        path: PathBuf,
-    },
+    Exposed { path: PathBuf },
     /// A query failed.
     #[error("the record of calls cannot be read: {0}")]
     Read(String),

@@ -38,7 +38,6 @@ pub struct CallSummary {
     pub created_at: Timestamp,
     /// The face it came through.
     pub face: String,
-    /// Who asked there.
     pub caller: String,
     /// The server it is for.
     pub server: String,
@@ -87,7 +86,6 @@ pub struct FullCall {
     pub message: Option<String>,
     /// What to do next.
     pub hint: Option<String>,
-    /// When it ended.
     pub finished_at: Option<Timestamp>,
     /// What the server answered.
     pub result: Option<StoredResult>,

@@ -21,9 +21,7 @@ pub enum StoredResult {
     Whole(Bytes),
     /// Too large for the ledger.
     Cut {
-        /// How it begins.
         head: Bytes,
-        /// How it ends.
         tail: Bytes,
         /// How many bytes it had.
         total: u64,

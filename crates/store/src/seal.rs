@@ -36,10 +36,8 @@ const SEALED_COLUMNS: &str = "id, created_at, face, caller, server, kind, target
 /// The columns that say where a text is, with its digest: that seals the text as well.
 const BODY_COLUMNS: [&str; 3] = ["arguments_at", "sent_arguments_at", "result_at"];
 
-/// A digest.
 pub(crate) type SealDigest = [u8; 32];
 
-/// The newest seal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ChainHead {
     pub(crate) seq: i64,
@@ -104,7 +102,6 @@ pub(crate) fn unsealed_calls(connection: &Connection, most: usize) -> rusqlite::
     statement.query_map([most], |row| row.get(0))?.collect()
 }
 
-/// The newest seal.
 pub(crate) fn chain_head(connection: &Connection) -> rusqlite::Result<Option<ChainHead>> {
     let mut statement = connection
         .prepare_cached("SELECT seq, call, chain FROM seals ORDER BY seq DESC LIMIT 1")?;

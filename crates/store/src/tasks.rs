@@ -31,11 +31,9 @@ const SELECT: &str = "
 /// A task under a call, as it is written.
 #[derive(Debug, Clone)]
 pub struct TaskNote {
-    /// Where it runs.
     pub place: TaskPlace,
     /// What was called there.
     pub target: String,
-    /// Its name there.
     pub task: TaskHandle,
     /// What the server said of it last.
     pub state: TaskState,
@@ -46,11 +44,9 @@ pub struct TaskNote {
 pub struct StoredTask {
     /// The call that became it.
     pub call: CallId,
-    /// Where it runs.
     pub place: TaskPlace,
     /// What was called there.
     pub target: String,
-    /// Its name there.
     pub task: TaskHandle,
     /// When it was first heard of.
     pub created_at: Timestamp,
@@ -69,7 +65,6 @@ pub struct StoredTask {
 pub enum WhichTasks {
     /// Those whose call has no outcome.
     Running,
-    /// All of them.
     All,
 }
 

@@ -21,7 +21,6 @@ const MINUTE_MICROS: i64 = 60_000_000;
 pub struct Traffic {
     /// Every minute, the oldest first; also those without a call.
     pub minutes: Vec<Minute>,
-    /// All minutes together.
     pub whole: Minute,
 }
 

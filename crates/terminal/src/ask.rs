@@ -23,7 +23,6 @@ pub struct TerminalReviewer {
 /// How a question at the terminal ended.
 #[derive(Debug)]
 pub enum QuestionOutcome {
-    /// It was answered.
     Answered,
     /// The person wants to stop. The call waits until it is given up, as long as this is held.
     Interrupted(HeldQuestion),
@@ -40,7 +39,6 @@ pub struct HeldQuestion {
 
 /// What a person answers to a question about a call.
 pub enum CallResponse {
-    /// An answer.
     Answer(Answer),
     /// They want to stop.
     Left,

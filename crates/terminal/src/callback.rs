@@ -25,7 +25,6 @@ pub struct CallbackListener {
 
 /// Somebody who came with an answer and waits for a page.
 pub struct CallbackVisit {
-    /// The whole address.
     pub url: String,
     stream: TcpStream,
 }

@@ -15,19 +15,9 @@ use crate::asker::update_line;
 #[derive(Debug)]
 pub enum DeskItem {
     /// Whether a call may run.
-    Question {
-        /// The question.
-        question: CallQuestion,
-        /// Takes the answer.
-        answer: oneshot::Sender<Answer>,
-    },
+    Question { question: CallQuestion, answer: oneshot::Sender<Answer> },
     /// What a server asks.
-    Ask {
-        /// The question.
-        ask: Ask,
-        /// Takes the reply.
-        reply: oneshot::Sender<AskReply>,
-    },
+    Ask { ask: Ask, reply: oneshot::Sender<AskReply> },
     /// What happened to a question without this person, in a line that is safe to show.
     Notice(String),
 }

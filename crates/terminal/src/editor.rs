@@ -37,7 +37,6 @@ pub trait CompleteArgs: Send + Sync {
 pub enum EditorLine {
     /// Text, of one line or several.
     Text(String),
-    /// Ctrl-C.
     Interrupted,
     /// Ctrl-D, or the end of the input.
     End,

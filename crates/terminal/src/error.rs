@@ -14,7 +14,6 @@ use crate::printer::talk;
 /// An error that ends a command: the message, a remedy and the exit code.
 #[derive(Debug)]
 pub struct CliError {
-    /// The problem.
     pub message: String,
     /// The remedy, if one is known.
     pub hint: Option<String>,

@@ -16,7 +16,6 @@ use crate::keys::KeyboardTypist;
 
 /// So many tools are shown before somebody wants to look at all.
 const MAX_LISTED_TOOLS: usize = 12;
-/// So many findings.
 const MAX_LISTED_FINDINGS: usize = 8;
 /// So many answers that nobody understands count as none.
 const MAX_TRIES: usize = 5;
@@ -30,7 +29,6 @@ const QUESTION: &str = "Use it?  [y] yes, as it is   [n] not now   [a] look at a
 pub enum NewServerAnswer {
     /// It may be used.
     Use,
-    /// It may not.
     NotNow,
     /// They want to stop, or are gone.
     Left,

@@ -26,7 +26,6 @@ pub(crate) struct ReviewCard<'a> {
 /// Whether something may be allowed once and for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlwaysOption<'a> {
-    /// It may.
     Yes,
     /// It may not, for this reason.
     NotFor(&'a str),
@@ -104,7 +103,6 @@ impl MenuEntry {
 
 /// Somebody who can be asked.
 pub(crate) trait MenuPerson {
-    /// Shows a text.
     fn show(&mut self, text: &str) -> Option<()>;
     /// Lets them choose; nothing when they will not.
     fn choose(&mut self, entries: &[MenuEntry]) -> Option<MenuEntry>;

@@ -20,19 +20,13 @@ pub(crate) enum OutsideEditorError {
     /// It is not there.
     #[error("the editor `{program}` does not start: {cause}")]
     Start {
-        /// What was started.
         program: String,
         /// Why it did not start.
         cause: std::io::Error,
     },
     /// It failed, so what it left behind is not trusted.
     #[error("the editor `{program}` ended with {status}")]
-    Failed {
-        /// What was started.
-        program: String,
-        /// How it ended.
-        status: std::process::ExitStatus,
-    },
+    Failed { program: String, status: std::process::ExitStatus },
 }
 
 impl OutsideEditor {

@@ -22,7 +22,6 @@ const MAX_WAIT: Duration = Duration::from_secs(7 * 86_400);
 pub enum ReviewWait {
     /// As long as the settings say.
     Usual,
-    /// This long.
     For(Duration),
 }
 

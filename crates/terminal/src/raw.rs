@@ -115,7 +115,6 @@ fn read() -> Result<Vec<u8>, Errno> {
 /// How a line ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineEnd {
-    /// With Enter.
     Line,
     /// With Escape, Ctrl-C or Ctrl-D.
     Left,

@@ -11,7 +11,6 @@ const MIN_COLUMN_WIDTH: usize = 12;
 pub(crate) enum TableReader {
     /// A person, at a terminal with so many columns.
     Person(usize),
-    /// A program.
     Program,
 }
 

@@ -13,12 +13,12 @@ const MAX_FORMS: usize = 256;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GlobToken {
     /// A character that stands for itself.
-    Char { sign: char, is_escaped: bool },
-    /// `?`
+    Char {
+        sign: char,
+        is_escaped: bool,
+    },
     AnyChar,
-    /// `*`
     AnyText,
-    /// `[a-z]` or `[!a-z]`
     Class {
         /// The first and the last character of each range.
         ranges: Vec<(char, char)>,
@@ -71,7 +71,6 @@ pub fn escape_wildcards(text: &str) -> String {
 /// Whether braces may hold a single text: `{a}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SingleChoice {
-    /// `{a}` is `a`.
     Accept,
     /// `{a}` is an error.
     Reject,

@@ -3,9 +3,7 @@
 /// A text that was too long: how it begins, how it ends, and how much there was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TruncatedText<'a> {
-    /// How it begins.
     pub head: &'a str,
-    /// How it ends.
     pub tail: &'a str,
     /// How many bytes lie between the two.
     pub omitted_bytes: usize,

@@ -17,7 +17,6 @@ use crate::pins::pin_digest;
 /// The definition that a person had before them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovedDefinition {
-    /// The server's identity.
     pub identity: String,
     /// The fingerprint of the definition, as pins have it.
     pub digest: String,
@@ -29,7 +28,6 @@ pub struct ApprovedDefinition {
 /// wrote by hand: that is meant for the name, whatever is behind it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlwaysAnswers {
-    /// Server, tool, definition.
     pub always: BTreeMap<String, BTreeMap<String, ApprovedDefinition>>,
 }
 

@@ -35,7 +35,6 @@ pub enum PinKind {
 pub struct PinnedDefinition {
     /// The fingerprint of its canonical text.
     pub digest: String,
-    /// The canonical text.
     pub definition: Box<RawValue>,
     /// Who saw it, while it is held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,7 +55,6 @@ pub(crate) type DefinitionMap = BTreeMap<PinKind, BTreeMap<String, PinnedDefinit
 /// Everything that is known of the definitions of one server.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Pins {
-    /// The server's name.
     pub server: String,
     /// How it is reached, for people.
     pub how: String,

@@ -31,11 +31,9 @@ pub struct QuarantinedServer {
 /// A definition that waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct QuarantinedDefinition {
-    /// What it is.
     pub kind: PinKind,
     /// Its name; empty for instructions.
     pub name: String,
-    /// Why it waits.
     pub why: QuarantineReason,
     /// The canonical text that was approved, if there is one.
     #[serde(skip)]
@@ -58,10 +56,7 @@ pub enum QuarantineReason {
     /// It is not what was approved.
     Changed,
     /// It has the content of what was approved under another name.
-    Renamed {
-        /// That name.
-        from: String,
-    },
+    Renamed { from: String },
     /// The server's instructions are not those that were approved.
     Instructions,
     /// The server had instructions that were approved, and has none.
@@ -73,16 +68,12 @@ pub enum QuarantineReason {
     /// It is not what the lock file says.
     NotLocked,
     /// One of the server's definitions has turned into an attack.
-    Turned {
-        /// Its name.
-        name: String,
-    },
+    Turned { name: String },
 }
 
 /// Why one target is held back.
 #[derive(Clone, Copy, Debug)]
 pub struct QuarantinedTarget<'a> {
-    /// Why.
     pub why: &'a QuarantineReason,
     /// The definition, or the server's instructions, where these are what changed.
     pub definition: Option<&'a QuarantinedDefinition>,

@@ -71,9 +71,7 @@ pub struct CatalogItem {
 /// The lists of the catalog beside tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemList {
-    /// Resources and templates.
     Resources,
-    /// Prompts.
     Prompts,
 }
 

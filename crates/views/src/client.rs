@@ -34,7 +34,6 @@ const MAX_ANSWER_BYTES: u64 = 64 << 20;
 /// A method returns nothing if the instance does not answer, or answers with an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunningInstance {
-    /// `127.0.0.1:8808`.
     address: String,
     /// The key to its API, for whoever can read this file.
     key: String,

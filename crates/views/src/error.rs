@@ -10,12 +10,7 @@ pub enum ViewError {
     NotFound(String),
     /// The query cannot be used.
     #[error("{message}")]
-    Query {
-        /// The problem.
-        message: String,
-        /// The next step.
-        hint: Option<String>,
-    },
+    Query { message: String, hint: Option<String> },
     /// The record cannot be read.
     #[error(transparent)]
     Ledger(#[from] LedgerError),

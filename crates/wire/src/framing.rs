@@ -17,7 +17,6 @@ pub(crate) struct LineReader<R> {
     read_bytes: usize,
 }
 
-/// What came next.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum FramedLine {
     /// A line without its ending; never blank.

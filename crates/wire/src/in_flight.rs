@@ -69,7 +69,6 @@ impl RequestDeadlines {
 }
 
 impl InFlight {
-    /// Enters a request.
     pub(crate) fn insert(&self, id: u64, waiting: PendingRequest) -> Result<(), CloseReason> {
         let mut state = self.state.lock();
         if let Some(reason) = &state.closed {

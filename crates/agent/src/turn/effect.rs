@@ -20,7 +20,6 @@ pub enum TurnEffect {
     LeaveOut {
         /// Which one, from 0.
         slot: usize,
-        /// How that counts.
         outcome: OutcomeKind,
         /// What the model is told.
         text: String,

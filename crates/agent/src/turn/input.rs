@@ -13,18 +13,14 @@ use crate::turn::state::TurnLimits;
 pub enum TurnInput {
     /// The conversation begins, or goes on under other limits.
     Began {
-        /// The limits.
         limits: TurnLimits,
     },
     /// The person said something.
     Said {
-        /// The words.
         text: String,
-        /// Pictures beside them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
     },
-    /// The model answered.
     Answered(Box<TurnAnswer>),
     /// The model could not be asked.
     NoAnswer(Failure),
@@ -32,12 +28,10 @@ pub enum TurnInput {
     Ended {
         /// Which of them, from 0.
         slot: usize,
-        /// How.
         end: Box<CallEnd>,
     },
     /// The person answered the question whether to go on.
     Decided {
-        /// The answer.
         decision: LimitDecision,
     },
     /// The person gave the step up.
@@ -74,9 +68,7 @@ pub struct TurnAnswer {
     /// The message in the vendor's own form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<VendorMessage>,
-    /// Why it ended.
     pub stop: StopReason,
-    /// What it cost.
     pub usage: TokenUsage,
     /// About how many tokens the system prompt and the definitions have.
     pub prompt_tokens: usize,
@@ -93,7 +85,6 @@ pub struct TurnCall {
     pub name: String,
     /// The arguments as they were written: the text of a JSON object.
     pub arguments: String,
-    /// What it means.
     pub what: TurnCallKind,
 }
 
@@ -103,7 +94,6 @@ pub struct TurnCall {
 pub enum TurnCallKind {
     /// A call on a server.
     Call {
-        /// The server.
         server: String,
         /// Whether a tool is run or a resource read.
         wanted: CallKind,
@@ -134,7 +124,6 @@ pub enum CallKind {
 /// How something that was asked for has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallEnd {
-    /// In one word.
     pub outcome: OutcomeKind,
     /// In words for the model.
     pub text: String,
@@ -173,9 +162,7 @@ pub enum Consent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitDecision {
-    /// Go on.
     GoOn,
-    /// Stop here.
     Stop,
 }
 

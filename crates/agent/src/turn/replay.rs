@@ -7,9 +7,7 @@ use crate::turn::step::step;
 /// A kept input with its number, from 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnEntry {
-    /// Its number.
     pub number: u64,
-    /// The input.
     pub input: TurnInput,
 }
 

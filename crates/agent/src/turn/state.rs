@@ -89,9 +89,7 @@ impl Default for TurnLimits {
 /// What a conversation waits for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
-    /// The person.
     Idle,
-    /// The model.
     Thinking,
     /// The calls of an answer.
     Calling(CallBatch),
@@ -135,9 +133,7 @@ pub struct CallSlot {
 pub enum SlotProgress {
     /// It waits for those before it.
     Waiting,
-    /// It was started.
     Running,
-    /// It has ended.
     Done(CallEnd),
 }
 

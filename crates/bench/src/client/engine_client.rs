@@ -18,7 +18,6 @@ use crate::load::LoadClient;
 pub(crate) enum EngineServer<'a> {
     /// Started with these arguments after `raw-server stdio`.
     Stdio(Vec<String>),
-    /// At an address.
     Http(&'a str),
 }
 

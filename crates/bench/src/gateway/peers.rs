@@ -72,7 +72,6 @@ impl PeerGateway {
         }
     }
 
-    /// Its own folder.
     pub(super) fn home(self, folder: &Path) -> PathBuf {
         folder.join(self.package().folder)
     }

@@ -46,7 +46,6 @@ impl OfferedServers {
         Ok(Self::new(servers))
     }
 
-    /// Makes servers up.
     pub(super) fn made_up() -> Result<Self> {
         let (servers, tools) = MADE_UP;
         let server = |number: u64| {

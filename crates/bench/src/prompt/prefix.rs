@@ -12,9 +12,7 @@ const TRIED_SERVERS: usize = 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum ServerOrder {
-    /// As [`StableOrder`] remembers.
     Remembered,
-    /// By name.
     Name,
     /// As they connected, so that what comes back comes last.
     Arrival,

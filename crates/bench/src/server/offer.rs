@@ -16,7 +16,6 @@ const PLACES: &str = "project workspace organization repository account region t
 
 pub(crate) struct MadeTool {
     pub(crate) name: String,
-    /// JSON text.
     pub(crate) definition: String,
 }
 

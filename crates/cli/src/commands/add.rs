@@ -79,7 +79,6 @@ struct AddOffer {
     warnings: Vec<String>,
 }
 
-/// Adds a server.
 pub(crate) async fn run(context: &CommandContext, wanted: &AddArgs) -> Result<u8, CliError> {
     let offer = offer(context, wanted).await?;
     let name = wanted.name.clone().unwrap_or(offer.name);

@@ -59,7 +59,6 @@ pub(crate) enum CallsCommand {
     Audit,
 }
 
-/// Runs `switchboard calls`.
 pub(crate) async fn run(context: &CommandContext, args: CallsArgs) -> Result<u8, CliError> {
     match args.command.unwrap_or(CallsCommand::List(args.list)) {
         CallsCommand::List(filter) => list(context, &filter).await,

@@ -67,7 +67,6 @@ pub(crate) struct DemoArgs {
     pub(crate) yes: bool,
 }
 
-/// Holds a conversation.
 pub(crate) async fn chat(context: &CommandContext, args: ChatArgs) -> Result<u8, CliError> {
     let talk = args.talk.into();
     switchboard_chat::chat(&context.for_chat(), &talk, args.resume.as_deref()).await

@@ -14,7 +14,6 @@ use crate::commands::tools;
 use crate::context::CommandContext;
 use crate::running::RunningServer;
 
-/// Completing an argument.
 #[derive(Debug, Args)]
 pub(crate) struct CompleteArgs {
     /// The server

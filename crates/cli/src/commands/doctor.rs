@@ -144,7 +144,7 @@ fn describe(text: &mut String, server: &Server, held: Option<&StoredLogin>) {
         _ = writeln!(text, "    left out: {}", line(fault));
     }
     if server.status == ServerStatus::Starting {
-        _ = writeln!(text, "    {}\n    hint: {}", NOT_YET, MORE_TIME);
+        _ = writeln!(text, "    {NOT_YET}\n    hint: {MORE_TIME}");
     }
     if server.status == ServerStatus::NeedsApproval {
         _ = writeln!(

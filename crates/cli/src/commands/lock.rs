@@ -27,7 +27,6 @@ pub(crate) struct LockArgs {
     check: bool,
 }
 
-/// Runs `switchboard lock`.
 pub(crate) async fn run(context: &CommandContext, args: &LockArgs) -> Result<u8, CliError> {
     if args.check { check(context).await } else { write(context).await }
 }

@@ -39,7 +39,6 @@ pub(crate) struct LogoutArgs {
     pub(crate) all: bool,
 }
 
-/// Logs in.
 pub(crate) async fn login(context: &CommandContext, login: &LoginArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     let id = context.server_id(&config, &login.server)?;
@@ -200,7 +199,6 @@ pub(crate) fn login_text(held: &StoredLogin) -> String {
     escape_line(&format!("by {}{scopes}{until}", held.issuer)).into_owned()
 }
 
-/// Logs out.
 pub(crate) async fn logout(context: &CommandContext, logout: &LogoutArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     let logins = Logins::new(&context.places.state, &context.environment, &config.settings);

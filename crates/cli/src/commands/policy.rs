@@ -305,7 +305,6 @@ pub(crate) enum CallerChoice {
     Client,
 }
 
-/// Explains one decision.
 pub(crate) async fn explain(context: &CommandContext, wanted: ExplainArgs) -> Result<u8, CliError> {
     let config = usable(context)?;
     let target = parse_target(&config, &wanted)?;

@@ -38,7 +38,6 @@ pub(crate) enum PromptsCommand {
     },
 }
 
-/// Runs `switchboard prompts`.
 pub(crate) async fn run(context: &CommandContext, args: PromptsArgs) -> Result<u8, CliError> {
     match args.command.unwrap_or(PromptsCommand::List(args.list)) {
         PromptsCommand::List(of) => list(context, &of).await,
@@ -48,7 +47,6 @@ pub(crate) async fn run(context: &CommandContext, args: PromptsArgs) -> Result<u
     }
 }
 
-/// Lists prompts.
 async fn list(context: &CommandContext, of: &ServerArg) -> Result<u8, CliError> {
     let all = running::items(context, of, ItemList::Prompts).await?;
     let json = |one: &CatalogItem| json!({"server": one.server, "definition": one.definition});
@@ -67,7 +65,6 @@ async fn list(context: &CommandContext, of: &ServerArg) -> Result<u8, CliError> 
     shown.map(|()| exit_code::OK)
 }
 
-/// Fetches a prompt.
 async fn get(
     context: &CommandContext,
     server: &str,

@@ -56,7 +56,6 @@ pub(crate) enum RegistryCommand {
     },
 }
 
-/// Which registry.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct RegistryChoiceArgs {
     /// The registry to ask, in place of those of the settings

@@ -59,7 +59,6 @@ pub(crate) enum ResourcesCommand {
     Watch(WatchResourceArgs),
 }
 
-/// Runs `switchboard resources`.
 pub(crate) async fn run(context: &CommandContext, args: ResourcesArgs) -> Result<u8, CliError> {
     match args.command.unwrap_or(ResourcesCommand::List(args.list)) {
         ResourcesCommand::List(of) => list(context, &of).await,
@@ -133,7 +132,6 @@ fn write(
     Ok(exit_code::OK)
 }
 
-/// Watching a resource.
 #[derive(Debug, Args)]
 pub(crate) struct WatchResourceArgs {
     /// The server

@@ -28,7 +28,6 @@ pub(crate) enum SecretsCommand {
     Remove(SecretArgs),
 }
 
-/// Which secret.
 #[derive(Debug, Args)]
 pub(crate) struct SecretArgs {
     /// Its name, as in `${keyring:NAME}`

@@ -95,7 +95,6 @@ pub(crate) enum ToolsCommand {
     },
 }
 
-/// Runs `switchboard tools`.
 pub(crate) async fn run(context: &CommandContext, tools: ToolsArgs) -> Result<u8, CliError> {
     match tools.command {
         None => list(context, &tools.list).await,
@@ -111,7 +110,6 @@ pub(crate) async fn run(context: &CommandContext, tools: ToolsArgs) -> Result<u8
     }
 }
 
-/// Lists tools.
 async fn list(context: &CommandContext, wanted: &ListToolsArgs) -> Result<u8, CliError> {
     if wanted.held {
         let host = start(context, &wanted.of).await?;

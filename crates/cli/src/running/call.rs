@@ -182,7 +182,6 @@ struct RemoteCall<'a> {
     instance: &'a RunningInstance,
     stream: CallStream,
     progress: mpsc::Sender<Json>,
-    /// Its name there.
     call: Option<String>,
     /// The question that the person reads.
     current: Option<(u64, PendingQuestion)>,

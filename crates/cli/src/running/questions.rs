@@ -17,7 +17,6 @@ use crate::context::CommandContext;
 /// nobody is there any more nothing ever does, and somebody else may answer.
 pub(crate) type PendingQuestion = Pin<Box<dyn Future<Output = UserDecision> + Send>>;
 
-/// Puts a question.
 pub(crate) fn ask_person(
     context: &CommandContext,
     asked: QueuedQuestion,

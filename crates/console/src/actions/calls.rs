@@ -35,7 +35,6 @@ pub(crate) struct WithArguments {
     watch: Option<String>,
 }
 
-/// Calls a tool.
 pub(crate) async fn call_tool(
     State(console): ConsoleState,
     Path((server, tool)): Path<(String, String)>,
@@ -48,7 +47,6 @@ pub(crate) async fn call_tool(
     Ok(run(&console, proposed, watch, &headers).await)
 }
 
-/// Fetches a prompt.
 pub(crate) async fn get_prompt(
     State(console): ConsoleState,
     Path((server, prompt)): Path<(String, String)>,
@@ -72,7 +70,6 @@ pub(crate) struct WhichResource {
     watch: Option<String>,
 }
 
-/// Reads a resource.
 pub(crate) async fn read_resource(
     State(console): ConsoleState,
     headers: HeaderMap,

@@ -53,7 +53,6 @@ pub(crate) struct Said {
     text: String,
 }
 
-/// Says something.
 pub(crate) async fn say(
     State(console): ConsoleState,
     Path(session): Path<String>,

@@ -21,7 +21,6 @@ use crate::reply::ApiError;
 /// As long a change of a file may take to be followed.
 const RELOAD_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What is approved.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ApprovedPins {
     /// Whose they are.

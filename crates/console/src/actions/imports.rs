@@ -88,7 +88,6 @@ pub(crate) struct RegistryWords {
     words: String,
 }
 
-/// Searches the registries.
 pub(crate) async fn search_registry(
     State(console): ConsoleState,
     headers: HeaderMap,

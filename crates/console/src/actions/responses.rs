@@ -74,14 +74,12 @@ pub(crate) struct LoginBegun {
     pub(crate) url: String,
 }
 
-/// Logins were ended.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct LoggedOut {
     /// Those that there were.
     pub(crate) ended: Vec<LogoutReport>,
 }
 
-/// Definitions were approved.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct PinsApproved {
     /// The server.

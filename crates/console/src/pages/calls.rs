@@ -176,7 +176,6 @@ fn address(path: &str, query: &CallQuery, more: Option<(&'static str, &str)>) ->
     if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }
 }
 
-/// One call.
 pub(crate) async fn call(asked: PageRequest, Path(id): Path<String>) -> Response {
     let shown = switchboard_views::call(&asked.console.host, &id).await;
     let page = shown.map(|shown| ConsolePage {

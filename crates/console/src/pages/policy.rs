@@ -24,7 +24,6 @@ pub(crate) struct TryCallQuery {
     name: Option<String>,
 }
 
-/// The rules.
 pub(crate) async fn policy(asked: PageRequest, Query(to_try): Query<TryCallQuery>) -> Response {
     let servers = asked.server_names();
     let rules = own_rules(&asked.console);

@@ -129,7 +129,6 @@ fn prompt_row(prompt: &OfferedPrompt) -> Markup {
     }
 }
 
-/// One prompt.
 pub(crate) async fn prompt(
     asked: PageRequest,
     Path((server, name)): Path<(String, String)>,

@@ -12,7 +12,6 @@ use super::parts::{empty_state, heading, json, page_path, prose, server_link};
 use super::quarantine::quarantined_servers as held_cards;
 use super::relative_time::when;
 
-/// What waits.
 pub(crate) async fn reviews(asked: PageRequest) -> Response {
     let shown = switchboard_views::reviews(&asked.console.host).await;
     let held = switchboard_views::held_servers(&asked.console.host);

@@ -16,7 +16,6 @@ use crate::entry::UNCHANGED_PLACEHOLDER;
 use crate::views;
 use crate::views::EntryShown;
 
-/// One server.
 pub(crate) async fn server(asked: PageRequest, Path(name): Path<String>) -> Response {
     let shown = switchboard_views::server(&asked.console.host, &name).await;
     let page = shown.map(|shown| ConsolePage {

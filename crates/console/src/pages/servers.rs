@@ -8,7 +8,6 @@ use super::layout::{ConsolePage, ConsoleSection, PageRequest};
 use super::parts::{count, empty_state, heading, prose, server_link, state};
 use super::relative_time::rounded_duration;
 
-/// All servers.
 pub(crate) async fn servers(asked: PageRequest) -> Response {
     let page = ConsolePage {
         title: "Servers".to_owned(),

@@ -10,7 +10,6 @@ use super::parts::{empty_state, heading, outcome, page_path};
 use super::relative_time::when;
 use crate::views::{self, SessionRow, SessionShown, Turn};
 
-/// All conversations.
 pub(crate) async fn sessions(asked: PageRequest) -> Response {
     let models = views::models(&asked.console);
     let page = views::sessions(&asked.console).await.map(|listed| ConsolePage {
@@ -21,7 +20,6 @@ pub(crate) async fn sessions(asked: PageRequest) -> Response {
     asked.respond(page).await
 }
 
-/// One conversation.
 pub(crate) async fn session(asked: PageRequest, Path(id): Path<String>) -> Response {
     let page = views::session(&asked.console, &id).await.map(|shown| ConsolePage {
         title: shown.row.title.clone(),

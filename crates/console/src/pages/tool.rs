@@ -14,7 +14,6 @@ use super::quarantine::{approve_and_go, diff};
 use super::tools::{icon, marks};
 use crate::views;
 
-/// One tool.
 pub(crate) async fn tool(
     asked: PageRequest,
     Path((server, name)): Path<(String, String)>,

@@ -9,7 +9,6 @@ use crate::pages;
 /// One thing that can be asked for.
 #[derive(Clone, Copy)]
 pub(crate) struct ConsoleRoute {
-    /// `get` or `post`.
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,
     /// What a caller has to show.
@@ -20,7 +19,6 @@ pub(crate) struct ConsoleRoute {
     pub(crate) query: Option<SchemaFn>,
     /// What may be said in the body.
     pub(crate) takes: Option<SchemaFn>,
-    /// What it answers.
     pub(crate) gives: ResponseKind,
     pub(crate) serve: fn() -> MethodRouter<SharedConsole>,
 }
@@ -30,7 +28,6 @@ pub(crate) struct ConsoleRoute {
 pub(crate) enum ResponseKind {
     /// What the API says nothing of.
     Page,
-    /// A JSON text.
     Json(SchemaFn),
     /// A JSON text in each line.
     Lines(SchemaFn),
@@ -66,7 +63,6 @@ impl ConsoleRoute {
         }
     }
 
-    /// An action.
     pub(super) const fn post() -> Self {
         Self { method: "post", proof: RequiredAuth::Token, ..Self::get() }
     }
@@ -103,7 +99,6 @@ pub(super) fn sent_result(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// This description.
 pub(super) fn this_document(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "object",

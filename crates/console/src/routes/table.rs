@@ -30,7 +30,6 @@ use crate::{actions, api, apps, assets, auth, live, openapi, pages, views};
 /// Maximum length of a program's call.
 const MAX_CALL_BYTES: usize = 64 << 20;
 
-/// All routes.
 pub(crate) fn all() -> impl Iterator<Item = &'static ConsoleRoute> {
     [PAGES, API, &[CALL]].into_iter().flatten()
 }

@@ -32,7 +32,6 @@ pub(crate) struct SessionRow {
     pub(crate) steps: u64,
 }
 
-/// A conversation.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SessionShown {
     #[serde(flatten)]
@@ -70,7 +69,6 @@ pub(crate) fn models(console: &Console) -> Vec<String> {
     usual.iter().cloned().chain(others).collect()
 }
 
-/// The newest conversations.
 pub(crate) async fn sessions(console: &Console) -> Result<Vec<SessionRow>, ApiError> {
     let Some(sessions) = open(console).await? else { return Ok(Vec::new()) };
     let listed = sessions.list(MAX_LISTED).await;

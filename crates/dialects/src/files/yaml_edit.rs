@@ -32,7 +32,6 @@ pub(super) fn change(
 }
 
 impl EntryChange {
-    /// The whole entry.
     fn node(&self) -> YamlNode {
         YamlNode::map(self.members.iter().map(|(key, value)| (key, value)))
     }

@@ -10,7 +10,6 @@ use crate::grammar::{Grammar, Members, Setting};
 use crate::locations::{Location, OperatingSystem};
 use crate::text::{Syntax, VariableText};
 
-/// `claude_desktop_config.json`, programs only.
 pub(crate) static CLAUDE_DESKTOP: Grammar = Grammar {
     id: "claude-desktop",
     title: "Claude Desktop",
@@ -169,7 +168,6 @@ pub(crate) static MCPILOT: Grammar = Grammar {
     ..Grammar::USUAL
 };
 
-/// `context_servers` of `settings.json`.
 pub(crate) static ZED: Grammar = Grammar {
     id: "zed",
     title: "Zed",

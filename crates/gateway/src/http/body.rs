@@ -21,7 +21,6 @@ const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 /// What is longer leaves in pieces of so many bytes.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// A JSON text.
 pub(super) fn json_response(status: StatusCode, text: String) -> Response {
     let mut response = (status, text).into_response();
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -27,7 +27,6 @@ use crate::stdio::{InitializeParams, cancelled_id};
 
 const SESSION_HEADER: &str = "mcp-session-id";
 
-/// Takes one message.
 pub(super) async fn handle_message(
     front: &Arc<AppState>,
     headers: &HeaderMap,
@@ -280,7 +279,6 @@ pub(super) fn session_stream(session: &Arc<LegacySession>) -> mpsc::Receiver<Str
     stream
 }
 
-/// Ends a session.
 pub(super) async fn delete_session(
     State(front): State<Arc<AppState>>,
     uri: Uri,

@@ -31,7 +31,6 @@ use crate::tasks::requested_task_id;
 static METHOD_HEADER: HeaderName = HeaderName::from_static("mcp-method");
 static NAME_HEADER: HeaderName = HeaderName::from_static("mcp-name");
 
-/// Takes one message.
 pub(super) async fn handle_message(
     front: &Arc<AppState>,
     headers: &HeaderMap,

@@ -24,7 +24,6 @@ const MIN_RESULT_TTL: Duration = Duration::from_secs(60);
 /// How often a client is to ask if the server does not say.
 const DEFAULT_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// One task.
 pub(crate) struct ClientTask {
     pub(super) id: String,
     identity: Arc<str>,
@@ -72,7 +71,6 @@ pub(super) enum ClientTaskEnd {
     Cancelled,
 }
 
-/// All tasks.
 pub(crate) struct ClientTasks {
     by_id: Mutex<HashMap<String, Arc<ClientTask>>>,
     max_per_caller: usize,

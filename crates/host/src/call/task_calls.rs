@@ -30,7 +30,6 @@ pub enum TaskError {
     /// The server did not do what was asked.
     #[error("server `{server}`: {why}")]
     Server {
-        /// Which server.
         server: String,
         /// What it says, or why it says nothing.
         why: String,

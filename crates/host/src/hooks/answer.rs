@@ -28,11 +28,8 @@ pub struct HookAnswer {
 /// Whether a call may run. The order is that of strictness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HookPermission {
-    /// It may.
     Allow,
-    /// A person decides.
     Ask,
-    /// It may not.
     Deny,
 }
 
@@ -41,7 +38,6 @@ pub enum HookPermission {
 pub struct HookFailure {
     /// What kind of failure it is.
     pub kind: HookFailureKind,
-    /// What happened.
     pub message: String,
 }
 
@@ -59,9 +55,7 @@ pub enum HookFailureKind {
 /// What came of asking a hook.
 #[derive(Clone, Debug)]
 pub enum HookOutcome {
-    /// It answered.
     Answered(HookAnswer),
-    /// It did not.
     Failed(HookFailure),
 }
 

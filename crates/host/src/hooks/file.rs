@@ -194,18 +194,10 @@ pub enum HookError {
     Unreadable(ConfigError),
     /// The file does not say what a file of hooks says.
     #[error("{what} ({})", file.display())]
-    Wrong {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong.
-        what: String,
-    },
+    Wrong { file: PathBuf, what: String },
     /// A project's file is not what a person approved.
     #[error("the project's hooks are not those that were approved ({})", file.display())]
-    Changed {
-        /// The file.
-        file: PathBuf,
-    },
+    Changed { file: PathBuf },
 }
 
 impl HookError {

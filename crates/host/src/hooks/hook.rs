@@ -14,11 +14,9 @@ use crate::hooks::seal::ApprovalSeal;
 pub struct Hook {
     /// Its text in the file: the command or the address.
     pub name: String,
-    /// Whose it is.
     pub level: PolicyLevel,
     /// When it is asked.
     pub event: HookEvent,
-    /// What is asked.
     pub action: HookAction,
     /// How long it may take.
     pub limit: Duration,
@@ -58,7 +56,6 @@ pub enum HookAction {
     Program {
         /// A name to look up in `PATH`, or a path.
         program: String,
-        /// Its arguments.
         args: Vec<String>,
     },
     /// A line for the system's shell.

@@ -15,13 +15,11 @@ use crate::hooks::hook::{HookEvent, HookRules};
 pub struct HookInput {
     /// The conversation that the call belongs to, or a name for the call alone.
     pub conversation: String,
-    /// The call.
     pub call: String,
     /// The model that proposed it; empty if none did.
     pub model: String,
     /// The folders that are worked in.
     pub roots: Vec<PathBuf>,
-    /// What is called.
     pub target: Target,
     /// The text of the arguments.
     pub arguments: String,
@@ -34,7 +32,6 @@ pub struct HookInput {
 pub enum ServerLocation {
     /// By a command line.
     Command(String),
-    /// At an address.
     Url(String),
 }
 

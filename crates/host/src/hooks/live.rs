@@ -41,7 +41,6 @@ impl LiveHooks {
         Some(self.set.load()).filter(|set| !set.is_idle())
     }
 
-    /// Who asks them.
     pub(crate) const fn runner(&self) -> &HookRunner {
         &self.runner
     }

@@ -37,11 +37,9 @@ pub struct HookSet {
 /// One file of hooks.
 #[derive(Clone, Debug)]
 pub struct HookFile {
-    /// Whose it is.
     pub level: PolicyLevel,
     /// Where it is, or would be.
     pub path: PathBuf,
-    /// Whether it counts.
     pub state: HookFileState,
     /// Which rules it is written for.
     pub rules: Option<HookRules>,
@@ -58,7 +56,6 @@ pub struct HookFile {
 /// Whether a file of hooks counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookFileState {
-    /// There is none.
     Absent,
     /// Its hooks are asked.
     InForce,

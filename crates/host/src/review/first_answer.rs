@@ -26,9 +26,7 @@ pub enum QuestionUpdate<'a> {
     Queued(&'a QueueEntry),
     /// Somebody else was faster; the face's own question has been taken back.
     AnsweredElsewhere {
-        /// The entry.
         id: &'a str,
-        /// Who.
         by: &'a str,
         /// What they said, in one word.
         word: &'a str,
@@ -205,7 +203,6 @@ async fn ask_everywhere<T>(
     came
 }
 
-/// What happened first.
 enum FirstEvent<T> {
     Face(T),
     Elsewhere,

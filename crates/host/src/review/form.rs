@@ -38,29 +38,19 @@ pub struct Field {
 /// What can be filled in.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FieldKind {
-    /// Text.
     Text {
         /// What it has to look like.
         format: Option<TextFormat>,
-        /// The fewest characters.
         shortest: Option<u64>,
-        /// The most characters.
         longest: Option<u64>,
     },
-    /// A number.
     Number {
-        /// Which numbers.
         kind: NumberKind,
-        /// The least.
         least: Option<f64>,
-        /// The most.
         most: Option<f64>,
     },
-    /// Yes or no.
     Boolean,
-    /// One of several.
     Choice(Vec<Choice>),
-    /// Any of several.
     Choices {
         /// What there is to choose from.
         options: Vec<Choice>,
@@ -74,29 +64,22 @@ pub enum FieldKind {
 /// What a text has to look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextFormat {
-    /// `name@example.org`.
     Email,
-    /// `https://example.org/`.
     Uri,
-    /// `2026-07-28`.
     Date,
-    /// `2026-07-28T12:00:00Z`.
     DateTime,
 }
 
 /// Which numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NumberKind {
-    /// Whole ones.
     Integer,
-    /// All.
     Number,
 }
 
 /// One thing to choose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// What is sent.
     pub value: String,
     /// What it is called for people.
     pub title: Option<String>,

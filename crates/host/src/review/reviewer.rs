@@ -15,7 +15,6 @@ pub type ReviewFuture<'a> = Pin<Box<dyn Future<Output = Result<Answer, Unanswere
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Unanswered {
-    /// What happened.
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,

@@ -67,11 +67,9 @@ impl UrlAsk {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HostKind {
-    /// This machine.
     Loopback,
     /// An address in numbers.
     Ip,
-    /// A name.
     Name,
 }
 

@@ -10,7 +10,6 @@ use crate::protocol::{
     AnswerReader, ModelChecks, RefusalMeaning, RequestForm, VendorProtocol, VendorRefusal,
 };
 
-/// Anthropic's messages.
 pub(crate) struct AnthropicProtocol;
 
 impl VendorProtocol for AnthropicProtocol {

@@ -10,7 +10,6 @@ use crate::protocol::{
     AnswerReader, ModelChecks, RefusalMeaning, RequestForm, VendorProtocol, VendorRefusal,
 };
 
-/// Google's Gemini.
 pub(crate) struct GeminiProtocol;
 
 impl VendorProtocol for GeminiProtocol {

@@ -30,7 +30,6 @@ struct ScriptProgress {
 }
 
 impl ScriptedModel {
-    /// Reads the script.
     pub(crate) fn open(about: ModelInfo, file: &Path) -> Result<Self, ModelError> {
         let shown = excerpt_text(&file.display().to_string(), 200);
         let text = std::fs::read_to_string(file).map_err(|error| {

@@ -6,7 +6,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use switchboard_prompting::{ChatMessage, StopReason, TokenUsage};
 
-/// The whole file.
 #[derive(Debug, Deserialize)]
 pub(super) struct ModelScript {
     #[serde(default)]
@@ -14,7 +13,6 @@ pub(super) struct ModelScript {
     pub(super) turns: Vec<ScriptTurn>,
 }
 
-/// Which turn answers.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum ScriptOrder {
@@ -25,7 +23,6 @@ pub(super) enum ScriptOrder {
     Sequence,
 }
 
-/// One answer.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ScriptTurn {
@@ -70,7 +67,6 @@ pub(super) struct TextCapture {
     before: String,
 }
 
-/// A native call.
 #[derive(Debug, Deserialize)]
 pub(super) struct ScriptedCall {
     pub(super) name: String,

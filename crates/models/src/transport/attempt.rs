@@ -128,7 +128,6 @@ async fn read_whole(
 enum StreamReadError {
     /// Not one event came.
     Nothing,
-    /// Something else.
     Failed(AttemptFailure),
 }
 

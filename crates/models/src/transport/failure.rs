@@ -18,14 +18,11 @@ pub(super) struct AttemptFailure {
     pub(super) remedy: Remedy,
 }
 
-/// What may help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Remedy {
-    /// Nothing.
     Nothing,
     /// Waiting, for as long as the vendor says if it says so.
     Wait(Option<Duration>),
-    /// Connecting again.
     Reconnect,
     /// Asking again, because the answer broke off.
     AskAgain,

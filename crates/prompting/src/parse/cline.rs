@@ -37,7 +37,6 @@ const PARAMETERS: [&str; 21] = [
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ClineBlock {
-    /// Words.
     Text {
         /// The words, without white space around them.
         content: String,
@@ -46,7 +45,6 @@ pub enum ClineBlock {
     },
     /// A call, perhaps a half one.
     ToolUse {
-        /// The element's name.
         name: &'static str,
         /// The parameters that were read so far.
         params: BTreeMap<&'static str, String>,

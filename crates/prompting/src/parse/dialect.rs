@@ -21,7 +21,6 @@ pub struct CallDialect {
 /// A tool that may be called by an element of its own name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolShape {
-    /// The registered name.
     pub name: String,
     /// The schema of its arguments: values written as XML are read as the types it gives.
     pub schema: Option<Value>,

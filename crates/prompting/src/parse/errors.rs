@@ -8,7 +8,6 @@ pub enum ParseError {
     /// A parameter is not there, or empty.
     #[error("`{element}` has no value for its required parameter `{parameter}`")]
     MissingParameter {
-        /// The call's element.
         element: String,
         /// The parameter that is missing.
         parameter: String,
@@ -25,7 +24,6 @@ pub enum ParseError {
     /// The message ended inside of the call, or another call began there.
     #[error("`{element}` was not closed: {missing} is missing")]
     Unclosed {
-        /// The call's element.
         element: String,
         /// The closing tags that are missing.
         missing: String,
@@ -39,7 +37,6 @@ pub enum ParseError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{what} at line {line}, column {column}, near `{excerpt}`")]
 pub struct JsonProblem {
-    /// What is wrong.
     pub what: String,
     /// The line, from 1.
     pub line: usize,

@@ -17,7 +17,6 @@ pub enum MessagePiece {
         /// The tool, where it is known.
         tool: Option<String>,
     },
-    /// A complete call.
     Call(WrittenCall),
     /// What was meant as a call and cannot be one. If the call was never closed, its whole text
     /// came as [`MessagePiece::Text`] just before.
@@ -32,9 +31,7 @@ pub enum MessagePiece {
 /// How a call is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrittenForm {
-    /// `<use_mcp_tool>`.
     UseMcpTool,
-    /// `<access_mcp_resource>`.
     AccessMcpResource,
     /// An element named like a registered tool.
     Named,
@@ -43,7 +40,6 @@ pub enum WrittenForm {
 /// A call as a model wrote it, not looked up yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenCall {
-    /// What to call.
     pub target: WrittenTarget,
     /// The text of a JSON object.
     pub arguments: String,
@@ -55,19 +51,9 @@ pub struct WrittenCall {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WrittenTarget {
     /// A tool of a server.
-    Tool {
-        /// The server's name.
-        server: String,
-        /// The tool's name.
-        tool: String,
-    },
+    Tool { server: String, tool: String },
     /// A resource of a server.
-    Resource {
-        /// The server's name.
-        server: String,
-        /// The resource's URI.
-        uri: String,
-    },
+    Resource { server: String, uri: String },
     /// A tool under the name by which it is registered.
     Named {
         /// The tool's registered name.

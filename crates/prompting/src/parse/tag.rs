@@ -5,22 +5,16 @@ use crate::parse::strings::part;
 /// What stands at a `<`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TagRead<'a> {
-    /// A wanted tag.
     Tag(Tag<'a>),
-    /// Something else.
     Other,
     /// Perhaps a wanted tag: its rest has not come yet.
     Wait,
 }
 
-/// A whole tag.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tag<'a> {
-    /// The element's name.
     pub(super) name: &'a str,
-    /// `</name>`.
     pub(super) closing: bool,
-    /// `<name/>`.
     pub(super) empty: bool,
     /// Where the text after it begins.
     pub(super) end: usize,

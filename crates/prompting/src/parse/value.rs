@@ -15,9 +15,7 @@ const CDATA: &str = "<![CDATA[";
 pub(super) enum ValueKind {
     /// A name or an address: no tag can be a part of it.
     Word,
-    /// JSON, or elements.
     Json,
-    /// Anything.
     Raw,
 }
 

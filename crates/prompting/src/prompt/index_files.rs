@@ -17,7 +17,6 @@ const MAX_NAME_LEN: usize = 96;
 pub struct IndexFile {
     /// Where it belongs, relative to the folder of the index, with `/` between names.
     pub path: String,
-    /// What it holds.
     pub contents: String,
 }
 

@@ -17,9 +17,7 @@ use crate::prompt::{gemini, keys, own_tools};
 pub enum Vendor {
     /// OpenAI and everything that speaks like it.
     OpenAi,
-    /// Anthropic.
     Anthropic,
-    /// Google.
     Gemini,
 }
 

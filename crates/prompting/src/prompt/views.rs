@@ -11,13 +11,11 @@ pub struct ShownServer<'a> {
     pub instructions: Option<&'a str>,
     /// What is wrong with it, in our words; nothing when it is well.
     pub trouble: Option<&'a str>,
-    /// Its tools.
     pub tools: Vec<ShownTool<'a>>,
     /// Its resources with a fixed address.
     pub resources: Vec<ShownResource<'a>>,
     /// Its resources whose address has parts to fill in.
     pub templates: Vec<ShownTemplate<'a>>,
-    /// Its prompts.
     pub prompts: Vec<ShownPrompt<'a>>,
 }
 
@@ -30,7 +28,6 @@ pub struct ShownTool<'a> {
     pub model_name: &'a str,
     /// A name for people.
     pub title: Option<&'a str>,
-    /// What it does.
     pub description: Option<&'a str>,
     /// The JSON text of the schema of its arguments.
     pub input_schema: Option<&'a str>,
@@ -41,13 +38,9 @@ pub struct ShownTool<'a> {
 /// One resource with a fixed address.
 #[derive(Debug, Clone, Default)]
 pub struct ShownResource<'a> {
-    /// Its address.
     pub uri: &'a str,
-    /// Its name.
     pub name: &'a str,
-    /// What it holds.
     pub description: Option<&'a str>,
-    /// Its media type.
     pub mime_type: Option<&'a str>,
 }
 
@@ -56,31 +49,25 @@ pub struct ShownResource<'a> {
 pub struct ShownTemplate<'a> {
     /// Its address with parts to fill in, such as `file:///{path}`.
     pub uri_template: &'a str,
-    /// Its name.
     pub name: &'a str,
     /// What its members hold.
     pub description: Option<&'a str>,
-    /// Their media type.
     pub mime_type: Option<&'a str>,
 }
 
 /// One prompt.
 #[derive(Debug, Clone, Default)]
 pub struct ShownPrompt<'a> {
-    /// Its name.
     pub name: &'a str,
     /// What it is for.
     pub description: Option<&'a str>,
-    /// What it takes.
     pub arguments: Vec<ShownArgument<'a>>,
 }
 
 /// One argument of a prompt.
 #[derive(Debug, Clone, Default)]
 pub struct ShownArgument<'a> {
-    /// Its name.
     pub name: &'a str,
-    /// What it means.
     pub description: Option<&'a str>,
     /// Whether the prompt cannot do without it.
     pub required: bool,

@@ -21,7 +21,6 @@ pub(super) struct AnswerCache {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CachedAnswer {
     url: String,
-    /// Seconds since 1970.
     at: u64,
     pub(super) etag: Option<String>,
     pub(super) body: String,

@@ -28,17 +28,14 @@ impl Default for FetchLimits {
     }
 }
 
-/// Who fetches.
 #[derive(Debug, Clone)]
 pub(crate) struct RegistryFetcher {
     client: Client,
     limits: FetchLimits,
 }
 
-/// What came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FetchOutcome {
-    /// An answer.
     Answer {
         bytes: Vec<u8>,
         etag: Option<String>,

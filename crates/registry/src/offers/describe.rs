@@ -36,7 +36,6 @@ pub enum OfferTransport {
         variables: Vec<String>,
     },
     Remote {
-        /// `streamable-http` or `sse`.
         kind: &'static str,
         url: String,
         /// The names of its headers.

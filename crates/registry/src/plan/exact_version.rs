@@ -9,7 +9,6 @@ const FLOATING_TAGS: &[&str] = &[
     "beta", "alpha", "canary", "head", "current", "rolling", "snapshot",
 ];
 
-/// `name@1.2.3` of npm.
 pub(crate) fn npm(package: &RegistryPackage) -> Result<String, PlanError> {
     let name = &package.identifier;
     let plain = |part: &str| {
@@ -24,7 +23,6 @@ pub(crate) fn npm(package: &RegistryPackage) -> Result<String, PlanError> {
     exact_spec(package, is_name && name.len() <= 214, 3)
 }
 
-/// `name@1.2.3` of Python.
 pub(crate) fn pypi(package: &RegistryPackage) -> Result<String, PlanError> {
     let (name, extras) = match package.identifier.split_once('[') {
         Some((name, rest)) => (name, rest.strip_suffix(']')),
@@ -39,7 +37,6 @@ pub(crate) fn pypi(package: &RegistryPackage) -> Result<String, PlanError> {
     exact_spec(package, plain(name) && extras.is_some_and(extra), 2)
 }
 
-/// `Name@1.2.3` of .NET.
 pub(crate) fn nuget(package: &RegistryPackage) -> Result<String, PlanError> {
     let name = &package.identifier;
     let is_name = name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')

@@ -30,7 +30,6 @@ pub enum PlanBody {
         env: Vec<(String, PlanItem)>,
     },
     Remote {
-        /// `http` or `sse`.
         kind: &'static str,
         url: Template,
         /// The headers of every request.

@@ -78,7 +78,6 @@ impl Asked {
         }
     }
 
-    /// Checks one answer.
     pub(crate) fn check(&self, answer: &str) -> Result<(), PlanError> {
         let wrong =
             |why: &str| Err(PlanError::DoesNotFit { name: self.name.clone(), why: why.to_owned() });

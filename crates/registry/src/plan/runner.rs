@@ -56,7 +56,6 @@ impl PackageRunner {
         }
     }
 
-    /// Its command.
     pub(crate) const fn command(self) -> &'static str {
         match self {
             Self::Npx => "npx",

@@ -15,7 +15,6 @@ pub struct ServerDetail {
     #[serde(rename = "$schema")]
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
-    /// Its name: `io.github.owner/server`.
     pub name: String,
     /// Its name for people.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
@@ -127,7 +126,6 @@ pub struct PackageTransport {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RegistryRemote {
-    /// `streamable-http` or `sse`.
     #[serde(rename = "type", alias = "transport_type", alias = "transportType")]
     pub kind: String,
     /// Its address, with `{name}` where a variable belongs.
@@ -183,7 +181,6 @@ pub struct ValueInput {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PackageArgument {
-    /// `positional` or `named`.
     #[serde(rename = "type")]
     pub kind: String,
     /// The option of a named one, with its dashes.

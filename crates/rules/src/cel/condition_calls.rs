@@ -24,9 +24,7 @@ struct CelFunction {
 /// How a function is called.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CallForm {
-    /// `function(a, b)`
     Global,
-    /// `a.function(b)`
     Method,
     Both,
     /// The parser expands it; a call that is left was written in another way.

@@ -5,7 +5,6 @@ use switchboard_text::suggestion;
 /// What is known of a value before there is a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CelShape {
-    /// Nothing.
     Any,
     Bool,
     Int,

@@ -47,7 +47,6 @@ pub struct AuditNote {
     pub name: String,
     /// The fingerprint of its canonical text.
     pub digest: String,
-    /// More about it.
     pub detail: String,
 }
 
@@ -81,9 +80,7 @@ impl AuditNote {
 pub struct AuditRow {
     /// Its place, from 1.
     pub seq: i64,
-    /// When.
     pub at: Timestamp,
-    /// What happened.
     pub event: String,
     /// Whose definition it is.
     pub server: String,
@@ -93,7 +90,6 @@ pub struct AuditRow {
     pub name: String,
     /// The fingerprint of its canonical text.
     pub digest: String,
-    /// More about it.
     pub detail: String,
 }
 

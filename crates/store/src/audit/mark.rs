@@ -24,12 +24,14 @@ struct AuditMarkFile {
 /// What the mark says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AuditMark {
-    /// There is none.
     Missing,
     /// It is not ours, or was changed.
     Forged,
     /// The notes had come this far.
-    At { seq: i64, chain: String },
+    At {
+        seq: i64,
+        chain: String,
+    },
 }
 
 /// The mark of a file.

@@ -16,17 +16,13 @@ pub struct QueueEntry {
     pub id: String,
     /// What an answer has to quote: the fingerprint of everything that it decides about.
     pub digest: String,
-    /// What waits.
     pub asked: QueuedQuestion,
-    /// Since when.
     pub created_at: Timestamp,
-    /// Until when.
     pub expires_at: Timestamp,
     /// The process that waits for the answer.
     pub owner: String,
     /// Whether that process has ended: the answer is kept for when the same is asked again.
     pub is_left: bool,
-    /// How it stands.
     pub state: EntryState,
 }
 
@@ -35,18 +31,13 @@ pub struct QueueEntry {
 pub enum EntryState {
     /// Nobody has answered yet.
     Waiting,
-    /// Somebody has.
     Answered {
-        /// Who.
         by: String,
         /// What they said, in one word.
         word: String,
     },
     /// The answer is of no use any more.
-    Withdrawn {
-        /// Why not.
-        why: String,
-    },
+    Withdrawn { why: String },
     /// Nobody answered in time.
     Expired,
 }

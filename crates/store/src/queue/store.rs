@@ -60,13 +60,10 @@ pub trait QueueStore: Send + Sync {
 /// An answer to an entry.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueAnswer<'a> {
-    /// The entry.
     pub id: &'a str,
     /// What the person saw.
     pub digest: &'a str,
-    /// What they said.
     pub decision: &'a UserDecision,
-    /// At which face.
     pub by: &'a str,
 }
 
@@ -78,18 +75,10 @@ pub enum QueueError {
     Unknown(String),
     /// Somebody was faster, or it is too late.
     #[error("`{id}` does not wait any more: {how}")]
-    Over {
-        /// The entry.
-        id: String,
-        /// How it ended.
-        how: String,
-    },
+    Over { id: String, how: String },
     /// The answer is to something else than what waits.
     #[error("the digest is not that of `{id}`: the answer was meant for something else")]
-    OtherDigest {
-        /// The entry.
-        id: String,
-    },
+    OtherDigest { id: String },
     /// The answer is none to what was asked.
     #[error("that is no answer to it: {0}")]
     DoesNotFit(String),

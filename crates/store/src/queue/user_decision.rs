@@ -16,7 +16,6 @@ pub enum UserDecision {
     Session,
     /// Run it, and do not ask for this tool again.
     Always,
-    /// Leave it out.
     Skip,
     /// Do not run it; do this instead.
     Reject(String),
@@ -103,7 +102,6 @@ impl From<&AskReply> for UserDecision {
 pub enum AskReply {
     /// Yes, with the content of the form, if there was one.
     Accept(Option<Map<String, Value>>),
-    /// No.
     Decline,
     /// Neither yes nor no.
     Cancel,

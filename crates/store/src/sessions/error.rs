@@ -11,7 +11,6 @@ pub enum SessionError {
     /// The file or its folder cannot be used at all.
     #[error("the conversations in `{path}` cannot be opened: {reason}")]
     Open {
-        /// The file.
         path: PathBuf,
         /// What stands in the way.
         reason: String,
@@ -21,7 +20,6 @@ pub enum SessionError {
     /// A newer version of this program wrote the file.
     #[error("the conversations in `{path}` have format {found}, this version knows up to {known}")]
     TooNew {
-        /// The file.
         path: PathBuf,
         /// The format of the file.
         found: i64,
@@ -30,10 +28,7 @@ pub enum SessionError {
     },
     /// Anyone on the machine could change what was said.
     #[error("every user of this machine can write to the folder `{path}`")]
-    Exposed {
-        /// The folder.
-        path: PathBuf,
-    },
+    Exposed { path: PathBuf },
     /// There is no such conversation.
     #[error("there is no conversation `{word}`")]
     Unknown {
@@ -53,21 +48,16 @@ pub enum SessionError {
     /// The step is not the next one: someone else added steps.
     #[error("step {number} is not the next one of the conversation `{id}`: it goes on elsewhere")]
     Conflict {
-        /// The conversation.
         id: SessionId,
         /// The step that was not added.
         number: u64,
     },
     /// Another process has the conversation open.
     #[error("the conversation `{id}` is open elsewhere")]
-    InUse {
-        /// The conversation.
-        id: SessionId,
-    },
+    InUse { id: SessionId },
     /// The conversation is shorter, or the step is before its first.
     #[error("the conversation `{id}` has no step {number}; it has {steps}")]
     NoSuchStep {
-        /// The conversation.
         id: SessionId,
         /// The step that was asked for.
         number: u64,

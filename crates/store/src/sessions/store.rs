@@ -52,7 +52,6 @@ pub struct NewSession {
 /// A conversation in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionSummary {
-    /// Its id.
     pub id: SessionId,
     /// What its owner calls it.
     pub name: Option<String>,
@@ -60,7 +59,6 @@ pub struct SessionSummary {
     pub model: String,
     /// The folder it is about.
     pub folder: PathBuf,
-    /// When it began.
     pub created_at: Timestamp,
     /// When its last step was added.
     pub changed_at: Timestamp,

@@ -15,7 +15,6 @@ use crate::packages::python_cache::{caches, unpacked_digests};
 pub struct PackageSpec {
     /// As databases of packages call it: `npm` or `PyPI`.
     pub ecosystem: &'static str,
-    /// Its name.
     pub name: String,
     /// The exact version that the command names, if it does.
     pub version: Option<String>,
@@ -26,9 +25,7 @@ pub struct PackageSpec {
 pub struct LockedPackage {
     /// As databases of packages call it: `npm` or `PyPI`.
     pub ecosystem: String,
-    /// Its name.
     pub name: String,
-    /// The exact version.
     pub version: String,
     /// The digest of what is fetched, as the registry writes it.
     pub integrity: String,

@@ -19,7 +19,6 @@ const PYPI_FILES_TYPE: &str = "application/vnd.pypi.simple.v1+json";
 /// Where the registries are, as the package managers of this machine are set up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PackageRegistries {
-    /// That of npm.
     pub npm: Option<String>,
     /// The index of `PyPI`.
     pub pypi: Option<String>,

@@ -38,7 +38,6 @@ pub enum CurrentAuthorization {
 /// How a request was turned down.
 #[derive(Clone, Copy, Debug)]
 pub struct AuthorizationRefusal<'a> {
-    /// 401 or 403.
     pub status: u16,
     /// All values of `WWW-Authenticate`.
     pub challenge: Option<&'a str>,

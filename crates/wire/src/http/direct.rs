@@ -38,7 +38,6 @@ const MAX_IDLE_TIME: Duration = Duration::from_secs(90);
 /// Any of these sends requests through somebody else.
 const PROXY_VARIABLES: [&str; 4] = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"];
 
-/// Who answered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RemoteAddress(pub(super) IpAddr);
 

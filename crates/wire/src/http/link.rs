@@ -251,7 +251,6 @@ fn invalid_header(name: &str) -> RequestError {
 /// A name with several addresses would otherwise be another server at every turn.
 const MIN_NOTICE_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Who answered last.
 #[derive(Debug, Default)]
 struct ServerIdentity(Mutex<IdentityState>);
 

@@ -22,7 +22,6 @@ pub(super) enum SuiteNetwork {
     Shared,
 }
 
-/// One run.
 pub(super) struct SuiteRun<'a> {
     /// What the run is called, also its folder.
     pub(super) name: String,

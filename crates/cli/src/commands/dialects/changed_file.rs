@@ -21,7 +21,6 @@ const MAX_CHANGES: usize = 200;
 /// A change of a file that can be undone.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct FileChange {
-    /// The product's id.
     pub(super) product: String,
     pub(super) file: PathBuf,
     /// The copy; none if there was no file.
@@ -32,7 +31,6 @@ pub(super) struct FileChange {
 
 /// A file of another product with its text before and after a change.
 pub(super) struct FileEdit<'a> {
-    /// The product's id.
     pub(super) product: &'a str,
     pub(super) path: &'a Path,
     pub(super) before: Option<&'a str>,

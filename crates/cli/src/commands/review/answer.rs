@@ -59,7 +59,6 @@ pub(crate) fn answerer() -> String {
     format!("`switchboard review` in process {}", std::process::id())
 }
 
-/// Answers an entry.
 pub(crate) async fn answer(
     context: &CommandContext,
     waiting: &ReviewQueue,

@@ -102,7 +102,6 @@ impl ServeGrpcOptions {
 }
 
 impl OpenedGrpc {
-    /// Where it listens.
     pub(crate) fn address(&self) -> Option<String> {
         self.listening.as_ref().map(|(listener, ..)| listener.to_string())
     }

@@ -84,7 +84,6 @@ pub(crate) enum ReviewChoice {
 /// The port that clients are told of by default.
 const DEFAULT_PORT: u16 = 8808;
 
-/// What is wanted.
 pub(crate) struct ServeOptions {
     pub(crate) listen: SocketAddr,
     pub(crate) servers: Vec<String>,

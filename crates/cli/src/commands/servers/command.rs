@@ -93,7 +93,6 @@ pub(crate) enum ServersCommand {
     },
 }
 
-/// Runs `switchboard servers`.
 pub(crate) async fn run(context: &CommandContext, args: ServersArgs) -> Result<u8, CliError> {
     match args.command.unwrap_or(ServersCommand::List { watch: false }) {
         ServersCommand::List { watch: false } => list::list(context, &ServerArg::default()).await,

@@ -71,7 +71,6 @@ pub(crate) enum Scope {
     Project,
 }
 
-/// Adds a server.
 pub(crate) async fn add(context: &CommandContext, add: &AddServerArgs) -> Result<u8, CliError> {
     let file = scope_file(context, add.place.scope)?;
     let replace = if add.force { Replace::Allow } else { Replace::Refuse };
@@ -113,7 +112,6 @@ pub(crate) async fn add(context: &CommandContext, add: &AddServerArgs) -> Result
     Ok(exit_code::OK)
 }
 
-/// Removes a server.
 pub(crate) fn remove(context: &CommandContext, name: &str, scope: Scope) -> Result<u8, CliError> {
     let config = context.config()?;
     let file = match config.servers.get(name) {

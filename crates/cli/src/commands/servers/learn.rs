@@ -33,7 +33,6 @@ struct ObservedUse {
 /// What becomes of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProfileAction {
-    /// It is printed.
     Propose,
     /// It is written into the server's entry as well.
     Enforce,

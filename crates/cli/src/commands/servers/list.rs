@@ -42,7 +42,6 @@ struct ServerOutput<'a> {
     login: Option<&'a StoredLogin>,
 }
 
-/// Lists servers.
 pub(super) async fn list(context: &CommandContext, of: &ServerArg) -> Result<u8, CliError> {
     if let Some(servers) = running_servers(context, of).await {
         // Problems of the files are reported wherever the servers run.
@@ -135,7 +134,7 @@ pub(super) async fn restart(context: &CommandContext, name: &str) -> Result<Opti
     }
     let server = settled_server(context, &instance, name).await;
     let row = server.as_ref().map(|server| &server.row);
-    if row.is_some_and(|row| row.is_ready()) {
+    if row.is_some_and(switchboard_views::ServerRow::is_ready) {
         context.printer.say(&format!("server `{name}` was restarted where `serve` runs"));
         return Ok(Some(exit_code::OK));
     }

@@ -24,7 +24,6 @@ pub(super) struct CallMessage {
 }
 
 impl CallMessage {
-    /// Spells a call.
     pub(super) fn new(call: &ResolvedCall, wish: TaskMode) -> Self {
         let target = call.target();
         let name = Value::from(target.name.as_str()).to_string();

@@ -41,7 +41,6 @@ impl CallDeadlines {
 
 /// What a server answered in the end.
 pub(super) enum ExchangeResult {
-    /// With a result.
     Result(Json),
     /// With the name of a task that goes on.
     Task(Box<TaskSnapshot>),
@@ -49,7 +48,6 @@ pub(super) enum ExchangeResult {
 
 /// Why there is no answer.
 pub(super) enum ExchangeError {
-    /// The request failed.
     Request(RequestError),
     /// The call is over, and this is how.
     Over(Outcome),

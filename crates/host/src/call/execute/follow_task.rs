@@ -32,9 +32,7 @@ const FETCH_TIMEOUT: Duration = Duration::from_secs(60);
 /// How a task was left.
 #[derive(Debug)]
 pub(super) enum TaskEnd {
-    /// With a result.
     Result(Json),
-    /// With an error.
     Failed(RpcError),
     /// It was given up, and not by us.
     Cancelled(Option<String>),

@@ -21,11 +21,8 @@ const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 /// A task that somebody comes back to.
 #[derive(Clone, Debug)]
 pub(crate) struct LaterTask {
-    /// What was called.
     pub target: Target,
-    /// Where it runs.
     pub place: TaskPlace,
-    /// Its name there.
     pub task: TaskHandle,
 }
 

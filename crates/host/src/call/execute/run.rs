@@ -46,7 +46,6 @@ pub(crate) struct ExecContext<'a> {
     pub log_level: Option<&'a str>,
     /// The caller's own members for the `_meta` of the request, as JSON text without braces.
     pub further_meta: Option<&'a str>,
-    /// Where progress goes.
     pub progress: Option<mpsc::Sender<Json>>,
     /// A number that comes back with a late answer.
     pub tag: u64,

@@ -26,7 +26,6 @@ pub(crate) enum FaultFamily {
     Framing,
     /// In the JSON-RPC message around a result.
     Envelope,
-    /// Inside a result.
     Shape,
     /// In the bytes of an HTTP response.
     HttpBytes,

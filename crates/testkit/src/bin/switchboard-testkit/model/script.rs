@@ -35,7 +35,6 @@ enum FixtureTurnOrder {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct FixtureTurn {
-    /// Counted from 0.
     #[serde(skip)]
     pub(crate) turn: usize,
     #[serde(default)]
@@ -87,7 +86,6 @@ pub(crate) enum FixtureStop {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct FixtureUsage {
-    /// Includes `cached`.
     pub(crate) input: u64,
     pub(crate) output: u64,
     pub(crate) cached: u64,
@@ -118,7 +116,6 @@ pub(crate) enum FaultKind {
     Cut,
     /// An event that is no JSON.
     Malformed,
-    /// Nothing more comes.
     Silent,
     /// The vendor's error comes as an event, and the stream ends.
     Error,

@@ -112,7 +112,6 @@ impl FixtureServer {
     }
 }
 
-/// One message's surroundings.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
     pub(crate) server: Arc<FixtureServer>,
