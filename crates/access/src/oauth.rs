@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde_json::json;
 use switchboard_config::ViewKey;
-use switchboard_text::{digest, excerpt_text};
+use switchboard_text::{excerpt_text, hex_digest};
 
 use crate::access::{Access, View};
 use crate::authenticator::{AuthRefusal, AuthenticateFuture, Authenticator};
@@ -161,7 +161,7 @@ impl OauthAuthenticator {
         if who.len() <= 64 && who.chars().all(plain) {
             return format!("{who}@{place}");
         }
-        let digest = digest::fingerprint([who.as_bytes()]);
+        let digest = hex_digest([who.as_bytes()]);
         format!("{}#{}@{place}", excerpt_text(who, 64), digest.get(..8).unwrap_or(&digest))
     }
 

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
-use switchboard_core::random;
+use switchboard_core::long_random_token;
 use switchboard_rules::Pattern;
 
 use crate::access::View;
@@ -34,7 +34,7 @@ impl NamedToken {
     /// Generates a token and its text, which is shown once.
     pub(crate) fn generate(sees: Vec<String>, expires_at: Option<u64>) -> Option<(Self, String)> {
         // 256 random bits cannot be guessed, so a fast digest is enough.
-        let text = format!("{TOKEN_PREFIX}{}", random::long_token()?);
+        let text = format!("{TOKEN_PREFIX}{}", long_random_token()?);
         let token = Self { sha256: token_digest(&text), sees, created_at: unix_now(), expires_at };
         Some((token, text))
     }

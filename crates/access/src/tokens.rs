@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
-use switchboard_text::digest as fingerprint;
+use switchboard_text::hex_digest;
 
 use crate::access::Access;
 use crate::authenticator::{AuthRefusal, AuthenticateFuture, Authenticator};
@@ -98,7 +98,7 @@ impl TokenIndex {
         let by_digest = table.into_iter().map(|(name, token)| {
             let digest = token.digest().to_owned();
             // A later token of the same name is another identity, and so is one whose view changes.
-            let sees = fingerprint::fingerprint(token.sees.iter().map(String::as_bytes));
+            let sees = hex_digest(token.sees.iter().map(String::as_bytes));
             let access = Access {
                 identity: format!("{TOKEN_IDENTITY}{name}:{sees}:{digest}").into(),
                 name: name.into(),

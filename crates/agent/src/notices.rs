@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use switchboard_core::{Event as HostEvent, EventKind};
 use switchboard_host::Host;
-use switchboard_text::characters::is_hidden;
+use switchboard_text::is_hidden;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{broadcast, mpsc};
 

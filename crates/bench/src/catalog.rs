@@ -9,8 +9,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use switchboard_catalog::{Catalog, CheckCache, Fleet, Lease, Offers, Server, ServerStatus};
 use switchboard_core::{ProposedCall, ServerId};
-use switchboard_wire::Json;
-use switchboard_wire::list::ListedItem;
+use switchboard_wire::{Json, ListedItem};
 
 use crate::error::Result;
 use crate::meter::{measure_passes, median, median_of};

@@ -63,7 +63,7 @@ struct HttpUpstream {
 
 /// HTTP in, HTTP out: one request for every request, headers and body as they came.
 fn web_router(url: &str) -> Result<Router> {
-    switchboard_wire::http::prepare_tls();
+    switchboard_wire::prepare_tls();
     let client = Client::builder().tcp_nodelay(true).no_proxy().build()?;
     let upstream = HttpUpstream { client, url: url.parse()? };
     Ok(Router::new().route("/mcp", post(forward)).with_state(Arc::new(upstream)))

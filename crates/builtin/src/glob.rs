@@ -1,6 +1,6 @@
 //! Patterns for file names: `*`, `?`, `**` and `{a,b}`.
 
-use switchboard_text::glob::{Glob, GlobToken, SingleChoice, parse_forms};
+use switchboard_text::{Glob, GlobToken, SingleChoice, parse_forms};
 
 use crate::error::ToolRefusal;
 

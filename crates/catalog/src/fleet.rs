@@ -8,9 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use switchboard_config::ServerConfig;
 use switchboard_core::ServerId;
-use switchboard_wire::Peer;
-use switchboard_wire::handshake::Agreement;
-use switchboard_wire::list::{ItemKind, ListedItem};
+use switchboard_wire::{Agreement, ItemKind, ListedItem, Peer};
 
 use crate::flagged::AcceptedFindings;
 use crate::health::Health;
@@ -145,9 +143,8 @@ impl Tool {
     /// The fingerprint of its definition.
     #[must_use]
     pub fn digest(&self) -> &Arc<str> {
-        self.digest.get_or_init(|| {
-            switchboard_text::digest::fingerprint([self.item.raw.get().as_bytes()]).into()
-        })
+        self.digest
+            .get_or_init(|| switchboard_text::hex_digest([self.item.raw.get().as_bytes()]).into())
     }
 
     /// The address of its page for people, where its definition names one.

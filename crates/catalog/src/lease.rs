@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use switchboard_core::{Outcome, OutcomeKind, ProposedCall, Target, TargetKind};
 use switchboard_json::read_strictly;
 use switchboard_scan::DefinitionKind;
-use switchboard_text::{digest, nearest_names};
+use switchboard_text::{hex_digest, nearest_names};
 use switchboard_wire::Json;
 
 use crate::arguments::{ArgumentCheck, CheckCache};
@@ -257,7 +257,7 @@ impl ResolvedCall {
     /// The fingerprint of target, definition and arguments together.
     #[must_use]
     pub fn digest(&self) -> String {
-        digest::fingerprint([
+        hex_digest([
             self.target.to_string().as_bytes(),
             self.definition_digest.as_bytes(),
             self.arguments.as_str().as_bytes(),
@@ -290,11 +290,12 @@ fn required_names(schema: &str) -> Vec<String> {
 fn resource_digest(target: &Target, server: &Server) -> Result<Arc<str>, ResolveError> {
     let offers = &server.offers;
     if let Some(item) = offers.resources.iter().find(|item| *item.key == *target.name) {
-        return Ok(digest::fingerprint([item.raw.get().as_bytes()]).into());
+        return Ok(hex_digest([item.raw.get().as_bytes()]).into());
     }
-    if let Some(item) = offers.templates.iter().find(|item| template::fits(&item.key, &target.name))
+    if let Some(item) =
+        offers.templates.iter().find(|item| template::fits_template(&item.key, &target.name))
     {
-        return Ok(digest::fingerprint([item.raw.get().as_bytes()]).into());
+        return Ok(hex_digest([item.raw.get().as_bytes()]).into());
     }
     // A tool's page may be in no list of resources: the tool's definition names it.
     if target.name.starts_with("ui://")
@@ -334,7 +335,7 @@ fn prompt_digest(
             return Err(ResolveError::NotAnObject { target: target.clone(), problem });
         }
     }
-    Ok(digest::fingerprint([item.raw.get().as_bytes()]).into())
+    Ok(hex_digest([item.raw.get().as_bytes()]).into())
 }
 
 fn not_listed<'a>(

@@ -20,7 +20,7 @@ mod search;
 mod search_build;
 mod signature;
 mod status;
-pub mod template;
+mod template;
 
 pub use arguments::{ArgumentCheck, CheckCache};
 pub use catalog::{Catalog, CatalogEntry};
@@ -35,4 +35,4 @@ pub use problem::{ArgumentProblem, BadArguments};
 pub use search::{SearchDocument, SearchHit, SearchIndex, SearchParameter};
 pub use signature::signature;
 pub use status::{ServerFailure, ServerStatus};
-pub use template::fits;
+pub use template::fits_template;

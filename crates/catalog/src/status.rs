@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use serde::Serialize;
-use switchboard_text::redact;
+use switchboard_text::redact_text;
 
 /// Why a server is not ready.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -92,7 +92,7 @@ impl ServerFailure {
     /// A failure with a sentence.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: redact::redact_text(&message.into()).into_owned(), ..Self::default() }
+        Self { message: redact_text(&message.into()).into_owned(), ..Self::default() }
     }
 
     /// The same with a next step.

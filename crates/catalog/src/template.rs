@@ -8,7 +8,7 @@ const MAX_PARTS: usize = 32;
 /// A plain variable stands for one or more characters up to the next `/`; one with `+`, `#`, `/` or
 /// `*` may hold slashes; a query or parameter list may be absent.
 #[must_use]
-pub fn fits(template: &str, uri: &str) -> bool {
+pub fn fits_template(template: &str, uri: &str) -> bool {
     let mut parts = Vec::new();
     let mut rest = template;
     while let Some((text, after)) = rest.split_once('{') {
@@ -74,7 +74,7 @@ fn after_variable(variable: &str, places: &[bool], uri: &str) -> Vec<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::fits;
+    use super::fits_template;
 
     #[test]
     fn an_address_fits_or_not() {
@@ -96,7 +96,7 @@ mod tests {
             ("a{x}aa{y}", "aaaa", false),
             ("demo://resource/dynamic/text/{resourceId}", "demo://resource/dynamic/text/1", true),
         ] {
-            assert_eq!(fits(template, uri), expected, "{template} {uri}");
+            assert_eq!(fits_template(template, uri), expected, "{template} {uri}");
         }
     }
 
@@ -104,8 +104,11 @@ mod tests {
     fn many_variables_in_a_row_take_no_longer_than_one() {
         let template = format!("x://{}Z", "{a}".repeat(15));
         let uri = |end: &str| format!("x://{}{end}", "a".repeat(2_000));
-        assert_eq!((fits(&template, &uri("")), fits(&template, &uri("Z"))), (false, true));
+        assert_eq!(
+            (fits_template(&template, &uri("")), fits_template(&template, &uri("Z"))),
+            (false, true)
+        );
         // Each of them stands for something.
-        assert!(!fits(&template, "x://abcZ"));
+        assert!(!fits_template(&template, "x://abcZ"));
     }
 }

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use switchboard_config::{Config, Environment, Places};
 use switchboard_core::ServerId;
 use switchboard_host::{Host, Recording};
-use switchboard_registry::known_servers::KnownServers;
+use switchboard_registry::KnownServers;
 use switchboard_rules::Pattern;
 use switchboard_terminal::{CliError, Interrupts, People, Printer};
 

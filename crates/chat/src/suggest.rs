@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use switchboard_config::{Config, ServerConfig, Transport};
-use switchboard_registry::known_servers::{KnownServer, KnownServers};
+use switchboard_registry::{KnownServer, KnownServers};
 use switchboard_text::escape_line;
 
 use crate::program::ChatContext;

@@ -1,7 +1,7 @@
 //! An entry in lines for a person: what an approval is given to, and what changed since.
 
-use switchboard_net::url_check;
-use switchboard_text::digest;
+use switchboard_net::url_without_secrets;
+use switchboard_text::hex_digest;
 
 use crate::resolved::{ServerConfig, ToolSettings, Transport};
 use crate::sandbox::Confinement;
@@ -49,7 +49,7 @@ impl ServerConfig {
                 lines
             }
             Transport::Http { urls, headers, .. } => {
-                let addresses = urls.iter().map(|url| url_check::without_secrets(url));
+                let addresses = urls.iter().map(|url| url_without_secrets(url));
                 let mut lines: Vec<String> = addresses.map(|url| format!("url  {url}")).collect();
                 lines.extend(
                     headers.iter().map(|(name, value)| fingerprint_line("header", name, value)),
@@ -61,7 +61,7 @@ impl ServerConfig {
 }
 
 fn fingerprint_line(what: &str, name: &str, value: &str) -> String {
-    let mark = digest::fingerprint([value.as_bytes()]);
+    let mark = hex_digest([value.as_bytes()]);
     format!("{what}  {name} (value {})", mark.get(..8).unwrap_or_default())
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use switchboard_core::ServerId;
 use switchboard_document::{ConfigError, Member, read_text};
-use switchboard_text::{redact, sanitize, secret_shapes};
-use switchboard_vetting::{FetchedPackage, findings, packages};
+use switchboard_text::{add_secrets, sanitize, secret_values};
+use switchboard_vetting::{FOREIGN_SOURCE, FetchedPackage, UNPINNED_PACKAGE, command_packages};
 
 use crate::bad_packages::BadPackages;
 use crate::environment::Environment;
@@ -194,18 +194,18 @@ impl ConfigLoader<'_> {
 
     /// Whatever is written down or shown from here on goes without them.
     fn remember_secrets(&self) {
-        redact::add_secrets(secret_shapes::secret_values(&self.environment.variables));
+        add_secrets(secret_values(&self.environment.variables));
         for server in self.config.servers.values() {
             match &server.transport {
                 Transport::Builtin => {}
                 Transport::Stdio { env, .. } => {
-                    redact::add_secrets(secret_shapes::secret_values(env));
+                    add_secrets(secret_values(env));
                 }
                 Transport::Http { headers, .. } => {
-                    redact::add_secrets(secret_shapes::secret_values(headers));
+                    add_secrets(secret_values(headers));
                 }
             }
-            redact::add_secrets(server.oauth.client_secret.as_deref());
+            add_secrets(server.oauth.client_secret.as_deref());
         }
     }
 
@@ -220,10 +220,10 @@ impl ConfigLoader<'_> {
             found.find(|one| one.word == word).map(|one| one.message.clone())
         };
         self.refuse("write `name@1.2.3`, or set `settings.strict` to false", |server| {
-            word(server, findings::UNPINNED)
+            word(server, UNPINNED_PACKAGE)
         });
         self.refuse("take the option away, or set `settings.strict` to false", |server| {
-            word(server, findings::SOURCE)
+            word(server, FOREIGN_SOURCE)
         });
     }
 
@@ -317,7 +317,7 @@ impl ConfigLoader<'_> {
 fn server_packages(server: &ServerConfig) -> Vec<FetchedPackage> {
     let Transport::Stdio { command, args, .. } = &server.transport else { return Vec::new() };
     let words = std::iter::once(command).chain(args);
-    packages::command_packages(&words.map(String::as_str).collect::<Vec<_>>())
+    command_packages(&words.map(String::as_str).collect::<Vec<_>>())
 }
 
 /// What the user agreed to earlier.

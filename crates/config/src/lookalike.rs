@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use switchboard_core::ServerId;
 use switchboard_document::ConfigError;
-use switchboard_text::characters::fold_char;
-use switchboard_text::{differs_in_separators, is_near, sanitize};
+use switchboard_text::{differs_in_separators, fold_char, is_near, sanitize};
 use switchboard_vetting::EntryFinding;
 
 use crate::resolved::{BUILTIN, Config, ConfigLayer, ServerConfig};

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use switchboard_document::{ConfigError, Member, Node};
-use switchboard_net::url_check;
+use switchboard_net::{check_url, url_without_secrets};
 
 use crate::reader::ConfigReader;
 use crate::resolved::ConfigLayer;
@@ -148,7 +148,7 @@ impl fmt::Debug for ModelProfile {
             .field("name", &self.name)
             .field("provider", &self.provider)
             .field("model", &self.model)
-            .field("base_url", &self.base_url.as_deref().map(url_check::without_secrets))
+            .field("base_url", &self.base_url.as_deref().map(url_without_secrets))
             .field("api_key_env", &self.api_key_env)
             .field("headers", &self.headers.keys())
             .finish_non_exhaustive()
@@ -247,7 +247,7 @@ fn profile(member: &Member, reader: &mut ConfigReader<'_>) -> Result<ModelProfil
 
 fn base_url(node: &Node, key: &str, reader: &ConfigReader<'_>) -> Result<String, ConfigError> {
     let text = reader.system_text(node, key)?;
-    url_check::check(&text)
+    check_url(&text)
         .map_err(|cause| reader.key_error(node.at, key, cause))
         .map(|()| text.trim_end_matches('/').to_owned())
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use switchboard_document::{ConfigError, Node};
-use switchboard_net::url_check;
+use switchboard_net::check_url;
 
 use crate::reader::ConfigReader;
 
@@ -69,8 +69,7 @@ pub(crate) fn read(
             "clientSecret" => settings.client_secret = Some(read_word(reader, node, key)?),
             "clientMetadataUrl" => {
                 let address = read_word(reader, node, key)?;
-                url_check::check(&address)
-                    .map_err(|wrong| reader.key_error(node.at, key, wrong))?;
+                check_url(&address).map_err(|wrong| reader.key_error(node.at, key, wrong))?;
                 if !address.starts_with("https://") {
                     return Err(reader.key_error(node.at, key, "must begin with `https://`"));
                 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use switchboard_document::{ConfigError, read_text};
 use switchboard_rules::{
     Endpoint, Policies, PolicyCase, PolicyFile, PolicyLevel, Team, TeamPlace,
-    policy_cases_from_text, policy_from_text, policy_read,
+    policy_cases_from_text, policy_from_text, read_policy_file,
 };
 
 use crate::places::Places;
@@ -84,7 +84,7 @@ impl PolicySearch {
         text: &str,
     ) -> Result<(), ConfigError> {
         let file: Arc<Path> = path.into();
-        let (policy, team) = policy_read::read(level, &file, text)?;
+        let (policy, team) = read_policy_file(level, &file, text)?;
         if let Some(team) = team {
             self.team = team;
         }

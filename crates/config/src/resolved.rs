@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use switchboard_core::{Durability, ServerId};
 use switchboard_document::ConfigError;
-use switchboard_net::url_check;
+use switchboard_net::url_without_secrets;
 use switchboard_rules::{Policies, Team};
 use switchboard_text::Digest;
 use switchboard_vetting::EntryFinding;
@@ -222,8 +222,7 @@ impl fmt::Debug for Transport {
                 .field("cwd", cwd)
                 .finish(),
             Self::Http { urls, headers, kind } => {
-                let urls: Vec<String> =
-                    urls.iter().map(|url| url_check::without_secrets(url)).collect();
+                let urls: Vec<String> = urls.iter().map(|url| url_without_secrets(url)).collect();
                 formatter
                     .debug_struct("Http")
                     .field("urls", &urls)
@@ -434,7 +433,7 @@ impl ServerConfig {
                 words.map(String::as_str).collect::<Vec<_>>().join(" ")
             }
             Transport::Http { urls, .. } => {
-                let urls = urls.iter().map(|url| url_check::without_secrets(url));
+                let urls = urls.iter().map(|url| url_without_secrets(url));
                 urls.collect::<Vec<_>>().join(" ")
             }
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use switchboard_core::ServerId;
 use switchboard_document::{ConfigError, Member, Node, NodeValue};
 use switchboard_text::{Digest, sanitize};
-use switchboard_vetting::{EntryFinding, findings};
+use switchboard_vetting::{EntryFinding, entry_findings};
 
 use crate::log_level::LogLevel;
 use crate::oauth::OauthSettings;
@@ -74,7 +74,7 @@ pub(crate) fn read(
     let entry = TransportFields::new(reader, member, members)?;
     let found = transport::read(reader, &entry)?;
     let mut findings = match &found.transport {
-        Transport::Stdio { command, args, env, .. } => findings::findings(command, args, env),
+        Transport::Stdio { command, args, env, .. } => entry_findings(command, args, env),
         Transport::Builtin | Transport::Http { .. } => Vec::new(),
     };
     if layer == ConfigLayer::Project {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use switchboard_core::Durability;
 use switchboard_document::{ConfigError, Member, Node};
-use switchboard_net::url_check;
-use switchboard_rules::{NodeReader, team};
+use switchboard_net::check_url;
+use switchboard_rules::{NodeReader, read_team};
 
 use crate::log_level::LogLevel;
 use crate::reader::ConfigReader;
@@ -160,7 +160,7 @@ fn read(
         "gateway" => gateway::read(&mut settings.gateway, node, key, reader)?,
         "taint" => settings.taint = reader.choice(node, key, &[("ask", true), ("off", false)])?,
         "team" => {
-            let read = team::read(&NodeReader { file: reader.file, source: "" }, node);
+            let read = read_team(&NodeReader { file: reader.file, source: "" }, node);
             settings.team = read.map_err(|error| error.key(TEAM_KEY))?;
         }
         _ => {}
@@ -214,7 +214,7 @@ fn registries(
 ) -> Result<Vec<String>, ConfigError> {
     let texts = reader.texts(node, key)?;
     for text in &texts {
-        url_check::check(text).map_err(|wrong| reader.key_error(node.at, key, wrong))?;
+        check_url(text).map_err(|wrong| reader.key_error(node.at, key, wrong))?;
     }
     Ok(texts)
 }
@@ -228,6 +228,6 @@ fn known_list(
     if !text.contains("://") {
         return Ok(KnownServersSource::File(reader.path(node, key, reader.variables.workspace)?));
     }
-    url_check::check(&text).map_err(|wrong| reader.key_error(node.at, key, wrong))?;
+    check_url(&text).map_err(|wrong| reader.key_error(node.at, key, wrong))?;
     Ok(KnownServersSource::Url(text))
 }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf, is_separator};
 use std::sync::Arc;
 
 use switchboard_document::{ConfigError, Member, Node, NodeValue, Position, read_text};
-use switchboard_net::url_check;
+use switchboard_net::check_url;
 use switchboard_text::sanitize;
-use switchboard_vetting::env_names;
-use switchboard_wire::http::{Authorities, BadAuthorities};
+use switchboard_vetting::{is_header_name, is_header_value, is_variable_name};
+use switchboard_wire::{Authorities, BadAuthorities};
 
 use crate::reader::{ConfigReader, ReadMode};
 use crate::resolved::{BUILTIN, HttpKind, Transport};
@@ -267,7 +267,7 @@ fn check_variable(
     key: &str,
     at: Position,
 ) -> Result<(), ConfigError> {
-    if !env_names::is_variable_name(name) {
+    if !is_variable_name(name) {
         let error = reader.key_error(at, key, "is no name that a variable can have");
         return Err(error.hint("use letters, digits and `_`"));
     }
@@ -293,11 +293,11 @@ fn http(
     if let Some(node) = entry.node("headers") {
         for (name, (value, at)) in reader.map(node, "headers")? {
             let key = format!("headers.{name}");
-            if !env_names::is_header_name(&name) {
+            if !is_header_name(&name) {
                 let error = reader.key_error(at, &key, "is no name that a header can have");
                 return Err(error.hint("use letters, digits and `-`"));
             }
-            if !env_names::is_header_value(&secret_reference::display_text(&value)) {
+            if !is_header_value(&secret_reference::display_text(&value)) {
                 let error = reader.key_error(at, &key, "contains a control character");
                 return Err(error.hint("take it out; a value is one line"));
             }
@@ -332,7 +332,7 @@ fn address(reader: &ConfigReader<'_>, node: &Node, key: &str) -> Result<String, 
     if reader.variables.unset == IfUnset::Keep && text.contains("${") {
         return Ok(text);
     }
-    url_check::check(&text)
+    check_url(&text)
         .map_err(|wrong| reader.key_error(node.at, key, wrong).hint("write `https://host/path`"))?;
     Ok(text)
 }

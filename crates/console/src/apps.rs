@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use parking_lot::Mutex;
 use serde_json::Value;
-use switchboard_core::random;
+use switchboard_core::random_token;
 use switchboard_net::single_header;
 
 use crate::console::ConsoleState;
@@ -47,7 +47,7 @@ impl Frames {
         let other = sibling_host(host)?;
         let policy =
             HeaderValue::from_str(&content_policy(declared, &format!("http://{host}"))).ok()?;
-        let word = random::token()?;
+        let word = random_token()?;
         let address = format!("http://{other}/frame/{word}");
         let until = Instant::now() + FRAME_LIFETIME;
         let mut waiting = self.waiting.lock();

@@ -7,7 +7,7 @@ use axum::extract::Path;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use switchboard_text::digest;
+use switchboard_text::hex_digest;
 
 struct Asset {
     name: &'static str,
@@ -37,7 +37,7 @@ const ASSETS: [Asset; 8] = [
 
 static ETAGS: LazyLock<[String; ASSETS.len()]> = LazyLock::new(|| {
     ASSETS.map(|asset| {
-        let digest = digest::fingerprint([asset.text.as_bytes()]);
+        let digest = hex_digest([asset.text.as_bytes()]);
         format!("\"{}\"", digest.get(..20).unwrap_or(&digest))
     })
 });

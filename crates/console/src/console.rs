@@ -12,7 +12,7 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use switchboard_config::{Environment, Places};
-use switchboard_core::random;
+use switchboard_core::random_token;
 use switchboard_host::Host;
 use tokio_util::sync::CancellationToken;
 
@@ -108,7 +108,7 @@ impl Console {
             onlookers: options.onlookers,
             models: options.models,
             elsewhere: options.elsewhere,
-            key: random::token(),
+            key: random_token(),
             announce: options.announce,
         })
     }

@@ -10,7 +10,7 @@ use futures_util::{Stream, StreamExt as _};
 use maud::Markup;
 use schemars::JsonSchema;
 use serde::Serialize;
-use switchboard_text::characters::{is_ambiguous, is_hidden};
+use switchboard_text::{is_ambiguous, is_hidden};
 use switchboard_views::ViewError;
 
 /// What went wrong, for programs and for the page's script.

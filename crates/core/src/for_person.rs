@@ -118,8 +118,7 @@ mod tests {
         let mut all = for_person(&reply);
         reply.items.clear();
         all.push_str(&for_person(&reply));
-        let raw =
-            |c: char| (c.is_control() && c != '\n') || switchboard_text::characters::is_hidden(c);
+        let raw = |c: char| (c.is_control() && c != '\n') || switchboard_text::is_hidden(c);
         assert_eq!(all.chars().find(|c| raw(*c)), None);
     }
 }

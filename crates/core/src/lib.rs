@@ -12,7 +12,7 @@ mod for_person;
 mod media;
 mod outcome;
 mod proposed;
-pub mod random;
+mod random;
 mod runtime;
 mod sampler;
 mod server_id;
@@ -27,6 +27,7 @@ pub use for_person::for_person;
 pub use media::{decoded_len, human_size};
 pub use outcome::{Durability, Outcome, OutcomeKind, UnknownOutcome};
 pub use proposed::{Answer, ProposedCall, Risk, Target, TargetKind};
+pub use random::{long_random_token, random_bytes, random_token};
 pub use runtime::{Changes, Published, Tasks};
 pub use sampler::{
     ChosenModel, ModelPreferences, SampleFuture, SampleMedia, SampleMessage, SamplePart,

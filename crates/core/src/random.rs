@@ -6,7 +6,7 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 
 /// So many random bytes; none if the system gives no randomness.
 #[must_use]
-pub fn bytes<const COUNT: usize>() -> Option<[u8; COUNT]> {
+pub fn random_bytes<const COUNT: usize>() -> Option<[u8; COUNT]> {
     let mut bytes = [0; COUNT];
     SystemRandom::new().fill(&mut bytes).ok()?;
     Some(bytes)
@@ -14,14 +14,14 @@ pub fn bytes<const COUNT: usize>() -> Option<[u8; COUNT]> {
 
 /// A word of 192 random bits, for what ends with a process.
 #[must_use]
-pub fn token() -> Option<String> {
-    bytes::<24>().map(|bytes| BASE64_URL_SAFE_NO_PAD.encode(bytes))
+pub fn random_token() -> Option<String> {
+    random_bytes::<24>().map(|bytes| BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
 /// A word of 256 random bits, for what is kept or sent elsewhere.
 #[must_use]
-pub fn long_token() -> Option<String> {
-    bytes::<32>().map(|bytes| BASE64_URL_SAFE_NO_PAD.encode(bytes))
+pub fn long_random_token() -> Option<String> {
+    random_bytes::<32>().map(|bytes| BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
 #[cfg(test)]
@@ -30,7 +30,9 @@ mod tests {
 
     #[test]
     fn words_are_long_and_never_the_same() {
-        for (make, length) in [(token as fn() -> Option<String>, 32), (long_token, 43)] {
+        for (make, length) in
+            [(random_token as fn() -> Option<String>, 32), (long_random_token, 43)]
+        {
             let one = make().unwrap();
             let other = make().unwrap();
             assert_eq!((one.len(), other.len()), (length, length));

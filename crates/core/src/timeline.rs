@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
-use switchboard_text::redact;
+use switchboard_text::redact_text;
 
 /// As many steps of one kind are kept beside the first and the last of them.
 const MAX_SAMPLED: usize = 20;
@@ -273,7 +273,7 @@ impl Happened {
             }
         };
         for text in texts.into_iter().flatten() {
-            let clean = redact::redact_text(text).into_owned();
+            let clean = redact_text(text).into_owned();
             *text = truncate(clean, MAX_TEXT_CHARS);
         }
     }

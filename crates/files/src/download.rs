@@ -5,8 +5,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use switchboard_text::characters::fold_char;
-use switchboard_text::digest;
+use switchboard_text::{fold_char, hex_digest};
 
 use crate::normal_path::{is_device_name, simplify_path};
 
@@ -280,7 +279,7 @@ pub fn file_name_for(uri: &str) -> String {
     };
     let stem = plain(stem, 40);
     let ending = plain(ending, 8);
-    let mark = digest::fingerprint([uri.as_bytes()]);
+    let mark = hex_digest([uri.as_bytes()]);
     let mark = mark.get(..12).unwrap_or_default();
     let stem = if stem.is_empty() { "resource".to_owned() } else { stem };
     let dot = if ending.is_empty() { "" } else { "." };

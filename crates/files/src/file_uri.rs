@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use percent_encoding::{AsciiSet, percent_decode_str, utf8_percent_encode};
-use switchboard_text::percent::RESERVED;
+use switchboard_text::RESERVED;
 
 /// Characters that are encoded in the path of an address.
 const IN_PATH: &AsciiSet = &RESERVED.remove(b'/').remove(b':');

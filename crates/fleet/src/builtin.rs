@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use switchboard_builtin::{Builtin, BuiltinRpcError as Refused, InProcess};
 use switchboard_core::Tasks;
-use switchboard_wire::{Inbound, Json, Peer, RpcError, WireLimits, stream};
+use switchboard_wire::{Inbound, Json, Peer, RpcError, WireLimits, stream_pair};
 use tokio::sync::mpsc;
 
 /// Who answers at the other end.
@@ -32,7 +32,7 @@ impl InProcessServer {
 
 /// Starts a server inside this process and gives our end of the pipe.
 pub(crate) fn start(inside: InProcessServer, tasks: &Tasks) -> (Peer, mpsc::Receiver<Inbound>) {
-    let [ours, (server, mut asked)] = stream::pipe(WireLimits::default());
+    let [ours, (server, mut asked)] = stream_pair(WireLimits::default());
     let answering = tasks.clone();
     tasks.spawn(async move {
         loop {

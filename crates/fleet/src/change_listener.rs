@@ -7,8 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use switchboard_core::ServerId;
-use switchboard_wire::handshake::Agreement;
-use switchboard_wire::{Era, Peer, Request, RequestError, RpcError};
+use switchboard_wire::{Agreement, Era, Peer, Request, RequestError, RpcError};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 

@@ -9,9 +9,10 @@ use switchboard_builtin::InProcess;
 use switchboard_config::{AuthoritiesFile, Config};
 use switchboard_core::{Events, Published, ServerId, Tasks};
 use switchboard_oauth::Logins;
-use switchboard_wire::handshake::Introduction;
-use switchboard_wire::http::HttpClient;
-use switchboard_wire::{Json, RequestError, WireLimits, http};
+use switchboard_wire::{
+    HttpClient, Introduction, Json, RequestError, WireLimits, new_http_client,
+    new_trusting_http_client,
+};
 use tokio::sync::mpsc;
 
 use crate::answers::Answers;
@@ -70,7 +71,7 @@ impl ConnectContext {
     pub fn client(&self, own: Option<&AuthoritiesFile>) -> Result<HttpClient, RequestError> {
         if let Some(own) = own {
             let bad = |error| RequestError::NotSent(format!("`{}` {error}", own.path.display()));
-            return http::new_client_trusting(
+            return new_trusting_http_client(
                 &WireLimits::default(),
                 &own.authorities().map_err(bad)?,
             );
@@ -78,7 +79,7 @@ impl ConnectContext {
         if let Some(client) = self.client.get() {
             return Ok(client.clone());
         }
-        let made = http::new_client(&WireLimits::default())?;
+        let made = new_http_client(&WireLimits::default())?;
         Ok(self.client.get_or_init(|| made).clone())
     }
 }

@@ -12,10 +12,11 @@ use switchboard_config::{Confinement, ServerConfig, Transport};
 use switchboard_core::ServerId;
 use switchboard_files::{canonicalize, create_private_folder};
 use switchboard_oauth::{Account, Challenge, LoginError};
-use switchboard_text::{digest, redact};
-use switchboard_wire::handshake::{Agreement, Introduction};
-use switchboard_wire::http::{Distrust, Endpoint};
-use switchboard_wire::{Inbound, Peer, RequestError, TentativePeer, WireLimits, stream};
+use switchboard_text::{hex_digest, redact_text};
+use switchboard_wire::{
+    Agreement, Distrust, HttpEndpoint, Inbound, Introduction, Peer, RequestError, TentativePeer,
+    WireLimits, start_stream,
+};
 use tokio::sync::mpsc;
 
 use crate::builtin;
@@ -86,7 +87,7 @@ pub(crate) async fn establish(
             let filled = around.logins.secrets().fill_references(config, headers).await;
             let headers = &filled.map_err(|error| secret_failure(&error))?;
             let mut endpoint =
-                Endpoint::new(url, headers).map_err(|error| connect_failure(url, &error))?;
+                HttpEndpoint::new(url, headers).map_err(|error| connect_failure(url, &error))?;
             if let Some(account) = account {
                 let account: Arc<Account> = Arc::clone(account);
                 endpoint = endpoint.with_authorization(account);
@@ -171,7 +172,7 @@ async fn connect_stdio(
         let file = around.state.as_deref().map(|state| log_file(state, &config.id));
         let log = ErrorLog::with_file(file);
         let (mut process, stdin, stdout) = Process::start(launch, &log)?;
-        let (peer, inbound) = stream::start(stdout, stdin, WireLimits::default());
+        let (peer, inbound) = start_stream(stdout, stdin, WireLimits::default());
         let tentative = TentativePeer::new(peer.clone());
         let heard = || !log.is_empty() || peer.stats().noise > 0;
         let limit = around.start_limit.min(end.saturating_duration_since(Instant::now()));
@@ -236,7 +237,7 @@ pub(crate) async fn exit_failure(
     let closed = reason.contains("closed its output");
     let message = match &exit {
         Some(exit) if closed && by_itself => format!("the server ended: {exit}"),
-        _ => redact::redact_text(reason).into_owned(),
+        _ => redact_text(reason).into_owned(),
     };
     let hint = match stderr.is_empty() {
         false => Some(format!("`switchboard servers logs {server}` shows all it wrote")),
@@ -344,7 +345,7 @@ fn error_hint(error: &RequestError) -> Option<String> {
 
 /// Creates the folder for the temporary files of one server, unless it exists.
 fn create_temp_folder(state: &Path, server: &ServerId) -> io::Result<PathBuf> {
-    let mark = digest::fingerprint([server.as_str().as_bytes()]);
+    let mark = hex_digest([server.as_str().as_bytes()]);
     let folder = state.join("tmp").join(mark.get(..16).unwrap_or(&mark));
     create_private_folder(&folder)?;
     canonicalize(&folder)

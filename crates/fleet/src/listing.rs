@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_catalog::Offers;
-use switchboard_wire::handshake::Agreement;
-use switchboard_wire::list::{ItemKind, ListBounds, ListResult, ListedItem, fetch_list};
-use switchboard_wire::{Peer, RequestError};
+use switchboard_wire::{
+    Agreement, ItemKind, ListBounds, ListResult, ListedItem, Peer, RequestError, fetch_list,
+};
 use tokio_util::sync::CancellationToken;
 
 /// How long other lists may take once the tools are there.

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use switchboard_config::LogLevel;
 use switchboard_core::ServerId;
-use switchboard_text::redact;
+use switchboard_text::redact_text;
 use switchboard_wire::Json;
 
 use crate::stderr;
@@ -173,8 +173,8 @@ pub(crate) fn parse_message(params: &Json, wanted: LogLevel) -> Option<ServerMes
     } else {
         text
     };
-    let text = redact::redact_text(&text).into_owned();
-    let logger = said.logger.map(|logger| redact::redact_text(&logger).chars().take(200).collect());
+    let text = redact_text(&text).into_owned();
+    let logger = said.logger.map(|logger| redact_text(&logger).chars().take(200).collect());
     Some(ServerMessage { at: now(), level: level.as_str().to_owned(), logger, text })
 }
 

@@ -8,10 +8,9 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use switchboard_config::{EraSetting, HttpKind};
 use switchboard_files::{Access, parent_folder, replace};
-use switchboard_wire::handshake::{Agreement, Introduction};
-use switchboard_wire::http::{Endpoint, HttpClient};
 use switchboard_wire::{
-    Inbound, Peer, RequestError, RpcError, TentativePeer, WireLimits, handshake, http,
+    Agreement, HttpClient, HttpEndpoint, Inbound, Introduction, Peer, RequestError, RpcError,
+    TentativePeer, WireLimits, discover, initialize, set_modern_protocol, start_http, start_sse,
 };
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -61,22 +60,19 @@ pub(crate) async fn negotiate_stream(
     let modern = |agreement| (agreement, ConnectMode::Modern);
     match attempt {
         StreamAttempt::Probe => {
-            handshake::discover(peer, us, limit).await.map(modern).map_err(NegotiationError::Final)
+            discover(peer, us, limit).await.map(modern).map_err(NegotiationError::Final)
         }
         StreamAttempt::Handshake => match run_handshake(peer, us, limit).await {
             // The server has been replaced by a modern one since we last met.
             Err(NegotiationError::Final(RequestError::Rpc(error)))
                 if error.is_modern() || error.code == RpcError::METHOD_NOT_FOUND =>
             {
-                handshake::discover(peer, us, limit)
-                    .await
-                    .map(modern)
-                    .map_err(NegotiationError::Final)
+                discover(peer, us, limit).await.map(modern).map_err(NegotiationError::Final)
             }
             outcome => outcome,
         },
         StreamAttempt::Both => {
-            let probing = handshake::discover(peer, us, limit);
+            let probing = discover(peer, us, limit);
             tokio::pin!(probing);
             match timeout(PROBE_TIMEOUT, &mut probing).await {
                 Ok(Ok(agreement)) => Ok(modern(agreement)),
@@ -98,7 +94,7 @@ async fn run_handshake(
     us: &Introduction,
     limit: Duration,
 ) -> Result<(Agreement, ConnectMode), NegotiationError> {
-    let agreement = handshake::initialize(peer, us, limit).await;
+    let agreement = initialize(peer, us, limit).await;
     agreement.map(|agreement| (agreement, ConnectMode::Legacy)).map_err(NegotiationError::Final)
 }
 
@@ -124,7 +120,7 @@ async fn race_handshake(
                 }
                 Err(error) if !probe_open => Err(error),
                 Err(_) => {
-                    handshake::set_modern_protocol(peer, us);
+                    set_modern_protocol(peer, us);
                     let late = probing.await;
                     late.map(|agreement| (agreement, ConnectMode::Modern)).map_err(NegotiationError::Final)
                 }
@@ -132,7 +128,7 @@ async fn race_handshake(
             },
             probed = &mut probing, if probe_open => {
                 if let Ok(agreement) = probed {
-                    handshake::set_modern_protocol(peer, us);
+                    set_modern_protocol(peer, us);
                     return Ok((agreement, ConnectMode::Modern));
                 }
                 probe_open = false;
@@ -158,7 +154,7 @@ pub(crate) struct HttpAgreement {
 /// Where and how to talk over HTTP.
 pub(crate) struct HttpNegotiation<'a> {
     pub(crate) client: &'a HttpClient,
-    pub(crate) endpoint: &'a Endpoint,
+    pub(crate) endpoint: &'a HttpEndpoint,
     pub(crate) kind: HttpKind,
     pub(crate) era: EraSetting,
     pub(crate) us: &'a Introduction,
@@ -213,8 +209,8 @@ impl HttpNegotiation<'_> {
         let endpoint = self.endpoint.clone();
         let limits = WireLimits::default();
         let (peer, inbound) = match way {
-            ConnectMode::Modern | ConnectMode::Legacy => http::start(client, endpoint, limits),
-            ConnectMode::Sse => http::start_sse(client, endpoint, limits, self.limit).await?,
+            ConnectMode::Modern | ConnectMode::Legacy => start_http(client, endpoint, limits),
+            ConnectMode::Sse => start_sse(client, endpoint, limits, self.limit).await?,
         };
         let tentative = TentativePeer::new(peer.clone());
         let agreement = match way {
@@ -222,10 +218,10 @@ impl HttpNegotiation<'_> {
                 // A server that is silent on the probe must not use up the time of a handshake.
                 let alone = self.modes() == [ConnectMode::Modern];
                 let limit = if alone { self.limit } else { self.limit.min(SILENCE_TIMEOUT) };
-                handshake::discover(&peer, self.us, limit).await?
+                discover(&peer, self.us, limit).await?
             }
             ConnectMode::Legacy | ConnectMode::Sse => {
-                handshake::initialize(&peer, self.us, self.limit).await?
+                initialize(&peer, self.us, self.limit).await?
             }
         };
         tentative.keep();

@@ -8,8 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard_config::{Config, LogLevel};
 use switchboard_core::{EventKind, ServerId};
-use switchboard_wire::handshake::Agreement;
-use switchboard_wire::{Era, Peer, ProtocolState, Request};
+use switchboard_wire::{Agreement, Era, Peer, ProtocolState, Request};
 use tokio_util::sync::CancellationToken;
 
 use crate::connect_context::ConnectContext;

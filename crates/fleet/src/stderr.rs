@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use switchboard_core::ServerId;
 use switchboard_files::{create_private_folder, is_device_name};
-use switchboard_text::{digest, redact};
+use switchboard_text::{LineRedactor, hex_digest};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// As much is kept of one server's errors.
@@ -32,7 +32,7 @@ pub fn log_file(state: &Path, server: &ServerId) -> PathBuf {
     if is_device_name(&name) {
         name.insert(0, '_');
     }
-    let digest = digest::fingerprint([server.as_str().as_bytes()]);
+    let digest = hex_digest([server.as_str().as_bytes()]);
     let mark = digest.get(..8).unwrap_or_default();
     state.join("logs").join(format!("{name}-{mark}.log"))
 }
@@ -49,7 +49,7 @@ impl ErrorLog {
         let open_file = || self.file.as_deref().and_then(|path| open_log(path).ok());
         let mut file = open_file();
         let mut written = 0;
-        let mut lines = redact::LineRedactor::default();
+        let mut lines = LineRedactor::default();
         loop {
             let count = from.read(&mut chunk).await.unwrap_or(0);
             let said = match chunk.get(..count) {

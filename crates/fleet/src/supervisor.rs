@@ -6,7 +6,7 @@ use std::sync::Arc;
 use switchboard_catalog::{Fleet, Health, Instance, Offers, Server, ServerFailure, ServerStatus};
 use switchboard_config::{Config, ServerConfig, Transport};
 use switchboard_core::{Changes, EventKind, Published, ServerId};
-use switchboard_wire::handshake::Agreement;
+use switchboard_wire::Agreement;
 use tokio::sync::mpsc;
 
 use crate::connect_context::ConnectContext;

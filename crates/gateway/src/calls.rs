@@ -415,7 +415,7 @@ impl RunningCall {
 fn request_digest(asked: &ClientRequest, params: &ClientRequestParams) -> String {
     let name = params.name.as_deref().or(params.uri.as_deref()).unwrap_or_default();
     let arguments = params.arguments.as_ref().map_or(b"".as_slice(), |given| given.bytes());
-    switchboard_text::digest::fingerprint([asked.method.as_bytes(), name.as_bytes(), arguments])
+    switchboard_text::hex_digest([asked.method.as_bytes(), name.as_bytes(), arguments])
 }
 
 /// A report of progress under the client's own token.

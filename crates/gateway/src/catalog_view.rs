@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
 use switchboard_access::View;
-use switchboard_catalog::{Catalog, Lease, Server, Tool, fits as fits_template};
+use switchboard_catalog::{Catalog, Lease, Server, Tool, fits_template};
 use switchboard_core::{ProposedCall, Target, TargetKind};
-use switchboard_text::digest;
+use switchboard_text::hex_digest;
 
 use crate::cursor::ListCursor;
 use crate::lists::ListKind;
@@ -218,7 +218,7 @@ impl CatalogView {
     }
 
     fn list_name(&self, kind: ListKind) -> String {
-        let view = digest::fingerprint([self.view.key().as_bytes()]);
+        let view = hex_digest([self.view.key().as_bytes()]);
         format!("{} {}", kind.member_name(), view.get(..16).unwrap_or(&view))
     }
 

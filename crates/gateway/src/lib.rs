@@ -15,7 +15,7 @@ mod complete;
 mod cursor;
 mod dispatch;
 mod gateway;
-pub mod http;
+mod http;
 mod late_servers;
 mod limits;
 mod lists;
@@ -36,5 +36,8 @@ mod tool_usage;
 mod uri_rewrite;
 
 pub use gateway::{Gateway, GatewayOptions, ToolMode};
+pub use http::{
+    AccessControl, Directory, NotFoundPage, Pages, directory_router, http_router, serve_http,
+};
 pub use limits::CallerLimits;
 pub use name_table::{Collision, NameMode};

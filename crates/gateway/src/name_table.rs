@@ -7,7 +7,7 @@ use switchboard_access::View;
 use switchboard_catalog::{Lease, Offers, Server, model_name};
 use switchboard_core::{Target, TargetKind};
 use switchboard_trust::PinKind;
-use switchboard_wire::list::ListedItem;
+use switchboard_wire::ListedItem;
 
 use crate::cursor::ListPosition;
 use crate::gateway::Gateway;

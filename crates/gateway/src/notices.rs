@@ -9,8 +9,7 @@ use serde_json::json;
 use switchboard_catalog::{Lease, Server};
 use switchboard_core::{EventKind, ServerId, Target, TargetKind};
 use switchboard_fleet::Subscription;
-use switchboard_wire::RpcError;
-use switchboard_wire::list::ListedItem;
+use switchboard_wire::{ListedItem, RpcError};
 use tokio::sync::broadcast;
 
 use crate::catalog_view::CatalogView;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use switchboard_core::{Outcome, Target, TaskUpdate, random};
+use switchboard_core::{Outcome, Target, TaskUpdate, random_token};
 use switchboard_store::Record;
 use switchboard_wire::Json;
 use tokio::sync::{broadcast, mpsc};
@@ -104,7 +104,7 @@ impl ParkedCalls {
         if waiting.len() >= MAX_PARKED_CALLS || own >= self.max_per_caller {
             return None;
         }
-        let word = random::token()?;
+        let word = random_token()?;
         let identity = Arc::clone(identity);
         let until = now + self.limit;
         waiting.insert(word.clone(), ParkedCall { running, asks, identity, digest: about, until });

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 use switchboard_core::{Outcome, OutcomeKind, Target, TargetKind};
-use switchboard_wire::{Era, Json, RpcError, envelope};
+use switchboard_wire::{Era, Json, RpcError, notification_text, request_text, response_text};
 
 use crate::members::{with_leading_members, with_raw_member};
 
@@ -284,24 +284,24 @@ fn error_without_result(outcome: &Outcome, era: Era) -> RpcError {
 
 /// A notification; `params` is the text of an object, or nothing.
 pub(crate) fn notification(method: &str, params: &str) -> String {
-    envelope::notification(method, params, "")
+    notification_text(method, params, "")
 }
 
 /// A request of ours.
 pub(crate) fn request(id: u64, method: &str, params: &str) -> String {
-    envelope::request(id, method, params, "")
+    request_text(id, method, params, "")
 }
 
 pub(crate) fn response(id: &Json, answer: Result<&ClientReply, &RpcError>) -> String {
     match answer {
         Ok(reply) => reply.answer(id),
-        Err(error) => envelope::response(id, Err(error)),
+        Err(error) => response_text(id, Err(error)),
     }
 }
 
 /// An answer to a message whose id could not be read.
 pub(crate) fn error_without_id(error: &RpcError) -> String {
-    envelope::response(&Json::NULL, Err(error))
+    response_text(&Json::NULL, Err(error))
 }
 
 #[cfg(test)]

@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use switchboard_core::random;
-use switchboard_wire::envelope::ResponseBody;
-use switchboard_wire::{Json, RpcError};
+use switchboard_core::random_token;
+use switchboard_wire::{Json, ResponseBody, RpcError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -245,7 +244,7 @@ impl LegacySessions {
             room(&sessions)?;
         }
         let session = Arc::new(LegacySession {
-            id: random::token().ok_or(SessionLimit::Total)?,
+            id: random_token().ok_or(SessionLimit::Total)?,
             identity,
             client: Mutex::new(client),
             ended: CancellationToken::new(),

@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use switchboard_access::Access;
 use switchboard_wire::{
-    Inbound, Json, Peer, ProtocolState, Revision, RpcError, UnreadableLines, WireLimits, stream,
+    Inbound, Json, Peer, ProtocolState, Revision, RpcError, UnreadableLines, WireLimits,
+    start_stream,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
@@ -73,7 +74,7 @@ impl Gateway {
             unreadable: UnreadableLines::Answered,
             ..usual
         };
-        let (peer, mut inbound) = stream::start(from, to, limits);
+        let (peer, mut inbound) = start_stream(from, to, limits);
         let pipe = PipeConnection {
             gateway: self.clone(),
             peer: peer.clone(),

@@ -30,7 +30,7 @@ pub struct IndexChanges {
 
 /// The files for what a host offers at this moment.
 #[must_use]
-pub fn host_files(host: &Host) -> Vec<IndexFile> {
+pub fn host_index_files(host: &Host) -> Vec<IndexFile> {
     with_shown_servers(&host.lease(), |servers| index_files(servers, &PromptOptions::default()))
 }
 
@@ -38,7 +38,7 @@ pub fn host_files(host: &Host) -> Vec<IndexFile> {
 ///
 /// # Errors
 /// When a file cannot be written or removed.
-pub fn write(root: &Path, files: &[IndexFile]) -> io::Result<IndexChanges> {
+pub fn write_index_files(root: &Path, files: &[IndexFile]) -> io::Result<IndexChanges> {
     let mut done = IndexChanges::default();
     let mut keep = BTreeSet::new();
     for file in files {
@@ -58,7 +58,7 @@ pub fn write(root: &Path, files: &[IndexFile]) -> io::Result<IndexChanges> {
 }
 
 /// Keeps the files below `root` as the catalog is, until `stop`. What cannot be written is told.
-pub async fn keep_current(
+pub async fn keep_index_current(
     host: Host,
     root: PathBuf,
     stop: CancellationToken,
@@ -68,9 +68,9 @@ pub async fn keep_current(
     changes.load();
     let mut was: Option<String> = None;
     loop {
-        let files = host_files(&host);
+        let files = host_index_files(&host);
         let root = root.clone();
-        let writing = tokio::task::spawn_blocking(move || write(&root, &files));
+        let writing = tokio::task::spawn_blocking(move || write_index_files(&root, &files));
         let problem = match writing.await {
             Ok(Ok(_)) => None,
             Ok(Err(error)) => Some(error),
@@ -143,7 +143,7 @@ mod tests {
             file("mcps/a/STATUS.md", "bad"),
             file("mcps/b/resources/r.json", "1"),
         ];
-        let wrote = |files: &[IndexFile]| write(folder.path(), files).unwrap();
+        let wrote = |files: &[IndexFile]| write_index_files(folder.path(), files).unwrap();
         assert_eq!(wrote(&first), IndexChanges { there: 4, written: 4, removed: 0 });
         assert_eq!(wrote(&first), IndexChanges { there: 4, written: 0, removed: 0 });
         let place = |name: &str| folder.path().join(name);

@@ -8,7 +8,7 @@ use switchboard_catalog::{Lease, Server, definition};
 use switchboard_config::Transport;
 use switchboard_prompting::{index_places, with_shown_servers};
 use switchboard_rules::AllowedServer;
-use switchboard_wire::list::ListedItem;
+use switchboard_wire::ListedItem;
 use tonic::Status;
 
 use crate::access::AuthorizedCaller;

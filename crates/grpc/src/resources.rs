@@ -10,8 +10,7 @@ use switchboard_catalog::{ServerStatus as State, definition};
 use switchboard_core::{Item, ProposedCall, Reply};
 use switchboard_files::{DownloadRoots, IfExists, write_download};
 use switchboard_store::Record;
-use switchboard_wire::Json;
-use switchboard_wire::list::ListedItem as Listed;
+use switchboard_wire::{Json, ListedItem as Listed};
 use tonic::Status;
 
 use crate::access::AuthorizedCaller;

@@ -19,9 +19,8 @@ use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{
     DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorSet, MessageOptions,
 };
-use switchboard_grpc::DESCRIPTORS;
-use switchboard_grpc::generated::agent::v1 as agent;
-use switchboard_grpc::generated::v1;
+use switchboard_grpc::agent::v1 as agent;
+use switchboard_grpc::{DESCRIPTORS, v1};
 
 /// Everything that the schema defines, by its full name.
 #[derive(Default)]

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use switchboard_config::{Environment, ModelProfile, Provider};
 use switchboard_prompting::{Model, ModelError, ModelErrorKind};
-use switchboard_wire::WireLimits;
-use switchboard_wire::http::new_client;
+use switchboard_wire::{WireLimits, new_http_client};
 
 use crate::access::VendorAccess;
 use crate::providers::{model_info, provider_spec};
@@ -47,7 +46,7 @@ pub fn open_with(
     for (name, value) in spec.protocol.headers() {
         access.headers.entry(*name).or_insert(reqwest::header::HeaderValue::from_static(value));
     }
-    let client = new_client(&WireLimits::default()).map_err(|error| {
+    let client = new_http_client(&WireLimits::default()).map_err(|error| {
         ModelError::new(ModelErrorKind::Unreachable, format!("no connection can be made: {error}"))
     })?;
     let extra = profile.extra.clone();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::Url;
 use serde_json::Value;
 use switchboard_prompting::{ModelAnswer, ModelDelta, ModelInfo, ModelRequest};
-use switchboard_wire::http::SseEvent;
+use switchboard_wire::SseEvent;
 
 use crate::access::VendorAccess;
 

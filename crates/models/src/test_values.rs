@@ -4,7 +4,7 @@ use bytes::Bytes;
 use proptest::prelude::*;
 use serde_json::Value;
 use switchboard_prompting::{ModelAnswer, ModelDelta, NativeCall, ParsedArguments};
-use switchboard_wire::http::SseEvent;
+use switchboard_wire::SseEvent;
 
 use crate::protocol::{AnswerReader, BrokenAnswer};
 

@@ -8,7 +8,7 @@
 mod address_scope;
 mod domain;
 mod host_policy;
-pub mod url_check;
+mod url_check;
 mod url_parts;
 
 pub use address_scope::{
@@ -18,4 +18,5 @@ pub use domain::{is_below, is_shared_suffix, registrable_domain};
 pub use host_policy::{
     BadHeader, ForeignRequest, HostPolicy, OwnPages, bearer, single_header, split_port,
 };
+pub use url_check::{check_url, url_without_secrets};
 pub use url_parts::{UrlParts, check_host_pattern, host_matches};

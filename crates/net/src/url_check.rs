@@ -3,7 +3,7 @@
 use crate::host_policy::split_port;
 
 /// Says what is wrong with `address`, without repeating it: it may contain a key.
-pub fn check(address: &str) -> Result<(), &'static str> {
+pub fn check_url(address: &str) -> Result<(), &'static str> {
     if address.is_empty() {
         return Err("is empty");
     }
@@ -40,7 +40,7 @@ fn check_host_and_port(authority: &str) -> Result<(), &'static str> {
 }
 
 /// The address without what may be secret in it: user, query and fragment.
-pub fn without_secrets(address: &str) -> String {
+pub fn url_without_secrets(address: &str) -> String {
     let visible = address.split(['?', '#']).next().unwrap_or_default();
     let hidden = if visible.len() < address.len() { "?…" } else { "" };
     let visible = match visible.split_once("://") {
@@ -70,7 +70,7 @@ mod tests {
             "https://日本.example/x",
         ];
         for address in good {
-            assert_eq!(check(address), Ok(()), "{address}");
+            assert_eq!(check_url(address), Ok(()), "{address}");
         }
         let bad = [
             "",
@@ -95,7 +95,7 @@ mod tests {
             "http://${HOST}/",
         ];
         for address in bad {
-            assert!(check(address).is_err(), "{address}");
+            assert!(check_url(address).is_err(), "{address}");
         }
     }
 
@@ -108,7 +108,7 @@ mod tests {
             ("https://a.example?k=https://b.example/s3cret", "https://a.example?…"),
         ];
         for (address, shown) in cases {
-            assert_eq!(without_secrets(address), shown);
+            assert_eq!(url_without_secrets(address), shown);
         }
     }
 }

@@ -6,9 +6,8 @@ use parking_lot::Mutex;
 use reqwest::Url;
 use reqwest::header::HeaderValue;
 use switchboard_config::{GrantType, ServerConfig};
-use switchboard_wire::RequestError;
-use switchboard_wire::http::{
-    AuthorizationRefusal, Authorize, AuthorizeFuture, CurrentAuthorization,
+use switchboard_wire::{
+    AuthorizationRefusal, Authorize, AuthorizeFuture, CurrentAuthorization, RequestError,
 };
 use tokio::sync::{Semaphore, oneshot};
 

@@ -44,7 +44,7 @@ impl AccountInner {
         if ours.as_ref() != Some(&kept.access) {
             let theirs = CurrentToken::from_record(&kept);
             let fresh =
-                matches!(theirs.at_hand(), switchboard_wire::http::CurrentAuthorization::Value(_));
+                matches!(theirs.at_hand(), switchboard_wire::CurrentAuthorization::Value(_));
             self.set(theirs);
             if fresh {
                 return Ok(());

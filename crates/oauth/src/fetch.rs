@@ -8,7 +8,7 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION
 use reqwest::{Client, Response, Url, redirect};
 use serde::de::DeserializeOwned;
 use switchboard_net::{AddressScope, display_url};
-use switchboard_wire::http::Authorities;
+use switchboard_wire::Authorities;
 
 use crate::error::LoginError;
 use crate::resolver::{AddressNotAllowed, Resolver};
@@ -56,7 +56,7 @@ impl OauthFetcher {
         more: &Authorities,
     ) -> Result<Self, LoginError> {
         let reach = resolver.reach();
-        switchboard_wire::http::prepare_tls();
+        switchboard_wire::prepare_tls();
         let client = Client::builder()
             .tls_certs_merge(more.certificates())
             .connect_timeout(TIMEOUTS.0)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reqwest::header::HeaderValue;
 use serde_json::{Value, json};
 use switchboard_config::{ServerConfig, Transport};
-use switchboard_wire::http::{AuthorizationRefusal, Authorize as _, CurrentAuthorization};
+use switchboard_wire::{AuthorizationRefusal, Authorize as _, CurrentAuthorization};
 
 use crate::account::Account;
 use crate::error::LoginError;

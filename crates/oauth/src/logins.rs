@@ -14,8 +14,7 @@ use switchboard_config::{
 };
 use switchboard_core::Tasks;
 use switchboard_net::AddressScope;
-use switchboard_wire::WireLimits;
-use switchboard_wire::http::{Authorities, Distrust, challenges, new_client_trusting};
+use switchboard_wire::{Authorities, Distrust, WireLimits, challenges, new_trusting_http_client};
 
 use crate::account::Account;
 use crate::challenge::Challenge;
@@ -352,9 +351,11 @@ async fn probe(server: &ServerConfig, url: &Url) -> Result<ProbeResult, LoginErr
     let Transport::Http { headers, .. } = &server.transport else {
         return Err(fetch_error(WHAT, url, "is not reached over HTTP"));
     };
-    let client =
-        new_client_trusting(&WireLimits::default(), &authorities(server.authorities.as_ref())?)
-            .map_err(|error| fetch_error(WHAT, url, error.to_string()))?;
+    let client = new_trusting_http_client(
+        &WireLimits::default(),
+        &authorities(server.authorities.as_ref())?,
+    )
+    .map_err(|error| fetch_error(WHAT, url, error.to_string()))?;
     let mut request = client
         .post(url.clone())
         .timeout(PROBE_TIMEOUT)

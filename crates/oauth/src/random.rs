@@ -3,18 +3,18 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
-use switchboard_core::random;
+use switchboard_core::{long_random_token, random_bytes};
 
 use crate::error::LoginError;
 
 /// So many random bytes.
 pub(crate) fn bytes<const COUNT: usize>() -> Result<[u8; COUNT], LoginError> {
-    random::bytes().ok_or_else(no_randomness)
+    random_bytes().ok_or_else(no_randomness)
 }
 
 /// A word for an address that nobody can guess.
 pub(crate) fn token() -> Result<String, LoginError> {
-    random::long_token().ok_or_else(no_randomness)
+    long_random_token().ok_or_else(no_randomness)
 }
 
 /// The challenge of a verifier, by the method `S256`.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use switchboard_text::redact;
+use switchboard_text::add_secrets;
 
 /// A text that is never printed. Only the sealed store writes it down; wherever else it turns up, it
 /// is taken out.
@@ -16,7 +16,7 @@ impl Secret {
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
-        redact::add_secrets([text.as_str()]);
+        add_secrets([text.as_str()]);
         Self(text)
     }
 

@@ -7,7 +7,7 @@ use switchboard_config::{
     ConfigLayer, Environment, ServerConfig, Settings, contains_reference, fill_references,
     secret_names,
 };
-use switchboard_text::redact;
+use switchboard_text::add_secrets;
 
 use crate::error::LoginError;
 use crate::keys::KeyProvider;
@@ -131,7 +131,7 @@ impl SecretStore {
             }
             let secret = |name: &str| held(name).map(Secret::reveal).unwrap_or_default().to_owned();
             let value = fill_references(value, secret);
-            redact::add_secrets([value.as_str()]);
+            add_secrets([value.as_str()]);
             filled.insert(key.clone(), value);
         }
         Ok(filled)

@@ -95,7 +95,7 @@ impl Visitor for ApprovingVisitor {
 
 /// Visits a page; gives where its answer was sent.
 pub(crate) async fn visit(page: &str) -> String {
-    switchboard_wire::http::prepare_tls();
+    switchboard_wire::prepare_tls();
     let policy = reqwest::redirect::Policy::none();
     let client = reqwest::Client::builder().redirect(policy).no_proxy().build().unwrap();
     let response = client.get(page).send().await.unwrap();

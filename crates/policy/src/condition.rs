@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use switchboard_core::TargetKind;
 use switchboard_net::{UrlParts, check_host_pattern, host_matches};
 use switchboard_rules::{Expression, RuleEffect, SESSION_WITH_RESULTS, compile_at_call, path_in};
-use switchboard_text::characters::{is_hidden, is_variation_selector};
+use switchboard_text::{is_hidden, is_variation_selector};
 
 use crate::facts::PolicyFacts;
 use crate::risk::assess_risk;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use switchboard_core::{Risk, TargetKind};
-use switchboard_text::characters::mixed_script_reading;
+use switchboard_text::mixed_script_reading;
 
 use crate::facts::PolicyFacts;
 

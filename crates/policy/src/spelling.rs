@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 use switchboard_core::{Target, TargetKind};
 use switchboard_rules::Pattern;
-use switchboard_text::characters::fold_char;
+use switchboard_text::fold_char;
 
 use crate::address;
 

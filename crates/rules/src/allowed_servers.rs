@@ -1,7 +1,7 @@
 //! Which servers an organisation allows: commands and addresses with `*` in them.
 
 use switchboard_net::{UrlParts, check_host_pattern, host_matches};
-use switchboard_text::glob::Glob;
+use switchboard_text::Glob;
 
 /// Which servers may be there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

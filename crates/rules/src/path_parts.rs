@@ -1,6 +1,6 @@
 //! Whether a path is below a folder, by its parts and without looking at a disk.
 
-use switchboard_text::characters::{fold_char, is_hidden};
+use switchboard_text::{fold_char, is_hidden};
 
 /// Whether a path is a folder or below it, whatever dots are in it. A path that cannot be compared
 /// without knowing the disk is an error, so that neither answer is taken for granted.

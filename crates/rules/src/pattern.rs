@@ -1,8 +1,6 @@
 //! Names of targets with wildcards in them.
 
-use switchboard_text::glob::{
-    BadPattern, Glob, GlobToken, SingleChoice, escape_wildcards, parse_forms,
-};
+use switchboard_text::{BadPattern, Glob, GlobToken, SingleChoice, escape_wildcards, parse_forms};
 
 /// A pattern over `server/target`: `*` stands for any text, also for none, `?` for one character,
 /// `[a-z]` for one of those, `{a,b}` for one of the texts. A backslash takes a sign as it is.

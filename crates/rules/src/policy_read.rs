@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use switchboard_core::TargetKind;
 use switchboard_document::{ConfigError, Node, NodeValue, Position, nested_position};
-use switchboard_text::glob::{BadPattern, SingleChoice, parse_forms};
 use switchboard_text::sanitize;
+use switchboard_text::{BadPattern, SingleChoice, parse_forms};
 
 use crate::allowed_servers::{AllowedServer, AllowedServers, UrlPattern};
 use crate::expression::Expression;
@@ -41,11 +41,11 @@ pub fn policy_from_text(
     file: &Arc<Path>,
     text: &str,
 ) -> Result<PolicyFile, ConfigError> {
-    Ok(read(level, file, text)?.0)
+    Ok(read_policy_file(level, file, text)?.0)
 }
 
 /// Reads the text of one level's file, and what it says of the team's files.
-pub fn read(
+pub fn read_policy_file(
     level: PolicyLevel,
     file: &Arc<Path>,
     text: &str,
@@ -66,7 +66,7 @@ pub fn read(
             "controls" => controls(&nodes, node, &mut policy)?,
             "read_only" => policy.read_only = nodes.flag(node, &name)?.then_some(at.line),
             "auto_approve" => policy.ask_always = (!nodes.flag(node, &name)?).then_some(at.line),
-            _ if level == PolicyLevel::Enterprise => team = Some(team::read(&nodes, node)?),
+            _ if level == PolicyLevel::Enterprise => team = Some(team::read_team(&nodes, node)?),
             _ => return Err(nodes.error(at, "only the organisation's file can name a team".into())),
         }
     }

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::read;
+use super::read_policy_file;
 use crate::policy_file::PolicyLevel;
 
 fn wrong(text: &str) -> String {
     let file: Arc<Path> = Path::new("p.json").into();
-    read(PolicyLevel::User, &file, text)
+    read_policy_file(PolicyLevel::User, &file, text)
         .map(|_| String::new())
         .unwrap_or_else(|error| error.to_string())
 }
@@ -88,7 +88,7 @@ fn the_names_of_the_seeds_are_read_in_both_spellings() {
         r#"{"servers": {"allowed": [{"url": "*"}, {"command": "npx *"}]}}"#,
     ] {
         let file: Arc<Path> = Path::new("p.json").into();
-        let (policy, _) = read(PolicyLevel::Team, &file, text).unwrap();
+        let (policy, _) = read_policy_file(PolicyLevel::Team, &file, text).unwrap();
         let servers = policy.servers.unwrap();
         assert_eq!((servers.disable_all, servers.allowed.unwrap().len()), (false, 2), "{text}");
     }

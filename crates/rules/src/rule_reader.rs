@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use switchboard_core::TargetKind;
 use switchboard_document::{ConfigError, Node, Position, TypeMismatch, choose, nested_position};
-use switchboard_text::glob::BadPattern;
+use switchboard_text::BadPattern;
 use switchboard_text::{is_visible, sanitize, suggestion};
 
 use crate::pattern::Pattern;

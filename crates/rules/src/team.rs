@@ -45,7 +45,7 @@ impl Team {
 }
 
 /// Reads `{"policy": {"path" or "url", "sha256"}, "hooks": {…}}`.
-pub fn read(nodes: &NodeReader<'_>, node: &Node) -> Result<Team, ConfigError> {
+pub fn read_team(nodes: &NodeReader<'_>, node: &Node) -> Result<Team, ConfigError> {
     let mut team = Team::default();
     for (name, _, node) in nodes.members(node, "team", &["policy", "hooks"])? {
         let file = Some(read_file(nodes, node)?);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use switchboard_json::{Scalar, Step, TreeReader, read_tree};
-use switchboard_text::characters::is_noncanonical;
+use switchboard_text::is_noncanonical;
 
 use crate::finding::{Indicator, ScanFinding};
 use crate::judge::FindingSet;

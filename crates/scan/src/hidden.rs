@@ -1,8 +1,6 @@
 //! Signs that lie in the characters themselves: what cannot be seen, reorders, or looks like others.
 
-use switchboard_text::characters::{
-    fold_char, is_hidden, is_mixed_script, is_variation_selector, tag_letter,
-};
+use switchboard_text::{fold_char, is_hidden, is_mixed_script, is_variation_selector, tag_letter};
 
 use crate::finding::{Indicator, offset_in};
 

@@ -1,6 +1,6 @@
 //! Signs that lie in markup: tags that look like those of a conversation, and text that is not shown.
 
-use switchboard_text::characters::fold_char;
+use switchboard_text::fold_char;
 
 use crate::finding::Indicator;
 

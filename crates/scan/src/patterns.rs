@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
-use switchboard_text::characters::fold_char;
+use switchboard_text::fold_char;
 
 use crate::finding::Indicator;
 use crate::tokens::{Gap, TextTokens};

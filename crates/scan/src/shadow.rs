@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use foldhash::HashMap;
-use switchboard_text::characters::fold_char;
-use switchboard_text::{is_near, near_keys};
+use switchboard_text::{fold_char, is_near, near_keys};
 
 use crate::finding::{Indicator, ScanFinding, offset_in};
 use crate::tokens::skeleton;

@@ -1,7 +1,7 @@
 //! A text as plain words: letters of any dress folded, digits that stand for letters too, and what
 //! is an address, a path or a secret's place marked as such.
 
-use switchboard_text::characters::fold_char;
+use switchboard_text::fold_char;
 
 /// The longest piece between spaces that is looked at for its kind.
 const MAX_PIECE_LEN: usize = 600;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use switchboard_text::characters::fold_char;
+use switchboard_text::fold_char;
 
 use crate::tokens::{TextTokens, skeleton};
 use crate::word_sets::WordTable;

@@ -2,7 +2,7 @@
 //! taken apart or pushed together.
 
 use serde::Deserialize;
-use switchboard_text::characters::fold_char;
+use switchboard_text::fold_char;
 
 use crate::finding::Indicator;
 use crate::tokens::{TextTokens, skeleton};

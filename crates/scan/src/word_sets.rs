@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use switchboard_text::characters::fold_char;
+use switchboard_text::fold_char;
 
 use crate::tokens::{FILE, MAIL, SECRET, SETTING, URL, skeleton};
 

@@ -7,7 +7,7 @@ use std::{fs, io};
 use ring::hmac;
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
-use switchboard_core::random;
+use switchboard_core::random_bytes;
 use switchboard_files::{Access, parent_folder, replace};
 
 use crate::seal;
@@ -112,7 +112,7 @@ pub(crate) fn key(ledger: &Path) -> io::Result<hmac::Key> {
     let file = parent_folder(ledger).join("seal.key");
     if !file.exists() {
         let none = || io::Error::other("no random numbers");
-        let bytes = random::bytes::<32>().ok_or_else(none)?;
+        let bytes = random_bytes::<32>().ok_or_else(none)?;
         let mut made = tempfile::NamedTempFile::new_in(parent_folder(&file))?;
         made.write_all(hex(&bytes).as_bytes())?;
         // Whoever was faster has made the key.

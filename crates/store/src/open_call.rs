@@ -8,7 +8,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use switchboard_core::{CallTimeline, Outcome, Timeline};
-use switchboard_text::redact;
+use switchboard_text::redact_text;
 use tokio::sync::oneshot;
 
 use crate::bodies::StoredBody;
@@ -295,7 +295,7 @@ impl OpenCall {
 
     fn close_row(&self, mut outcome: Outcome, duration: Duration) -> CloseRow {
         let result = outcome.result.as_ref().map(redacted_body::without_secrets);
-        outcome.message = outcome.message.map(|message| redact::redact_text(&message).into_owned());
+        outcome.message = outcome.message.map(|message| redact_text(&message).into_owned());
         CloseRow {
             at: Timestamp::now().as_microsecond(),
             duration_us: i64::try_from(duration.as_micros()).unwrap_or(i64::MAX),

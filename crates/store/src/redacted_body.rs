@@ -1,7 +1,7 @@
 //! What of a call's texts is written down: no secrets, and of very long arguments a digest and the beginning.
 
 use bytes::Bytes;
-use switchboard_text::{digest, redact};
+use switchboard_text::{hex_digest, redact_bytes};
 
 /// Longer arguments are not kept whole, in bytes.
 const MAX_ARGUMENTS_LEN: usize = 256 << 10;
@@ -18,7 +18,7 @@ pub(crate) fn redact_arguments(text: &Bytes) -> Bytes {
     let excerpt = serde_json::json!({
         "switchboard:cut": {
             "bytes": text.len(),
-            "sha256": digest::fingerprint([text.as_ref()]),
+            "sha256": hex_digest([text.as_ref()]),
             "head": String::from_utf8_lossy(head),
         }
     });
@@ -27,7 +27,7 @@ pub(crate) fn redact_arguments(text: &Bytes) -> Bytes {
 
 /// The same bytes if there are no secrets in them, which costs one pass and no copy.
 pub(crate) fn without_secrets(text: &Bytes) -> Bytes {
-    redact::redact_bytes(text).map_or_else(|| text.clone(), Bytes::from)
+    redact_bytes(text).map_or_else(|| text.clone(), Bytes::from)
 }
 
 #[cfg(test)]

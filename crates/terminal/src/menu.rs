@@ -1,6 +1,6 @@
 //! The review menu: one call, exactly as it would be sent, and what a person may make of it.
 
-use switchboard_text::{digest, escape_json, escape_line};
+use switchboard_text::{escape_json, escape_line, hex_digest};
 
 use crate::keys::QuestionState;
 use crate::menu_person::TerminalPerson;
@@ -178,7 +178,7 @@ fn has_seen_all(
 }
 
 fn fingerprint(arguments: &str) -> String {
-    digest::fingerprint([arguments.as_bytes()]).chars().take(TYPED_CHARS).collect()
+    hex_digest([arguments.as_bytes()]).chars().take(TYPED_CHARS).collect()
 }
 
 /// What may be chosen. What was edited is run once; it says nothing about the next time.

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use parking_lot::Mutex;
 use serde::Serialize;
 use switchboard_config::Environment;
-use switchboard_text::{escape_line, redact};
+use switchboard_text::{escape_line, redact_text};
 
 use crate::error::CliError;
 use crate::exit_code;
@@ -175,7 +175,7 @@ fn print(text: std::fmt::Arguments<'_>, what: &str) -> Result<(), CliError> {
 /// Writes a line to standard error, with secrets redacted.
 pub fn talk(line: &str) {
     // Standard error may be closed, and there is no other place to report that.
-    _ = writeln!(std::io::stderr(), "{}", redact::redact_text(line));
+    _ = writeln!(std::io::stderr(), "{}", redact_text(line));
 }
 
 /// Returns a count in words: `1 server`, `2 servers`.

@@ -8,7 +8,7 @@ pub struct Digest(Sha256);
 
 /// The fingerprint of `parts`.
 #[must_use]
-pub fn fingerprint<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
+pub fn hex_digest<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     parts.into_iter().fold(Digest::default(), Digest::with_bytes).hex()
 }
 
@@ -53,6 +53,6 @@ mod tests {
             assert_eq!(digest.len(), 64);
             assert!(!digests[..index].contains(digest));
         }
-        assert_eq!(fingerprint([b"test".as_slice(), b"abc"]), digests[2]);
+        assert_eq!(hex_digest([b"test".as_slice(), b"abc"]), digests[2]);
     }
 }

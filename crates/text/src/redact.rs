@@ -19,7 +19,7 @@ use crate::percent::RESERVED;
 use crate::secret_shapes;
 
 /// What stands in place of a secret. It is harmless inside JSON, a header or a line of a log.
-pub const PLACEHOLDER: &str = "[redacted]";
+pub const REDACTED: &str = "[redacted]";
 
 /// A shorter secret is not known: taking it out would garble ordinary words.
 const MIN_SECRET_BYTES: usize = 8;
@@ -306,7 +306,7 @@ pub fn redact_bytes(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut from = 0;
     for place in places {
         clean.extend_from_slice(bytes.get(from..place.start).unwrap_or_default());
-        clean.extend_from_slice(PLACEHOLDER.as_bytes());
+        clean.extend_from_slice(REDACTED.as_bytes());
         from = place.end;
     }
     clean.extend_from_slice(bytes.get(from..).unwrap_or_default());

@@ -7,9 +7,7 @@ use serde_json::{Value, json};
 use switchboard_catalog::{Offers, ServerStatus};
 use switchboard_config::FirstUseSetting;
 use switchboard_core::ServerId;
-use switchboard_wire::handshake::Agreement;
-use switchboard_wire::list::ListedItem;
-use switchboard_wire::{Json, Revision};
+use switchboard_wire::{Agreement, Json, ListedItem, Revision};
 
 use super::*;
 use crate::pins::{pinnable_definitions, screen};

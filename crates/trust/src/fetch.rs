@@ -6,7 +6,7 @@ use std::time::Duration;
 use switchboard_config::{cache_team_file, missing_team_files};
 use switchboard_document::ConfigError;
 use switchboard_rules::Team;
-use switchboard_wire::{WireLimits, http};
+use switchboard_wire::{WireLimits, new_http_client};
 use tokio::time::timeout;
 
 /// The file at an address in the form that is wanted, if it has at most so many bytes.
@@ -15,7 +15,7 @@ pub(crate) async fn fetch(
     accept: &str,
     longest_bytes: usize,
 ) -> Result<Vec<u8>, String> {
-    let client = http::new_client(&WireLimits::default()).map_err(|error| error.to_string())?;
+    let client = new_http_client(&WireLimits::default()).map_err(|error| error.to_string())?;
     let request = client.get(url).header("accept", accept);
     let mut response = request.send().await.map_err(|error| error.to_string())?;
     let status = response.status().as_u16();

@@ -7,9 +7,8 @@ use serde_json::value::RawValue;
 use switchboard_catalog::{Offers, Server, Tool};
 use switchboard_config::FirstUseSetting;
 use switchboard_json::{CanonicalNode, canonicalize, to_json_string};
-use switchboard_text::digest;
-use switchboard_wire::handshake::Agreement;
-use switchboard_wire::list::{ItemKind, ListedItem};
+use switchboard_text::hex_digest;
+use switchboard_wire::{Agreement, ItemKind, ListedItem};
 
 use crate::pins_file::{DefinitionMap, PinKind, PinnedDefinition, Pins};
 use crate::quarantine::{QuarantineReason, QuarantinedDefinition, QuarantinedServer};
@@ -217,7 +216,7 @@ pub fn pin_digest(definition: &str) -> String {
 /// Returns the fingerprint of a canonical text.
 #[must_use]
 pub(crate) fn fingerprint(canonical: &str) -> String {
-    digest::fingerprint([b"definition".as_slice(), canonical.as_bytes()])
+    hex_digest([b"definition".as_slice(), canonical.as_bytes()])
 }
 
 /// One definition of this moment.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
-use switchboard_catalog::template;
+use switchboard_catalog::fits_template;
 use switchboard_core::{ServerId, Target, TargetKind};
 use switchboard_json::{changed_parts, diff};
 
@@ -121,7 +121,7 @@ impl QuarantinedDefinition {
             (PinKind::Tool, TargetKind::Tool) | (PinKind::Prompt, TargetKind::Prompt) => {
                 self.name == target.name
             }
-            (PinKind::Template, TargetKind::Resource) => template::fits(&self.name, &target.name),
+            (PinKind::Template, TargetKind::Resource) => fits_template(&self.name, &target.name),
             _ => false,
         }
     }

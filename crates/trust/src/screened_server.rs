@@ -6,7 +6,7 @@ use std::sync::Arc;
 use switchboard_catalog::Offers;
 use switchboard_config::{CompromiseScope, FirstUseSetting, Settings};
 use switchboard_core::ServerId;
-use switchboard_wire::handshake::Agreement;
+use switchboard_wire::Agreement;
 
 use crate::first_use::FirstUseState;
 use crate::pins::{ScreenedOffers, unknown_kinds};

@@ -13,9 +13,8 @@ use switchboard_scan::{
     DefinitionKind, DefinitionWords, KnownNames, ScanFinding, find_shadowing, overall_severity,
     scan_definition, scan_text,
 };
-use switchboard_text::digest;
-use switchboard_wire::handshake::Agreement;
-use switchboard_wire::list::ListedItem;
+use switchboard_text::hex_digest;
+use switchboard_wire::{Agreement, ListedItem};
 
 use crate::pins::{empty_offers, fingerprint};
 
@@ -151,7 +150,7 @@ impl DefinitionScanner {
     }
 
     fn cached_findings(&self, kind: DefinitionKind, raw: &str) -> Arc<[ScanFinding]> {
-        let key = digest::fingerprint([kind.as_str().as_bytes(), raw.as_bytes()]);
+        let key = hex_digest([kind.as_str().as_bytes(), raw.as_bytes()]);
         let mut known = self.known.lock();
         if known.len() >= MAX_CACHED_DEFINITIONS {
             known.clear();
@@ -213,7 +212,7 @@ fn flag(
             | DefinitionKind::Template
             | DefinitionKind::Prompt => canonicalize(raw),
         };
-        (digest::fingerprint([raw.as_bytes()]), fingerprint(&text))
+        (hex_digest([raw.as_bytes()]), fingerprint(&text))
     });
     Some(Flagged {
         server: server.id.clone(),

@@ -77,7 +77,7 @@ pub(crate) fn findings(args: &[&str]) -> Vec<EntryFinding> {
     found
 }
 
-/// `-v SOURCE:TARGET`, also as `-vSOURCE`, `-v=SOURCE` and at the end of a cluster.
+/// `-v FOREIGN_SOURCE:TARGET`, also as `-vSOURCE`, `-v=FOREIGN_SOURCE` and at the end of a cluster.
 fn short_volume(arg: &str, next: &str) -> Option<String> {
     let cluster = arg.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
     let (before, value) = cluster.split_once('v')?;

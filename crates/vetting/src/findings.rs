@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use switchboard_text::{sanitize, secret_shapes};
+use switchboard_text::{contains_secret, is_secret_name, sanitize};
 
 use crate::package_sources::SourceOption;
 use crate::{env_names, interpreters, package_sources, packages};
@@ -53,13 +53,13 @@ impl EntryFinding {
 }
 
 /// The word for a package without a fixed version.
-pub const UNPINNED: &str = "unpinned";
+pub const UNPINNED_PACKAGE: &str = "unpinned";
 
 /// The word for packages that come from another place than the usual one.
-pub const SOURCE: &str = "source";
+pub const FOREIGN_SOURCE: &str = "source";
 
 /// Everything to know about a program and its surroundings, the worst first.
-pub fn findings(
+pub fn entry_findings(
     command: &str,
     args: &[String],
     env: &BTreeMap<String, String>,
@@ -75,7 +75,7 @@ pub fn findings(
                     "runs whatever version `{}` has today; give an exact one",
                     package.display_name()
                 );
-                EntryFinding::note(UNPINNED, message)
+                EntryFinding::note(UNPINNED_PACKAGE, message)
             },
         ),
     );
@@ -95,7 +95,7 @@ fn source_finding(leads: SourceOption) -> EntryFinding {
                 sanitize(&option),
                 sanitize(&runner)
             );
-            EntryFinding::note(SOURCE, message)
+            EntryFinding::note(FOREIGN_SOURCE, message)
         }
         SourceOption::PackageList { runner, option } => {
             let message = format!(
@@ -103,7 +103,7 @@ fn source_finding(leads: SourceOption) -> EntryFinding {
                 sanitize(&option),
                 sanitize(&runner)
             );
-            EntryFinding::note(UNPINNED, message)
+            EntryFinding::note(UNPINNED_PACKAGE, message)
         }
     }
 }
@@ -128,13 +128,9 @@ fn secret_findings(args: &[String]) -> Vec<EntryFinding> {
     let mut follows_name = false;
     for (index, arg) in args.iter().enumerate() {
         let named = arg.strip_prefix('-').and_then(|flag| flag.split_once('='));
-        let given = named.is_some_and(|(flag, value)| {
-            secret_shapes::is_secret_name(flag) && is_plain_value(value)
-        });
-        if given
-            || (follows_name && is_plain_value(arg))
-            || secret_shapes::contains_secret(arg.as_bytes())
-        {
+        let given =
+            named.is_some_and(|(flag, value)| is_secret_name(flag) && is_plain_value(value));
+        if given || (follows_name && is_plain_value(arg)) || contains_secret(arg.as_bytes()) {
             found.push(EntryFinding::note(
                 "secret",
                 format!(
@@ -145,7 +141,7 @@ fn secret_findings(args: &[String]) -> Vec<EntryFinding> {
         }
         follows_name = arg.starts_with('-')
             && !arg.contains('=')
-            && secret_shapes::is_secret_name(arg.trim_start_matches('-'));
+            && is_secret_name(arg.trim_start_matches('-'));
     }
     found
 }

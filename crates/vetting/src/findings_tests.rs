@@ -4,7 +4,7 @@ use super::*;
 
 fn words(line: &[&str]) -> Vec<String> {
     let args: Vec<String> = line.iter().skip(1).map(|word| (*word).to_owned()).collect();
-    let found = findings(line[0], &args, &BTreeMap::new());
+    let found = entry_findings(line[0], &args, &BTreeMap::new());
     found.into_iter().map(|finding| finding.word).collect()
 }
 
@@ -300,7 +300,7 @@ fn packages_from_another_place_are_a_finding_whatever_their_version() {
     ];
     for case in cases {
         let args: Vec<String> = case.iter().skip(1).map(|word| (*word).to_owned()).collect();
-        let found = findings(case[0], &args, &BTreeMap::new());
+        let found = entry_findings(case[0], &args, &BTreeMap::new());
         let source = found.iter().find(|one| one.word == "source");
         let message = &source.unwrap_or_else(|| panic!("{case:?}: {found:?}")).message;
         assert!(!message.contains("evil"), "{message}");
@@ -311,15 +311,16 @@ fn packages_from_another_place_are_a_finding_whatever_their_version() {
 fn variables_that_load_code_are_named_and_search_paths_are_noted() {
     let env = |name: &str| BTreeMap::from([(name.to_owned(), "x".to_owned())]);
     for name in ["LD_PRELOAD", "NODE_OPTIONS", "PYTHONSTARTUP", "BASH_ENV", "GIT_SSH_COMMAND"] {
-        let found = findings("a", &[], &env(name));
+        let found = entry_findings("a", &[], &env(name));
         assert_eq!(found.len(), 1, "{name}");
         assert!(found[0].is_danger() && found[0].word == format!("env:{name}"), "{found:?}");
     }
-    let found = findings("env", &["LD_PRELOAD=x".to_owned(), "a".to_owned()], &BTreeMap::new());
+    let found =
+        entry_findings("env", &["LD_PRELOAD=x".to_owned(), "a".to_owned()], &BTreeMap::new());
     assert_eq!(found[0].word, "env:LD_PRELOAD");
-    let path = findings("a", &[], &env("PYTHONPATH"));
+    let path = entry_findings("a", &[], &env("PYTHONPATH"));
     assert!(path.len() == 1 && !path[0].is_danger(), "{path:?}");
-    assert_eq!(findings("a", &[], &env("API_KEY")), []);
+    assert_eq!(entry_findings("a", &[], &env("API_KEY")), []);
 }
 
 #[test]
@@ -332,7 +333,7 @@ fn a_secret_among_the_arguments_is_named_by_its_place_alone() {
     ];
     for case in cases {
         let args: Vec<String> = case.iter().skip(1).map(|word| (*word).to_owned()).collect();
-        let found = findings("a", &args, &BTreeMap::new());
+        let found = entry_findings("a", &args, &BTreeMap::new());
         assert_eq!(found.len(), 1, "{case:?}");
         assert!(found[0].word == "secret" && !found[0].message.contains("hunter2"), "{found:?}");
     }

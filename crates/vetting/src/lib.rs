@@ -5,12 +5,12 @@
 //! run, read or looked up.
 
 mod containers;
-pub mod env_names;
-pub mod findings;
+mod env_names;
+mod findings;
 mod interpreters;
 mod launchers;
 mod package_sources;
-pub mod packages;
-
-pub use findings::EntryFinding;
-pub use packages::FetchedPackage;
+mod packages;
+pub use env_names::{is_header_name, is_header_value, is_variable_name};
+pub use findings::{EntryFinding, FOREIGN_SOURCE, FindingWeight, UNPINNED_PACKAGE, entry_findings};
+pub use packages::{FetchedPackage, command_packages};

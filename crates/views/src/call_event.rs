@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use switchboard_core::OutcomeKind;
 use switchboard_store::{Matter, QueuedQuestion, Record};
-use switchboard_text::redact;
+use switchboard_text::redact_text;
 
 /// One thing that happened. Whoever reads it passes over what it does not know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -105,7 +105,7 @@ impl From<Record> for CallEnded {
     fn from(record: Record) -> Self {
         let outcome = record.outcome;
         // Whoever shows it does not know which secrets it may hold.
-        let shown = |text: String| redact::redact_text(&text).into_owned();
+        let shown = |text: String| redact_text(&text).into_owned();
         Self {
             id: record.id.map(|id| id.to_string()),
             recorded: record.recorded,

@@ -8,7 +8,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use switchboard_catalog::{Catalog, CatalogEntry, Flagged, Lease};
 use switchboard_core::{Target, TargetKind};
 use switchboard_host::Host;
-use switchboard_wire::list::ListedItem;
+use switchboard_wire::ListedItem;
 
 use crate::error::ViewError;
 

@@ -12,7 +12,7 @@ use switchboard_config::Places;
 use switchboard_core::ServerId;
 use switchboard_files::{Access, create_private_folder, replace};
 use switchboard_fleet::Completion;
-use switchboard_text::percent::encode_component;
+use switchboard_text::encode_component;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;

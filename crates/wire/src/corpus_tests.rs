@@ -5,8 +5,9 @@ use std::path::Path;
 use bytes::Bytes;
 use tokio::io::AsyncWriteExt as _;
 
+use crate::envelope::Message;
 use crate::http::parse_events;
-use crate::{WireLimits, envelope, stream};
+use crate::{WireLimits, stream};
 
 fn corpus() -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
@@ -24,8 +25,8 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
 fn no_kept_input_makes_a_reader_panic() {
     for (_, input) in corpus() {
         for line in input.split(|byte| *byte == b'\n') {
-            envelope::parse(&Bytes::copy_from_slice(line)).ok();
-            envelope::split_batch(&Bytes::copy_from_slice(line)).ok();
+            Message::parse(&Bytes::copy_from_slice(line)).ok();
+            Message::split_batch(&Bytes::copy_from_slice(line)).ok();
         }
         for size in [1, 7, 4_096] {
             parse_events(input.chunks(size));
@@ -38,7 +39,7 @@ async fn no_kept_input_stops_a_connection_from_being_closed() {
     for (name, input) in corpus() {
         let (mut far, near) = tokio::io::duplex(1 << 20);
         let (from, to) = tokio::io::split(near);
-        let (peer, _inbound) = stream::start(from, to, WireLimits::default());
+        let (peer, _inbound) = stream::start_stream(from, to, WireLimits::default());
         far.write_all(&input).await.unwrap();
         drop(far);
         let reason =

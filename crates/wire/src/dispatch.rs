@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use serde::Deserialize;
+use switchboard_json::Json;
 
 use crate::envelope::{self, Message, NotAMessage};
 use crate::error::{RequestError, RpcError};
@@ -12,7 +13,6 @@ use crate::in_flight::{AnswerOwner, RequestResult, into_result};
 use crate::limits::UnreadableLines;
 use crate::peer::{Inbound, PeerLink, PeerShared};
 use crate::request::into_line;
-use switchboard_json::Json;
 
 impl PeerShared {
     /// Takes in what arrived: one message or, where the revision has them, a batch.
@@ -27,15 +27,15 @@ impl PeerShared {
         id: Option<u64>,
     ) -> Result<(), NotAMessage> {
         let read = match self.limits.unreadable {
-            UnreadableLines::Counted => envelope::parse,
-            UnreadableLines::Answered => envelope::parse_strict,
+            UnreadableLines::Counted => Message::parse,
+            UnreadableLines::Answered => Message::parse_strict,
         };
-        if !envelope::is_batch(line) {
+        if !Message::is_batch(line) {
             self.ingest(read(line)?, true, id);
             return Ok(());
         }
         let allowed = self.protocol().revision.allows_batches();
-        let members = envelope::split_batch(line)?;
+        let members = Message::split_batch(line)?;
         match self.limits.unreadable {
             UnreadableLines::Answered if !allowed => return Err(NotAMessage::Batch),
             UnreadableLines::Answered if members.is_empty() => return Err(NotAMessage::NotRpc),
@@ -86,7 +86,7 @@ impl PeerShared {
             Message::Request { id, method, .. } if method == "ping" => match &self.link {
                 PeerLink::Stream(outbox) => {
                     // A full queue means that the server does not read, this answer included.
-                    _ = outbox.push(into_line(envelope::response(&id, Ok("{}"))));
+                    _ = outbox.push(into_line(envelope::response_text(&id, Ok("{}"))));
                 }
                 PeerLink::Http(_) => self.spawn_reply(id, Ok("{}")),
             },

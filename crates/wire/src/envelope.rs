@@ -5,10 +5,9 @@ use std::fmt::Write as _;
 
 use bytes::Bytes;
 use serde_json::value::RawValue;
+use switchboard_json::{Json, MembersError, decode_string, for_each_member, utf8};
 
 use crate::error::RpcError;
-use switchboard_json::{Json, utf8};
-use switchboard_json::{MembersError, decode_string, for_each_member};
 
 /// One message, told apart; payloads are parts of the bytes it was read from.
 #[derive(Clone, Debug)]
@@ -166,47 +165,50 @@ fn coerce_id(id: &str) -> Option<u64> {
     text.or_else(|| id.strip_suffix(".0"))?.parse().ok()
 }
 
-/// Reads one message. An odd id is given back as it came.
-///
-/// # Errors
-/// When the bytes are not one.
-pub fn parse(line: &Bytes) -> Result<Message, NotAMessage> {
-    RawFrame::parse(utf8(line).ok_or(NotAMessage::NotJson)?)?.message(line)
-}
+impl Message {
+    /// Reads one message. An odd id is given back as it came.
+    ///
+    /// # Errors
+    /// When the bytes are not one.
+    pub fn parse(line: &Bytes) -> Result<Self, NotAMessage> {
+        RawFrame::parse(utf8(line).ok_or(NotAMessage::NotJson)?)?.message(line)
+    }
 
-/// The same for what clients send, who have to keep to the rules for ids.
-///
-/// # Errors
-/// When the bytes are no message, or nobody could answer to its id.
-pub fn parse_strict(line: &Bytes) -> Result<Message, NotAMessage> {
-    let frame = RawFrame::parse(utf8(line).ok_or(NotAMessage::NotJson)?)?;
-    let is_bad = match (frame.method()?, frame.id) {
-        // Some libraries write `"id": null` where they mean none.
-        (Some(method), Some("null")) => !method.starts_with("notifications/"),
-        (Some(_), Some(id)) => id.starts_with(['{', '[', 't', 'f']),
-        (Some(_), None) | (None, _) => false,
-    };
-    if is_bad { Err(NotAMessage::BadId) } else { frame.message(line) }
-}
+    /// The same for what clients send, who have to keep to the rules for ids.
+    ///
+    /// # Errors
+    /// When the bytes are no message, or nobody could answer to its id.
+    pub fn parse_strict(line: &Bytes) -> Result<Self, NotAMessage> {
+        let frame = RawFrame::parse(utf8(line).ok_or(NotAMessage::NotJson)?)?;
+        let is_bad = match (frame.method()?, frame.id) {
+            // Some libraries write `"id": null` where they mean none.
+            (Some(method), Some("null")) => !method.starts_with("notifications/"),
+            (Some(_), Some(id)) => id.starts_with(['{', '[', 't', 'f']),
+            (Some(_), None) | (None, _) => false,
+        };
+        if is_bad { Err(NotAMessage::BadId) } else { frame.message(line) }
+    }
 
-/// Splits a batch into its members.
-///
-/// # Errors
-/// When the bytes are not an array.
-pub fn split_batch(line: &Bytes) -> Result<Vec<Bytes>, NotAMessage> {
-    let members: Vec<&RawValue> = serde_json::from_slice(line).map_err(|_| NotAMessage::NotJson)?;
-    Ok(members.into_iter().map(|raw| line.slice_ref(raw.get().as_bytes())).collect())
-}
+    /// Splits a batch into its members.
+    ///
+    /// # Errors
+    /// When the bytes are not an array.
+    pub fn split_batch(line: &Bytes) -> Result<Vec<Bytes>, NotAMessage> {
+        let members: Vec<&RawValue> =
+            serde_json::from_slice(line).map_err(|_| NotAMessage::NotJson)?;
+        Ok(members.into_iter().map(|raw| line.slice_ref(raw.get().as_bytes())).collect())
+    }
 
-/// Whether the line is an array rather than an object.
-#[must_use]
-pub fn is_batch(line: &[u8]) -> bool {
-    line.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[')
+    /// Whether the line is an array rather than an object.
+    #[must_use]
+    pub fn is_batch(line: &[u8]) -> bool {
+        line.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[')
+    }
 }
 
 /// Writes a request: `params` is the text of a JSON object, `meta` the members to add to its `_meta`.
 #[must_use]
-pub fn request(id: u64, method: &str, params: &str, meta: &str) -> String {
+pub fn request_text(id: u64, method: &str, params: &str, meta: &str) -> String {
     let mut text = String::with_capacity(params.len() + meta.len() + method.len() + 96);
     // Writing to a `String` cannot fail.
     _ = write!(text, r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}""#);
@@ -217,7 +219,7 @@ pub fn request(id: u64, method: &str, params: &str, meta: &str) -> String {
 
 /// Writes a notification.
 #[must_use]
-pub fn notification(method: &str, params: &str, meta: &str) -> String {
+pub fn notification_text(method: &str, params: &str, meta: &str) -> String {
     let mut text = String::with_capacity(params.len() + meta.len() + method.len() + 64);
     _ = write!(text, r#"{{"jsonrpc":"2.0","method":"{method}""#);
     push_params(&mut text, params, meta);
@@ -227,7 +229,7 @@ pub fn notification(method: &str, params: &str, meta: &str) -> String {
 
 /// Writes an answer to a request of the other side.
 #[must_use]
-pub fn response(id: &Json, answer: Result<&str, &RpcError>) -> String {
+pub fn response_text(id: &Json, answer: Result<&str, &RpcError>) -> String {
     let id = id.as_str();
     match answer {
         Ok(result) => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#),

@@ -2,16 +2,13 @@
 
 use bytes::Bytes;
 use proptest::prelude::*;
-
-use super::{
-    Message, NotAMessage, ResponseBody, notification, parse, parse_strict, request, response,
-    split_batch,
-};
-use crate::error::RpcError;
 use switchboard_json::Json;
 
+use super::{Message, NotAMessage, ResponseBody, notification_text, request_text, response_text};
+use crate::error::RpcError;
+
 fn kind(text: &str) -> String {
-    told(parse(&Bytes::copy_from_slice(text.as_bytes())))
+    told(Message::parse(&Bytes::copy_from_slice(text.as_bytes())))
 }
 
 fn told(message: Result<Message, NotAMessage>) -> String {
@@ -99,7 +96,7 @@ fn clients_have_to_keep_to_the_rules_for_ids() {
         (r#"{"id":1,"result":{}}"#, "result Some(1) {}"),
         ("{", "not json"),
     ] {
-        let read = parse_strict(&Bytes::copy_from_slice(text.as_bytes()));
+        let read = Message::parse_strict(&Bytes::copy_from_slice(text.as_bytes()));
         assert_eq!(told(read), expected, "{text}");
     }
 }
@@ -117,24 +114,25 @@ fn metadata_is_added_without_touching_the_rest() {
         ),
         (r#"{"z":1}"#, "", r#"{"jsonrpc":"2.0","id":7,"method":"m","params":{"z":1}}"#),
     ] {
-        assert_eq!(request(7, "m", params, meta), expected);
+        assert_eq!(request_text(7, "m", params, meta), expected);
     }
-    assert_eq!(notification("n", "", ""), r#"{"jsonrpc":"2.0","method":"n"}"#);
+    assert_eq!(notification_text("n", "", ""), r#"{"jsonrpc":"2.0","method":"n"}"#);
 }
 
 #[test]
 fn an_answer_gives_the_id_back_as_it_came() {
     let id = Json::from_trusted(r#""7\u0041""#.to_owned());
-    assert_eq!(response(&id, Ok("{}")), r#"{"jsonrpc":"2.0","id":"7\u0041","result":{}}"#);
+    assert_eq!(response_text(&id, Ok("{}")), r#"{"jsonrpc":"2.0","id":"7\u0041","result":{}}"#);
     assert_eq!(
-        response(&id, Err(&RpcError::new(-32_601, "no \"x\""))),
+        response_text(&id, Err(&RpcError::new(-32_601, "no \"x\""))),
         r#"{"jsonrpc":"2.0","id":"7\u0041","error":{"code":-32601,"message":"no \"x\""}}"#
     );
 }
 
 #[test]
 fn a_batch_is_split_into_its_members() {
-    let members = split_batch(&Bytes::from_static(br#"[{"id":1,"result":1}, 2]"#)).unwrap();
+    let members =
+        Message::split_batch(&Bytes::from_static(br#"[{"id":1,"result":1}, 2]"#)).unwrap();
     assert_eq!(members, [&br#"{"id":1,"result":1}"#[..], b"2"]);
 }
 
@@ -166,8 +164,8 @@ pub(crate) fn any_json() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn a_payload_comes_out_as_the_bytes_that_went_in(payload in any_json()) {
-        let line = Bytes::from(response(&Json::from_trusted("1".to_owned()), Ok(&payload)));
-        match parse(&line) {
+        let line = Bytes::from(response_text(&Json::from_trusted("1".to_owned()), Ok(&payload)));
+        match Message::parse(&line) {
             Ok(Message::Response { answer: ResponseBody::Result(result), .. }) => {
                 prop_assert_eq!(result.as_str(), payload);
             }
@@ -177,6 +175,6 @@ proptest! {
 
     #[test]
     fn no_bytes_make_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        _ = parse(&Bytes::from(bytes));
+        _ = Message::parse(&Bytes::from(bytes));
     }
 }

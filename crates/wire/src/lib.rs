@@ -8,16 +8,16 @@
 //!
 //! This crate knows no configuration, no policy and no processes.
 
-pub mod envelope;
-pub mod error;
-pub mod handshake;
-pub mod http;
-pub mod limits;
-pub mod list;
-pub mod peer;
-pub mod request;
-pub mod revision;
-pub mod stream;
+mod envelope;
+mod error;
+mod handshake;
+mod http;
+mod limits;
+mod list;
+mod peer;
+mod request;
+mod revision;
+mod stream;
 
 #[cfg(test)]
 mod corpus_tests;
@@ -26,9 +26,21 @@ mod framing;
 mod in_flight;
 mod outbox;
 
+pub use envelope::{
+    Message, NotAMessage, ResponseBody, notification_text, request_text, response_text,
+};
 pub use error::{CloseReason, RequestError, RpcError};
+pub use handshake::{Agreement, Introduction, discover, initialize, set_modern_protocol};
+pub use http::{
+    Authorities, AuthorizationRefusal, Authorize, AuthorizeFuture, BadAuthorities,
+    CurrentAuthorization, Distrust, HttpClient, HttpEndpoint, SseEvent, SseEvents, WireResponse,
+    challenges, new_http_client, new_trusting_http_client, param_headers, parse_retry_after,
+    prepare_tls, start_http, start_sse,
+};
 pub use limits::{UnreadableLines, WireLimits};
+pub use list::{ItemKind, ListBounds, ListResult, ListedItem, fetch_list};
 pub use peer::{Inbound, Peer, ProtocolState, Stats, TentativePeer};
 pub use request::Request;
 pub use revision::{Era, Revision};
+pub use stream::{start_stream, stream_pair};
 pub use switchboard_json::Json;

@@ -12,7 +12,7 @@ const SOON: Duration = Duration::from_secs(10);
 async fn listed(pages: &[Value], bounds: ListBounds) -> Result<ListResult, RequestError> {
     let (near, far) = tokio::io::duplex(1 << 16);
     let (from, to) = tokio::io::split(near);
-    let (peer, _inbound) = stream::start(from, to, WireLimits::default());
+    let (peer, _inbound) = stream::start_stream(from, to, WireLimits::default());
     let (from, mut to) = tokio::io::split(far);
     let mut lines = BufReader::new(from).lines();
     let serving = async move {

@@ -171,7 +171,7 @@ impl Peer {
             stance if stance.revision.era() == Era::Modern => stance.meta.clone(),
             _ => String::new(),
         };
-        self.send_text(envelope::notification(method, params, &meta), method).await
+        self.send_text(envelope::notification_text(method, params, &meta), method).await
     }
 
     /// Answers a request of the other side.
@@ -183,7 +183,7 @@ impl Peer {
         id: &Json,
         answer: Result<&str, RpcError>,
     ) -> Result<(), RequestError> {
-        let text = envelope::response(id, answer.as_ref().copied());
+        let text = envelope::response_text(id, answer.as_ref().copied());
         self.send_text(text, "").await
     }
 
@@ -369,7 +369,7 @@ mod refusals_tests {
         let (ours, mut theirs) = duplex(1_024);
         let (reader, writer) = split(ours);
         let limits = WireLimits { queued_bytes: 1_024, ..WireLimits::default() };
-        let (peer, _inbound) = crate::stream::start(reader, writer, limits);
+        let (peer, _inbound) = crate::stream::start_stream(reader, writer, limits);
         for id in 0..1_000 {
             peer.refuse(Json::from_trusted(id.to_string()), RpcError::new(-32_603, "busy"));
         }

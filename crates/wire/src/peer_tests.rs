@@ -1,10 +1,9 @@
 //! What a peer does when the other side answers late, twice, wrongly, in a flood or not at all.
 
 use std::sync::Arc;
-
-use parking_lot::Mutex;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use proptest::prelude::*;
 use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf,
@@ -41,7 +40,7 @@ impl Far {
 fn connected(pipe_bytes: usize) -> (Peer, mpsc::Receiver<Inbound>, Far) {
     let (near, far) = tokio::io::duplex(pipe_bytes);
     let (from, to) = tokio::io::split(near);
-    let (peer, inbound) = stream::start(from, to, WireLimits::default());
+    let (peer, inbound) = stream::start_stream(from, to, WireLimits::default());
     let (from, to) = tokio::io::split(far);
     (peer, inbound, Far { from: BufReader::new(from), to })
 }
@@ -347,7 +346,7 @@ proptest! {
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let (got_argument, got_result) = runtime.block_on(async {
-            let [(near, _unused), (far, mut asked)] = stream::pipe(WireLimits::default());
+            let [(near, _unused), (far, mut asked)] = stream::stream_pair(WireLimits::default());
             let params = format!(r#"{{"value":{argument}}}"#);
             let server = async {
                 let Some(Inbound::Request { id, params: Some(params), .. }) = asked.recv().await

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
+use switchboard_json::Json;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::envelope;
@@ -14,7 +15,6 @@ use crate::in_flight::{PendingRequest, RequestDeadlines, RequestResult};
 use crate::outbox::{OutgoingMessage, PushError, WriteProgress};
 use crate::peer::{Peer, PeerLink};
 use crate::revision::Era;
-use switchboard_json::Json;
 
 /// A request to make.
 #[derive(Clone, Debug)]
@@ -150,9 +150,9 @@ impl<'p> OpenRequest<'p> {
         let text = if request.progress.is_some() {
             let comma = if meta.is_empty() { "" } else { "," };
             let meta = format!(r#""progressToken":{}{comma}{meta}"#, self.id);
-            envelope::request(self.id, request.method, request.params, &meta)
+            envelope::request_text(self.id, request.method, request.params, &meta)
         } else {
-            envelope::request(self.id, request.method, request.params, &meta)
+            envelope::request_text(self.id, request.method, request.params, &meta)
         };
         match &shared.link {
             PeerLink::Stream(outbox) => {
@@ -249,7 +249,7 @@ impl Drop for OpenRequest<'_> {
         let params = format!(r#"{{"requestId":{},"reason":"cancelled"}}"#, self.id);
         match &shared.link {
             PeerLink::Stream(outbox) => {
-                let text = envelope::notification("notifications/cancelled", &params, "");
+                let text = envelope::notification_text("notifications/cancelled", &params, "");
                 // With the queue full the server does not read; it would not read this either.
                 _ = outbox.push(into_line(text));
             }

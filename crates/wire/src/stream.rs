@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
+use switchboard_json::Json;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -14,7 +15,6 @@ use crate::framing::{FramedLine, LineReader};
 use crate::limits::{UnreadableLines, WireLimits};
 use crate::outbox::Outbox;
 use crate::peer::{Inbound, Peer, PeerLink, PeerShared};
-use switchboard_json::Json;
 
 /// How long the reader may still find answers after the writer has failed.
 const READ_DRAIN: Duration = Duration::from_millis(200);
@@ -25,7 +25,7 @@ const CROWDED_THRESHOLD: usize = 8;
 /// Starts a peer that reads lines from `from` and writes lines to `to`.
 ///
 /// Two tasks carry it; both end when the connection does.
-pub fn start<R, W>(from: R, to: W, limits: WireLimits) -> (Peer, mpsc::Receiver<Inbound>)
+pub fn start_stream<R, W>(from: R, to: W, limits: WireLimits) -> (Peer, mpsc::Receiver<Inbound>)
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -39,11 +39,11 @@ where
 
 /// Two peers that talk to each other inside this process.
 #[must_use]
-pub fn pipe(limits: WireLimits) -> [(Peer, mpsc::Receiver<Inbound>); 2] {
+pub fn stream_pair(limits: WireLimits) -> [(Peer, mpsc::Receiver<Inbound>); 2] {
     let (near, far) = tokio::io::duplex(256 << 10);
     let (near_from, near_to) = tokio::io::split(near);
     let (far_from, far_to) = tokio::io::split(far);
-    [start(near_from, near_to, limits.clone()), start(far_from, far_to, limits)]
+    [start_stream(near_from, near_to, limits.clone()), start_stream(far_from, far_to, limits)]
 }
 
 async fn run_writer<W: AsyncWrite + Unpin>(shared: Arc<PeerShared>, mut to: W) {

@@ -38,7 +38,7 @@ pub(crate) struct ClientOptions {
 /// Connects one client and obeys.
 pub(crate) async fn run(options: ClientOptions) -> Result<()> {
     // The HTTP clients of both SDKs in this program need one; the choice is the same for all.
-    switchboard_wire::http::prepare_tls();
+    switchboard_wire::prepare_tls();
     serve_as(options.contestant, options.url.as_deref(), options.load).await
 }
 

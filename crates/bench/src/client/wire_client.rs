@@ -7,9 +7,10 @@ use rmcp::ServiceExt as _;
 use rmcp::model::{CallToolRequestParams, ContentBlock, JsonObject};
 use rmcp::service::{RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
-use switchboard_wire::handshake::{self, Introduction};
-use switchboard_wire::http::{self, Endpoint};
-use switchboard_wire::{Inbound, Peer, Request, WireLimits, stream};
+use switchboard_wire::{
+    HttpEndpoint, Inbound, Introduction, Peer, Request, WireLimits, initialize, new_http_client,
+    start_http, start_stream,
+};
 use tokio::process::Child;
 use tokio::sync::mpsc;
 
@@ -29,15 +30,15 @@ pub(super) struct WireClient {
 
 impl WireClient {
     pub(super) async fn over_stdio(server: PipedProcess, params: String) -> Result<Self> {
-        let (peer, inbound) = stream::start(server.output, server.input, WireLimits::default());
+        let (peer, inbound) = start_stream(server.output, server.input, WireLimits::default());
         let server = Some(Arc::new(server.process));
         Self::handshake(peer, inbound, params, server).await
     }
 
     pub(super) async fn over_http(url: &str, params: String) -> Result<Self> {
         let limits = WireLimits::default();
-        let client = http::new_client(&limits)?;
-        let (peer, inbound) = http::start(client, Endpoint::new(url, [])?, limits);
+        let client = new_http_client(&limits)?;
+        let (peer, inbound) = start_http(client, HttpEndpoint::new(url, [])?, limits);
         Self::handshake(peer, inbound, params, None).await
     }
 
@@ -55,7 +56,7 @@ impl WireClient {
             capabilities: "{}".to_owned(),
             extensions: &[],
         };
-        handshake::initialize(&peer, &us, CALL_TIMEOUT).await?;
+        initialize(&peer, &us, CALL_TIMEOUT).await?;
         Ok(Self { peer, params: params.into(), _server: server })
     }
 }

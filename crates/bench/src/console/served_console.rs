@@ -65,7 +65,7 @@ impl ServedConsole {
             }
         });
         let link = next(&mut links).await?;
-        switchboard_wire::http::prepare_tls();
+        switchboard_wire::prepare_tls();
         let client = reqwest::Client::new();
         let welcome = client.get(&link).send().await?;
         let cookie = welcome.headers().get(SET_COOKIE).ok_or("nobody was signed in")?.to_str()?;

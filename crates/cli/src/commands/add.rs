@@ -6,13 +6,10 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 use switchboard_config::Replace;
 use switchboard_oauth::{Secret, SecretName, SecretStore, secret_scope};
-use switchboard_registry::bundle::{Bundle, fetch};
-use switchboard_registry::client::RegistryReach;
-use switchboard_registry::plan::{
-    Asked, InstallAnswers, InstallChoice, InstallPlan, InstallRecipe, PlanBody, choices,
-};
-use switchboard_registry::server_json::{
-    ListedServer, ListingStatus, is_registry_name, short_name,
+use switchboard_registry::{
+    Bundle, InstallAnswers, InstallChoice, InstallPlan, InstallRecipe, ListedServer, ListingStatus,
+    PlanBody, RegistryQuestion, RegistryReach, fetch_bundle, install_choices, is_registry_name,
+    short_name,
 };
 use switchboard_store::AuditNote;
 use switchboard_terminal::{CliError, ask_line, ask_secret_line, exit_code, has_person, is_yes};
@@ -153,7 +150,7 @@ async fn offer(context: &CommandContext, wanted: &AddArgs) -> Result<AddOffer, C
     let version = listed.server.version.as_deref().unwrap_or("unknown");
     let source = format!("version {version}, from {}", registry.address().text());
     let warnings = status_warnings(&listed)?;
-    let choice = choose_way(context, wanted, choices(&listed.server, reach)).await?;
+    let choice = choose_way(context, wanted, install_choices(&listed.server, reach)).await?;
     let plan = choice.plan.map_err(plan_error)?;
     let PlanBody::Bundle { url, sha256 } = &plan.body else {
         return Ok(AddOffer { name: short_name(what), source, plan, bundle: None, warnings });
@@ -164,7 +161,7 @@ async fn offer(context: &CommandContext, wanted: &AddArgs) -> Result<AddOffer, C
         return Err(CliError::new(exit_code::NOT_ALLOWED, message));
     }
     context.printer.say(&escape_line(&format!("fetching {url}")));
-    let bundle = fetch(url, sha256, reach).await.map_err(bundle_error)?;
+    let bundle = fetch_bundle(url, sha256, reach).await.map_err(bundle_error)?;
     let offer = bundle_offer(context, bundle)?;
     let source = format!("{source}, {}", offer.source);
     Ok(AddOffer { name: short_name(what), source, warnings, ..offer })
@@ -411,7 +408,7 @@ fn read(context: &CommandContext, file: &str) -> Result<String, CliError> {
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
-async fn ask_question(asked: &Asked) -> Result<String, CliError> {
+async fn ask_question(asked: &RegistryQuestion) -> Result<String, CliError> {
     let prompt = format!("{}\n{}: ", question(asked), escape_line(&asked.name));
     let said = match asked.secret {
         true => Some(ask_secret_line(&prompt).await?),

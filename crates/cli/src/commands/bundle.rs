@@ -7,8 +7,9 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use switchboard_config::{ServerConfig, Transport};
 use switchboard_files::canonicalize;
-use switchboard_registry::bundle::{ArchiveLimits, Bundle, BundleContext, installed_at};
-use switchboard_registry::plan::InstallPlan;
+use switchboard_registry::{
+    ArchiveLimits, Bundle, BundleContext, InstallPlan, installed_bundle_at,
+};
 use switchboard_terminal::{CliError, exit_code};
 use switchboard_text::escape_line;
 
@@ -121,7 +122,8 @@ pub(crate) fn changes(context: &CommandContext, server: &ServerConfig) -> Vec<St
     let Transport::Stdio { command, args, .. } = &server.transport else { return Vec::new() };
     let bundles = bundles(context);
     let words = std::iter::once(command).chain(args);
-    let Some(installed) = words.filter_map(|word| installed_at(&bundles, word)).next() else {
+    let Some(installed) = words.filter_map(|word| installed_bundle_at(&bundles, word)).next()
+    else {
         return Vec::new();
     };
     match installed.changes() {

@@ -5,7 +5,7 @@ use switchboard_chat::{ChatContext, Program, ProgramFuture, StartOptions, TalkOp
 use switchboard_config::{Config, Environment, Places};
 use switchboard_core::ServerId;
 use switchboard_host::Host;
-use switchboard_registry::known_servers::KnownServers;
+use switchboard_registry::KnownServers;
 use switchboard_rules::Pattern;
 use switchboard_terminal::CliError;
 

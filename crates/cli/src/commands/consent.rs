@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 
 use switchboard_config::{ServerConfig, Transport};
 use switchboard_terminal::{CliError, ask_line, exit_code, finding_line, is_yes};
-use switchboard_text::{escape_line, redact};
+use switchboard_text::{escape_line, redact_text};
 use switchboard_vetting::EntryFinding;
 
 use crate::context::CommandContext;
@@ -69,11 +69,11 @@ pub(crate) fn launch_text(config: Option<&ServerConfig>) -> String {
         Some(Transport::Builtin) => "built in".to_owned(),
         Some(Transport::Stdio { command, args, .. }) => {
             let words = std::iter::once(command).chain(args).map(|word| quote_word(word));
-            redact::redact_text(&words.collect::<Vec<_>>().join(" ")).into_owned()
+            redact_text(&words.collect::<Vec<_>>().join(" ")).into_owned()
         }
         Some(Transport::Http { urls, .. }) => {
             let plain = urls.iter().map(|url| url.split('?').next().unwrap_or(url));
-            redact::redact_text(&plain.collect::<Vec<_>>().join(" ")).into_owned()
+            redact_text(&plain.collect::<Vec<_>>().join(" ")).into_owned()
         }
     }
 }

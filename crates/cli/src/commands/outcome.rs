@@ -12,7 +12,7 @@ use switchboard_core::{Item, Outcome, OutcomeKind, Reply, Target, TargetKind, fo
 use switchboard_files::{DownloadError, DownloadRoots, IfExists, write_download};
 use switchboard_store::{CallId, Record};
 use switchboard_terminal::{CliError, exit_code};
-use switchboard_text::{escape_prose, redact, truncate_middle};
+use switchboard_text::{escape_prose, redact_text, truncate_middle};
 use switchboard_views::milliseconds;
 
 use crate::context::CommandContext;
@@ -73,7 +73,7 @@ pub(crate) fn show(
             outcome: outcome.kind.as_str(),
             reason: outcome.reason.as_deref(),
             is_readonly: outcome.is_read_only(),
-            message: outcome.message.as_deref().map(redact::redact_text),
+            message: outcome.message.as_deref().map(redact_text),
             hint: outcome.hint.as_deref(),
             milliseconds: milliseconds(record.duration),
             recorded: record.recorded,

@@ -6,14 +6,11 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use switchboard_config::{Config, KnownServersSource};
-use switchboard_registry::RegistryError;
-use switchboard_registry::bundle::BundleError;
-use switchboard_registry::client::{
-    FetchLimits, OFFICIAL, Registry, RegistryAddress, RegistryReach, WithAge,
+use switchboard_registry::{
+    BundleError, FetchLimits, InstallChoice, InstallPlan, KnownError, KnownServer, KnownServers,
+    ListedServer, ListingStatus, OFFICIAL_REGISTRY, PlanError, Registry, RegistryAddress,
+    RegistryError, RegistryQuestion, RegistryReach, WithAge, install_choices,
 };
-use switchboard_registry::known_servers::{KnownError, KnownServer, KnownServers};
-use switchboard_registry::plan::{Asked, InstallChoice, InstallPlan, PlanError, choices};
-use switchboard_registry::server_json::{ListedServer, ListingStatus};
 use switchboard_terminal::{CliError, exit_code, pluralize};
 use switchboard_text::escape_line;
 
@@ -87,7 +84,7 @@ pub(crate) fn registries(
 ) -> Result<Vec<Registry>, CliError> {
     let named: Vec<&str> = match (&of.registry, config.settings.discovery.registries.as_slice()) {
         (Some(registry), _) => vec![registry],
-        (None, []) => vec![OFFICIAL],
+        (None, []) => vec![OFFICIAL_REGISTRY],
         (None, listed) => listed.iter().map(String::as_str).collect(),
     };
     let open = |address: &str| {
@@ -185,7 +182,7 @@ async fn show(
             break;
         }
     }
-    let choices = choices(&listed.server, reach);
+    let choices = install_choices(&listed.server, reach);
     if context.printer.json {
         let mut value = in_json(&listed, "");
         if let Value::Object(members) = &mut value {
@@ -307,7 +304,7 @@ fn short_line(text: &str) -> String {
 }
 
 /// What is asked for, in a line.
-pub(crate) fn question(asked: &Asked) -> String {
+pub(crate) fn question(asked: &RegistryQuestion) -> String {
     let mut words = Vec::new();
     if asked.required && asked.default.is_none() {
         words.push("needed".to_owned());

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use switchboard_catalog::{Tool, definition, signature};
 use switchboard_core::{ServerId, Target, TargetKind};
-use switchboard_grpc::index;
+use switchboard_grpc::{host_index_files, write_index_files};
 use switchboard_host::Host;
 use switchboard_prompting::{
     Definitions, FittedPrompt, PromptOptions, Vendor, fit, fit_native, with_shown_servers,
@@ -330,9 +330,9 @@ async fn show_prompt(
 /// removed.
 async fn write_index(context: &CommandContext, folder: &Path) -> Result<u8, CliError> {
     let host = start(context, &ServerArg::default()).await?;
-    let files = index::host_files(&host);
+    let files = host_index_files(&host);
     host.stop().await;
-    let done = index::write(folder, &files).map_err(|error| {
+    let done = write_index_files(folder, &files).map_err(|error| {
         let folder = folder.display();
         CliError::new(exit_code::TROUBLE, format!("cannot write below `{folder}`: {error}"))
     })?;

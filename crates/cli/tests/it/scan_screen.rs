@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use serde_json::{Value, json};
-use switchboard_text::characters::{is_ambiguous, is_hidden};
+use switchboard_text::{is_ambiguous, is_hidden};
 
 use crate::given::{server_entry, tool};
 use crate::running::TEST_TIMEOUT;

@@ -9,11 +9,11 @@ use axum::response::{IntoResponse as _, Response};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use switchboard_core::{Caller, Face, Origin, ProposedCall, Target, random};
+use switchboard_core::{Caller, Face, Origin, ProposedCall, Target, random_token};
 use switchboard_fleet::{CompletionRequest, CompletionTarget};
 use switchboard_host::{Ask, Asker, CallOptions, ReplyFuture};
 use switchboard_store::{CallId, Record};
-use switchboard_text::redact::PLACEHOLDER;
+use switchboard_text::REDACTED;
 use switchboard_views::ToComplete;
 use switchboard_wire::Json;
 use tokio::sync::mpsc;
@@ -93,7 +93,7 @@ pub(crate) async fn call_again(
     // The record leaves secrets out; what it has in their place is not what was sent.
     let arguments: Option<Value> = std::str::from_utf8(bytes)
         .ok()
-        .filter(|text| !text.contains(PLACEHOLDER))
+        .filter(|text| !text.contains(REDACTED))
         .and_then(|text| serde_json::from_str(text).ok());
     let arguments = arguments.ok_or_else(|| {
         ApiError::unprocessable("the record does not have all of what was sent")
@@ -130,7 +130,7 @@ async fn run(
 }
 
 async fn call(console: SharedConsole, proposed: ProposedCall, attention: CallOptions) -> Record {
-    let reference = random::token().map(|word| format!("console-{word}"));
+    let reference = random_token().map(|word| format!("console-{word}"));
     // What a server asks for the sake of this call waits on the pages, where this person is.
     let _asked = reference
         .as_deref()

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use switchboard_core::random;
-use switchboard_text::digest;
+use switchboard_core::random_token;
+use switchboard_text::hex_digest;
 
 /// As long a link waits to be opened.
 const KEY_LIFETIME: Duration = Duration::from_secs(10 * 60);
@@ -39,7 +39,7 @@ pub(crate) struct BrowserSession {
 impl SignIns {
     /// A key for a link; none while too many wait.
     pub(crate) fn new_key(&self) -> Option<String> {
-        let key = random::token()?;
+        let key = random_token()?;
         self.with_state(|state, now| {
             if state.keys.len() >= MAX_KEYS {
                 return None;
@@ -51,8 +51,8 @@ impl SignIns {
 
     /// Takes a key, which then is worth nothing any more, for a session.
     pub(crate) fn exchange(&self, key: &str) -> Option<BrowserSession> {
-        let word = random::token()?;
-        let token = random::token()?;
+        let word = random_token()?;
+        let token = random_token()?;
         self.with_state(|state, now| {
             state.keys.remove(&fingerprint(key))?;
             while state.sessions.len() >= MAX_SESSIONS {
@@ -92,7 +92,7 @@ pub(crate) fn is_same(one: &str, other: &str) -> bool {
 }
 
 fn fingerprint(word: &str) -> String {
-    digest::fingerprint([word.as_bytes()])
+    hex_digest([word.as_bytes()])
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde::Serialize;
-use switchboard_core::{EventKind, random};
+use switchboard_core::{EventKind, random_token};
 use switchboard_host::Host;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
@@ -94,7 +94,7 @@ impl LiveFeed {
 impl FeedRun {
     fn new() -> Self {
         Self {
-            run: random::token().unwrap_or_default().chars().take(8).collect(),
+            run: random_token().unwrap_or_default().chars().take(8).collect(),
             state: Mutex::new(FeedState { next: 1, kept: VecDeque::new(), is_over: false }),
             sender: broadcast::Sender::new(MAX_NOTICES),
             over: CancellationToken::new(),

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use switchboard_core::Risk;
-use switchboard_text::percent;
+use switchboard_text::encode_component;
 
 /// The state of a server, with its colour.
 pub(super) fn state(word: &str) -> Markup {
@@ -35,7 +35,7 @@ pub(super) fn badge(tone: &str, word: &str) -> Markup {
 
 /// The address of a page below others, each part made safe for it.
 pub(super) fn page_path(parts: &[&str]) -> String {
-    parts.iter().map(|part| format!("/{}", percent::encode_component(part))).collect()
+    parts.iter().map(|part| format!("/{}", encode_component(part))).collect()
 }
 
 /// A link to a server's page.

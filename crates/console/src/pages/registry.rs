@@ -1,7 +1,7 @@
 //! Pieces of the page to add servers: what registries know, and exactly what adding one would run.
 
 use maud::{Markup, html};
-use switchboard_registry::plan::{Asked, Format};
+use switchboard_registry::{AnswerFormat, RegistryQuestion};
 
 use super::parts::{empty_state, json, page_path, prose};
 use super::proposal::dangers;
@@ -87,7 +87,7 @@ fn way_form(shown: &RegistryShown, way: &WayShown) -> Markup {
     }
 }
 
-fn question(id: &str, asked: &Asked) -> Markup {
+fn question(id: &str, asked: &RegistryQuestion) -> Markup {
     let needed = asked.required && asked.default.is_none();
     html! {
         div class="field" {
@@ -96,7 +96,7 @@ fn question(id: &str, asked: &Asked) -> Markup {
                 @if needed { span class="required" title="required" { " *" } }
                 @if asked.secret { " " span class="tag" { "secret" } }
             }
-            @if !asked.choices.is_empty() || asked.format == Format::Boolean {
+            @if !asked.choices.is_empty() || asked.format == AnswerFormat::Boolean {
                 select id=(id) data-field=(asked.name) data-kind="string" {
                     option value="" { "–" }
                     @for choice in choices(asked) {
@@ -119,7 +119,7 @@ fn question(id: &str, asked: &Asked) -> Markup {
     }
 }
 
-fn choices(asked: &Asked) -> Vec<&str> {
+fn choices(asked: &RegistryQuestion) -> Vec<&str> {
     match asked.choices.as_slice() {
         [] => vec!["true", "false"],
         some => some.iter().map(String::as_str).collect(),

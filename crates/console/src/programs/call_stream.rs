@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use futures_util::{Stream, stream};
-use switchboard_core::{Face, random};
+use switchboard_core::{Face, random_token};
 use switchboard_host::{
     Ask, Asker, CallOptions, NobodyThere, Question, QuestionUpdate, ReplyFuture, ReviewFuture,
     Reviewer, SessionScope, ask_matter, review_matter,
@@ -37,7 +37,7 @@ pub(crate) fn start_call(
 ) -> Result<impl Stream<Item = String> + Send + 'static, ApiError> {
     let proposed = wanted.to_proposed_call()?;
     let caller = wanted.caller(face);
-    let name = random::token().ok_or_else(|| ApiError::internal("there is no randomness"))?;
+    let name = random_token().ok_or_else(|| ApiError::internal("there is no randomness"))?;
     let too_many = || {
         let why = "too many calls are under way";
         ApiError::new(StatusCode::SERVICE_UNAVAILABLE, why).with_hint("try again later")

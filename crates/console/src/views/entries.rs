@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use switchboard_text::digest;
+use switchboard_text::hex_digest;
 
 use crate::console::Console;
 use crate::entry::{TypedEntry, without_secrets};
@@ -67,7 +67,7 @@ pub(crate) async fn discover_installed(console: &Console) -> Result<Proposal, Ap
 
 /// The fingerprint of an entry, exactly as it was found.
 pub(crate) fn entry_digest(found: &ProposedServer) -> String {
-    digest::fingerprint([found.entry.to_string().as_bytes()])
+    hex_digest([found.entry.to_string().as_bytes()])
 }
 
 fn discovery_error(error: &DiscoveryError) -> ApiError {

@@ -6,11 +6,12 @@ use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use switchboard_registry::RegistryError;
-use switchboard_registry::client::{FetchLimits, OFFICIAL, Registry, RegistryAddress};
-use switchboard_registry::plan::{Asked, InstallChoice, InstallPlan, PlanBody, PlanError, choices};
-use switchboard_registry::server_json::{ListedServer, ListingStatus, short_name};
-use switchboard_text::digest;
+use switchboard_registry::{
+    FetchLimits, InstallChoice, InstallPlan, ListedServer, ListingStatus, OFFICIAL_REGISTRY,
+    PlanBody, PlanError, Registry, RegistryAddress, RegistryError, RegistryQuestion,
+    install_choices, short_name,
+};
+use switchboard_text::hex_digest;
 use switchboard_vetting::EntryFinding;
 
 use crate::console::Console;
@@ -66,7 +67,7 @@ pub(crate) struct WayShown {
     /// What would be run or visited, with `<name>` where an answer belongs.
     pub(crate) runs: Option<String>,
     /// What has to be answered.
-    pub(crate) asks: Vec<Asked>,
+    pub(crate) asks: Vec<RegistryQuestion>,
     /// What to know about it.
     pub(crate) notes: Vec<String>,
     /// Why it is not offered.
@@ -141,7 +142,7 @@ pub(crate) async fn show(
     version: &str,
 ) -> Result<RegistryShown, ApiError> {
     let (listed, registry, is_old) = lookup(console, name, version).await?;
-    let ways = choices(&listed.server, registry.address().reach());
+    let ways = install_choices(&listed.server, registry.address().reach());
     let ways = ways.into_iter().enumerate().map(|(number, way)| way_view(number, way)).collect();
     Ok(RegistryShown { row: row(&listed, &registry, is_old), ways })
 }
@@ -153,7 +154,7 @@ pub(crate) async fn fill_in(console: &Console, chosen: &Chosen) -> Result<Filled
         let why = format!("`{}` was deleted from the registry", chosen.name);
         return Err(ApiError::new(StatusCode::CONFLICT, why));
     }
-    let ways = choices(&listed.server, registry.address().reach());
+    let ways = install_choices(&listed.server, registry.address().reach());
     let missing = || ApiError::not_found(format!("`{}` has no such way", chosen.name));
     let plan = ways.into_iter().nth(chosen.way).ok_or_else(missing)?.plan;
     let plan = plan.map_err(|error| plan_error(&error))?;
@@ -181,7 +182,7 @@ pub(crate) async fn fill_in(console: &Console, chosen: &Chosen) -> Result<Filled
         pairs: recipe.pairs(),
         notes,
         findings,
-        digest: digest::fingerprint([value.to_string().as_bytes()]),
+        digest: hex_digest([value.to_string().as_bytes()]),
         entry,
         under,
         secrets: recipe.secrets,
@@ -271,7 +272,7 @@ fn registries(console: &Console) -> Result<Vec<Registry>, ApiError> {
     let config = console.host.config().load();
     let listed = &config.settings.discovery.registries;
     let named: Vec<&str> = match listed.as_slice() {
-        [] => vec![OFFICIAL],
+        [] => vec![OFFICIAL_REGISTRY],
         listed => listed.iter().map(String::as_str).collect(),
     };
     let open = |address: &str| {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use switchboard_agent::{TurnCall, TurnEntry, TurnInput, load_inputs};
 use switchboard_core::{Durability, OutcomeKind};
 use switchboard_store::{SessionStore, SessionSummary};
-use switchboard_text::redact;
+use switchboard_text::redact_text;
 
 use crate::console::Console;
 use crate::reply::ApiError;
@@ -156,7 +156,7 @@ fn turns(entries: Vec<TurnEntry>) -> Vec<Turn> {
 
 /// What a model needs to go on stays in the store; a page needs no secrets.
 fn without_secrets(text: &str) -> String {
-    redact::redact_text(text).into_owned()
+    redact_text(text).into_owned()
 }
 
 fn pictures(count: usize) -> String {

@@ -9,8 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use switchboard_access::Access;
 use switchboard_net::single_header;
-use switchboard_wire::envelope::{self as wire_envelope, Message};
-use switchboard_wire::{Json, Revision};
+use switchboard_wire::{Json, Message, Revision};
 use tokio::sync::mpsc;
 
 use super::body::{
@@ -85,8 +84,8 @@ pub(super) fn handle_batch(
     let (messages, stream) = mpsc::channel(64);
     let mut requests = Vec::new();
     let mut others = Vec::new();
-    let members = wire_envelope::split_batch(body).unwrap_or_default();
-    if members.is_empty() || members.iter().any(|member| wire_envelope::is_batch(member)) {
+    let members = Message::split_batch(body).unwrap_or_default();
+    if members.is_empty() || members.iter().any(|member| Message::is_batch(member)) {
         return error_response(
             StatusCode::BAD_REQUEST,
             -32_600,
@@ -94,7 +93,7 @@ pub(super) fn handle_batch(
         );
     }
     for member in members {
-        match wire_envelope::parse_strict(&member) {
+        match Message::parse_strict(&member) {
             Ok(Message::Request { id, method, params }) => {
                 match front.gateway.admit_request(&access.identity) {
                     Ok(pass) => {

@@ -12,5 +12,5 @@ mod sse;
 
 pub use access_control::AccessControl;
 pub use not_found::{NotFoundPage, Pages};
-pub use router::{Directory, directory, router};
-pub use serve::serve;
+pub use router::{Directory, directory_router, http_router};
+pub use serve::serve_http;

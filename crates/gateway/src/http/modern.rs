@@ -9,9 +9,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::value::RawValue;
 use switchboard_access::Access;
-use switchboard_wire::envelope::Message;
-use switchboard_wire::http::param_headers;
-use switchboard_wire::{Json, RpcError};
+use switchboard_wire::{Json, Message, RpcError, param_headers};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 

@@ -14,8 +14,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodRouter, any};
 use switchboard_access::Access;
 use switchboard_net::single_header;
-use switchboard_wire::envelope::{self, Message, NotAMessage};
-use switchboard_wire::{Json, Revision};
+use switchboard_wire::{Json, Message, NotAMessage, Revision};
 
 use super::body::{error_response, json_response, read_body};
 use super::not_found::{NotFoundPage, Pages, not_found};
@@ -40,7 +39,7 @@ pub(super) struct AppState {
 const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
 
 /// The endpoint `/mcp`, and `/sse` for clients of the first revision; beside it these pages.
-pub fn router(gateway: Gateway, door: AccessControl, pages: Pages) -> Router {
+pub fn http_router(gateway: Gateway, door: AccessControl, pages: Pages) -> Router {
     let other_origins = (!door.policy.origins.is_empty()).then(|| door.clone());
     let front = Arc::new(AppState { gateway, access: door, not_found_page: pages.not_found_page });
     let own = Router::new()
@@ -113,10 +112,10 @@ async fn handle_body(
     access: Access,
     body: &Bytes,
 ) -> Result<Response, Response> {
-    if envelope::is_batch(body) {
+    if Message::is_batch(body) {
         return Ok(legacy::handle_batch(front, headers, &access, body));
     }
-    let message = envelope::parse_strict(body).map_err(|error| {
+    let message = Message::parse_strict(body).map_err(|error| {
         let (code, why) = match error {
             NotAMessage::NotJson => (-32_700, "the body is not JSON"),
             NotAMessage::NotRpc | NotAMessage::Batch => {
@@ -198,7 +197,7 @@ struct DirectoryState {
 }
 
 /// The registry's API below `/v0.1`.
-pub fn directory(door: AccessControl, directory: Arc<dyn Directory>) -> Router {
+pub fn directory_router(door: AccessControl, directory: Arc<dyn Directory>) -> Router {
     let shown = Arc::new(DirectoryState { access: door, directory });
     let otherwise =
         async |State(shown): State<Arc<DirectoryState>>, uri: Uri, headers: HeaderMap| {

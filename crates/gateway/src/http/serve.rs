@@ -19,7 +19,7 @@ use tokio::time::{Sleep, sleep};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::router::router;
+use super::router::http_router;
 use super::{AccessControl, Pages};
 use crate::gateway::Gateway;
 
@@ -39,7 +39,7 @@ const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 ///
 /// # Errors
 /// When connections can no longer be taken.
-pub async fn serve(
+pub async fn serve_http(
     gateway: Gateway,
     door: AccessControl,
     pages: Pages,
@@ -49,7 +49,7 @@ pub async fn serve(
     let connections = TaskTracker::new();
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let served = ConnectionServer {
-        router: router(gateway.clone(), door.clone(), pages),
+        router: http_router(gateway.clone(), door.clone(), pages),
         read_limit: gateway.inner.options.read_limit,
         stop: stop.clone(),
     };

@@ -7,8 +7,7 @@ use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::Response;
 use serde::Deserialize;
-use switchboard_wire::envelope::{self, Message};
-use switchboard_wire::{Revision, RpcError};
+use switchboard_wire::{Message, Revision, RpcError};
 use tokio::sync::mpsc;
 
 use super::body::{
@@ -59,7 +58,7 @@ pub(super) async fn handle_post(
     })?;
     let body = read_body(body, &front.gateway.inner.options).await?;
     let admit = || front.gateway.admit_request(&access.identity);
-    match envelope::parse_strict(&body) {
+    match Message::parse_strict(&body) {
         Ok(Message::Request { id, method, params }) if method == "initialize" => {
             let _pass = admit().map_err(|refused| too_many_requests(&id, refused))?;
             match InitializeParams::parse(params.as_ref()) {
@@ -90,7 +89,7 @@ pub(super) async fn handle_post(
             });
         }
         Ok(message) => legacy::handle_one_way(&session, message),
-        Err(_) if envelope::is_batch(&body) => {
+        Err(_) if Message::is_batch(&body) => {
             let why = "the first revision has no batches";
             return Err(error_response(StatusCode::BAD_REQUEST, -32_600, why));
         }

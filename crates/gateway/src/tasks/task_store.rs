@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
-use switchboard_core::{TaskState, random};
+use switchboard_core::{TaskState, random_token};
 use switchboard_wire::{Json, RpcError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -107,7 +107,7 @@ impl ClientTasks {
             ended_at: None,
         };
         let task = Arc::new(ClientTask {
-            id: random::token()?,
+            id: random_token()?,
             identity: Arc::clone(&client.identity),
             client: client.number,
             created: now,

@@ -17,7 +17,7 @@ use switchboard_core::{
 use switchboard_fleet::Answers;
 use switchboard_policy::PermittedCall;
 use switchboard_store::{Intent, NewCall, OpenCall, Record};
-use switchboard_text::redact;
+use switchboard_text::redact_text;
 use switchboard_wire::Json;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -179,11 +179,7 @@ pub(crate) fn emit_finished(events: &Events, target: &Target, record: &Record) {
         server: target.server.clone(),
         target: target.name.clone(),
         outcome: record.outcome.kind.as_str().to_owned(),
-        message: record
-            .outcome
-            .message
-            .as_deref()
-            .map(|text| redact::redact_text(text).into_owned()),
+        message: record.outcome.message.as_deref().map(|text| redact_text(text).into_owned()),
         milliseconds: u64::try_from(record.duration.as_millis()).unwrap_or(u64::MAX),
     });
 }

@@ -25,7 +25,7 @@ pub(super) fn check_url(text: &str) -> Result<(), String> {
 
 /// A client for hooks.
 pub(super) fn build_client() -> Result<Client, reqwest::Error> {
-    switchboard_wire::http::prepare_tls();
+    switchboard_wire::prepare_tls();
     Client::builder()
         .redirect(redirect::Policy::none())
         // What is on this machine is not asked through another one.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use switchboard_catalog::ServerStatus;
 use switchboard_host::OutcomeKind;
-use switchboard_wire::{Request, WireLimits, stream};
+use switchboard_wire::{Request, WireLimits, start_stream};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 use crate::case::{ANSWERED, Case, TIMED_OUT, UNKNOWN};
@@ -70,7 +70,7 @@ async fn f25_an_answer_may_be_split_at_every_byte() {
     for at in 1..length {
         let (near, far) = tokio::io::duplex(8 << 10);
         let (from, to) = tokio::io::split(near);
-        let (peer, _inbound) = stream::start(from, to, WireLimits::default());
+        let (peer, _inbound) = start_stream(from, to, WireLimits::default());
         let server = async {
             let (from, mut to) = tokio::io::split(far);
             let mut line = String::new();

@@ -3,8 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use switchboard_wire::handshake::{self, Introduction};
-use switchboard_wire::{Inbound, Peer, WireLimits, stream};
+use switchboard_wire::{Inbound, Introduction, Peer, WireLimits, initialize, start_stream};
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 
@@ -27,14 +26,14 @@ impl Line {
             .unwrap();
         let from = child.stdout.take().unwrap();
         let to = child.stdin.take().unwrap();
-        let (peer, inbound) = stream::start(from, to, WireLimits::default());
+        let (peer, inbound) = start_stream(from, to, WireLimits::default());
         let us = Introduction {
             name: "test".to_owned(),
             version: "0".to_owned(),
             capabilities: "{}".to_owned(),
             extensions: &[],
         };
-        handshake::initialize(&peer, &us, Duration::from_secs(10)).await.unwrap();
+        initialize(&peer, &us, Duration::from_secs(10)).await.unwrap();
         Self { peer, _inbound: inbound, child }
     }
 

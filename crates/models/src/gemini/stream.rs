@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use switchboard_prompting::{Assembler, ModelAnswer, ModelDelta, StopReason, TokenUsage};
-use switchboard_wire::http::SseEvent;
+use switchboard_wire::SseEvent;
 
 use crate::protocol::{AnswerReader, BrokenAnswer, VendorRefusal};
 

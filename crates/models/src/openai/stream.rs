@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use switchboard_prompting::{
     Assembler, ModelAnswer, ModelDelta, NativeCall, StopReason, TokenUsage,
 };
-use switchboard_wire::http::SseEvent;
+use switchboard_wire::SseEvent;
 
 use super::content::content;
 use super::reasoning::ReasoningTrace;

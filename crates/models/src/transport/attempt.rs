@@ -6,7 +6,7 @@ use bytes::Bytes;
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use switchboard_prompting::ModelAnswer;
-use switchboard_wire::http::{SseEvent, SseEvents, parse_retry_after};
+use switchboard_wire::{SseEvent, SseEvents, parse_retry_after};
 use tokio::time::timeout;
 
 use super::failure;

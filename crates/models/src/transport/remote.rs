@@ -8,7 +8,7 @@ use switchboard_prompting::{
     Model, ModelAnswer, ModelAnswerFuture, ModelCheckFuture, ModelDelta, ModelError,
     ModelErrorKind, ModelInfo, ModelRequest,
 };
-use switchboard_wire::http::HttpClient;
+use switchboard_wire::HttpClient;
 use tokio::sync::mpsc;
 
 use super::attempt::attempt;

@@ -1,6 +1,6 @@
 //! Text that servers wrote, made fit for a prompt: nothing hidden, not too long, no imitation of ours.
 
-use switchboard_text::characters::{is_hidden, is_variation_selector};
+use switchboard_text::{is_hidden, is_variation_selector};
 
 /// The elements that mean something to us; a description cannot open or close one.
 const OWN_TAGS: [&str; 13] = [

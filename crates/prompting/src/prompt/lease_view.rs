@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use switchboard_catalog::{Definition, Lease, Server, definition};
 use switchboard_config::Transport;
 use switchboard_core::TargetKind;
-use switchboard_wire::list::ListedItem;
+use switchboard_wire::ListedItem;
 
 use crate::prompt::views::{
     ShownArgument, ShownPrompt, ShownResource, ShownServer, ShownTemplate, ShownTool,

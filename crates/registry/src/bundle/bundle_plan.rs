@@ -12,7 +12,8 @@ use crate::bundle::install::bundle_folder;
 use crate::bundle::manifest::{McpConfig, UserConfig};
 use crate::client::RegistryReach;
 use crate::plan::{
-    Asked, Format, InstallPlan, PlanBody, PlanItem, Template, check_text, check_variable,
+    AnswerFormat, InstallPlan, PlanBody, PlanItem, RegistryQuestion, Template, check_text,
+    check_variable,
 };
 
 /// What the manifest's variables stand for on this machine.
@@ -176,7 +177,7 @@ impl BundleVariables<'_> {
         Ok(text)
     }
 
-    fn question(&self, name: &str, config: &UserConfig) -> Asked {
+    fn question(&self, name: &str, config: &UserConfig) -> RegistryQuestion {
         let default = match &config.default {
             Some(Value::String(text)) => self.resolve(text).ok(),
             Some(Value::Number(number)) => Some(number.to_string()),
@@ -191,14 +192,14 @@ impl BundleVariables<'_> {
             (Some(title), Some(about)) => Some(format!("{title}: {about}")),
             (one, other) => one.clone().or_else(|| other.clone()),
         };
-        Asked {
+        RegistryQuestion {
             name: name.to_owned(),
             description,
             required: config.required,
             secret: config.sensitive,
             default: default.filter(|text| check_text("x", text).is_ok()),
             choices: Vec::new(),
-            format: Format::from_word(Some(config.kind.as_str())),
+            format: AnswerFormat::from_word(Some(config.kind.as_str())),
             placeholder: None,
             repeated: config.multiple,
             min: config.min.map(|min| min.to_string()),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use super::*;
-use crate::bundle::{BundleContext, bundle_folder, installed_at};
+use crate::bundle::{BundleContext, bundle_folder, installed_bundle_at};
 use crate::plan::InstallAnswers;
 
 fn manifest(server: &Value, more: &Value) -> Value {
@@ -231,8 +231,8 @@ fn what_was_unpacked_is_checked_against_its_list() {
     assert_eq!(installed.changes().unwrap(), Vec::<String>::new());
     assert_eq!(bundle.install(&bundles).unwrap(), installed);
     let path = folder.join("server/index.js");
-    assert_eq!(installed_at(&bundles, path.to_str().unwrap()), Some(installed.clone()));
-    assert_eq!(installed_at(&bundles, "/elsewhere/x"), None);
+    assert_eq!(installed_bundle_at(&bundles, path.to_str().unwrap()), Some(installed.clone()));
+    assert_eq!(installed_bundle_at(&bundles, "/elsewhere/x"), None);
     std::fs::write(&path, "evil").unwrap();
     std::fs::remove_file(folder.join("server/run")).unwrap();
     let changes = ["`server/index.js` was changed", "`server/run` is missing"];

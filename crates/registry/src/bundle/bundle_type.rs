@@ -93,7 +93,11 @@ const FETCH_TIMEOUT: Duration = Duration::from_secs(300);
 ///
 /// # Errors
 /// When it cannot be fetched, or is another one than its digest says.
-pub async fn fetch(url: &str, sha256: &str, reach: RegistryReach) -> Result<Bundle, BundleError> {
+pub async fn fetch_bundle(
+    url: &str,
+    sha256: &str,
+    reach: RegistryReach,
+) -> Result<Bundle, BundleError> {
     let limits = ArchiveLimits::default();
     let failed = |why: String| BundleError::NotRead(why);
     reach.check(url).map_err(failed)?;

@@ -28,7 +28,7 @@ pub fn bundle_folder(bundles: &Path, sha256: &str) -> PathBuf {
 
 /// The bundle that a path leads into.
 #[must_use]
-pub fn installed_at(bundles: &Path, path: &str) -> Option<InstalledBundle> {
+pub fn installed_bundle_at(bundles: &Path, path: &str) -> Option<InstalledBundle> {
     let rest = Path::new(path).strip_prefix(bundles).ok()?;
     let name = rest.components().next()?.as_os_str().to_str()?;
     let is_digest = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());

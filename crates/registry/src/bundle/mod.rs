@@ -12,7 +12,7 @@ mod manifest;
 
 pub use archive::ArchiveLimits;
 pub use bundle_plan::BundleContext;
-pub use bundle_type::{Bundle, fetch};
+pub use bundle_type::{Bundle, fetch_bundle};
 pub use error::BundleError;
-pub use install::{InstalledBundle, bundle_folder, installed_at};
+pub use install::{InstalledBundle, bundle_folder, installed_bundle_at};
 pub use manifest::{Manifest, UserConfig};

@@ -6,7 +6,7 @@ use switchboard_net::{AddressScope, ip_literal, is_local};
 use crate::error::RegistryError;
 
 /// The registry that is asked where nobody names another one.
-pub const OFFICIAL: &str = "https://registry.modelcontextprotocol.io";
+pub const OFFICIAL_REGISTRY: &str = "https://registry.modelcontextprotocol.io";
 
 /// How far the addresses may lead that a registry names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,8 +55,8 @@ impl RegistryAddress {
     /// What this registry may name.
     #[must_use]
     pub fn reach(&self) -> RegistryReach {
-        let is_official =
-            Url::parse(OFFICIAL).is_ok_and(|official| official.origin() == self.url.origin());
+        let is_official = Url::parse(OFFICIAL_REGISTRY)
+            .is_ok_and(|official| official.origin() == self.url.origin());
         if is_official { RegistryReach::Public } else { RegistryReach::Own }
     }
 
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn the_address_of_a_registry_is_encrypted_or_here() {
         for (text, expected) in [
-            (OFFICIAL, Some("https://registry.modelcontextprotocol.io")),
+            (OFFICIAL_REGISTRY, Some("https://registry.modelcontextprotocol.io")),
             ("https://corp.example/mcp/v0.1/", Some("https://corp.example/mcp")),
             ("https://corp.example/v0/servers", Some("https://corp.example")),
             ("http://127.0.0.1:8080/", Some("http://127.0.0.1:8080")),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::header::{ACCEPT, ETAG, IF_NONE_MATCH};
 use reqwest::{Client, Url, redirect};
-use switchboard_wire::http::prepare_tls;
+use switchboard_wire::prepare_tls;
 
 use crate::client::address::RegistryReach;
 

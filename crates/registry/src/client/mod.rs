@@ -5,7 +5,7 @@ mod cache;
 mod fetch;
 mod registry;
 
-pub use address::{OFFICIAL, RegistryAddress, RegistryReach};
+pub use address::{OFFICIAL_REGISTRY, RegistryAddress, RegistryReach};
 pub use fetch::FetchLimits;
 pub use registry::{Registry, WithAge};
 

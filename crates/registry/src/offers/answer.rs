@@ -12,7 +12,11 @@ const MAX_PAGE_SIZE: usize = 100;
 
 /// The status and the JSON for a path with its query.
 #[must_use]
-pub fn answer(offered: &[RegistryOffer], path: &str, query: &str) -> (u16, String) {
+pub fn answer_registry_request(
+    offered: &[RegistryOffer],
+    path: &str,
+    query: &str,
+) -> (u16, String) {
     let mut listed: Vec<ListedServer> = offered.iter().map(RegistryOffer::to_listed).collect();
     listed.sort_by(|a, b| a.server.name.cmp(&b.server.name));
     // Two names of the configuration may become one; the first keeps it.
@@ -109,8 +113,11 @@ mod tests {
         let mut cursor = String::new();
         let mut names = Vec::new();
         for _ in 0..5 {
-            let (status, body) =
-                answer(&offered, "/v0.1/servers", &format!("limit=2&cursor={cursor}"));
+            let (status, body) = answer_registry_request(
+                &offered,
+                "/v0.1/servers",
+                &format!("limit=2&cursor={cursor}"),
+            );
             assert_eq!(status, 200);
             let page = ListingPage::read(body.as_bytes()).unwrap();
             names.extend(page.servers.into_iter().map(|one| one.server.name));
@@ -121,8 +128,9 @@ mod tests {
         }
         let expected: Vec<String> = (0..5).map(|n| format!("local.switchboard/s{n}")).collect();
         assert_eq!(names, expected);
-        assert_eq!(answer(&offered, "/v0.1/servers", "limit=none").0, 400);
-        let (_, found) = answer(&offered, "/v0.1/servers", "search=S3&version=latest");
+        assert_eq!(answer_registry_request(&offered, "/v0.1/servers", "limit=none").0, 400);
+        let (_, found) =
+            answer_registry_request(&offered, "/v0.1/servers", "search=S3&version=latest");
         assert_eq!(ListingPage::read(found.as_bytes()).unwrap().servers.len(), 1);
     }
 
@@ -139,7 +147,7 @@ mod tests {
             ("/v0.1/publish", 404),
             ("/v0.1/servers/%/versions", 404),
         ] {
-            assert_eq!(answer(&offered, path, "").0, expected, "{path}");
+            assert_eq!(answer_registry_request(&offered, path, "").0, expected, "{path}");
         }
     }
 
@@ -169,7 +177,7 @@ mod tests {
             remote("user", &format!("https://me:{secret}@a.example/mcp")),
             remote("path", &format!("https://a.example/s/{secret}0123456789/mcp")),
         ];
-        let (_, body) = answer(&offered, "/v0.1/servers", "");
+        let (_, body) = answer_registry_request(&offered, "/v0.1/servers", "");
         assert!(!body.contains(secret), "{body}");
         assert!(!body.contains("/opt/x"), "{body}");
         let page = ListingPage::read(body.as_bytes()).unwrap();

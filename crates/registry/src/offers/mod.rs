@@ -3,5 +3,5 @@
 mod answer;
 mod describe;
 
-pub use answer::answer;
+pub use answer::answer_registry_request;
 pub use describe::{OfferTransport, RegistryOffer};

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::plan::error::PlanError;
 use crate::plan::install_plan::{InstallPlan, PlanBody, PlanItem};
 use crate::plan::package::not_visited;
-use crate::plan::question::Asked;
+use crate::plan::question::RegistryQuestion;
 use crate::plan::template::{Template, TemplatePiece};
 
 /// What a person answered, by the names of the questions.
@@ -94,13 +94,13 @@ impl InstallPlan {
         Ok(InstallRecipe { how, secrets: filling.secrets, from_environment: filling.outside })
     }
 
-    fn question(&self, name: &str) -> Option<&Asked> {
+    fn question(&self, name: &str) -> Option<&RegistryQuestion> {
         self.asked.iter().find(|asked| asked.name == name)
     }
 }
 
 /// What was answered, or what holds where nothing was.
-fn values(asked: &Asked, answers: &InstallAnswers) -> Vec<String> {
+fn values(asked: &RegistryQuestion, answers: &InstallAnswers) -> Vec<String> {
     match answers.get(&asked.name) {
         Some(given) => given.iter().filter(|answer| !answer.is_empty()).cloned().collect(),
         None => asked.default.iter().cloned().collect(),
@@ -137,7 +137,8 @@ impl PlanFiller<'_> {
             let mut words = Vec::new();
             for answer in answers {
                 for word in &item.words {
-                    let answered = matches!(word.pieces.as_slice(), [TemplatePiece::Asked(_)]);
+                    let answered =
+                        matches!(word.pieces.as_slice(), [TemplatePiece::RegistryQuestion(_)]);
                     let text = if answered {
                         RecipeText::plain(&answer)
                     } else {
@@ -200,7 +201,7 @@ impl PlanFiller<'_> {
                     parts.push(RecipePart::Plain(text.clone()));
                     continue;
                 }
-                TemplatePiece::Asked(name) => name,
+                TemplatePiece::RegistryQuestion(name) => name,
             };
             let Some(value) = self.first(name) else { return Ok(None) };
             let is_secret = self.plan.question(name).is_some_and(|asked| asked.secret);

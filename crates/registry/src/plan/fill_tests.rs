@@ -4,14 +4,14 @@ use serde_json::json;
 
 use super::*;
 use crate::client::RegistryReach;
-use crate::plan::choices;
+use crate::plan::install_choices;
 use crate::server_json::ServerDetail;
 
 fn plan(part: &Value) -> InstallPlan {
     let mut server = part.clone();
     server["name"] = json!("a/b");
     let server: ServerDetail = serde_json::from_value(server).unwrap();
-    choices(&server, RegistryReach::Public).pop().unwrap().plan.unwrap()
+    install_choices(&server, RegistryReach::Public).pop().unwrap().plan.unwrap()
 }
 
 fn answers(pairs: &[(&str, &str)]) -> InstallAnswers {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::client::RegistryReach;
 use crate::plan::error::PlanError;
-use crate::plan::question::Asked;
+use crate::plan::question::RegistryQuestion;
 use crate::plan::template::Template;
 use crate::server_json::{RegistryRemote, ValueInput};
 
@@ -14,7 +14,7 @@ pub struct InstallPlan {
     /// The command or the address.
     pub body: PlanBody,
     /// The questions, in the order in which their answers are used.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<RegistryQuestion>,
     /// What a person should know.
     pub notes: Vec<String>,
     /// How far the address may lead.
@@ -116,12 +116,12 @@ impl PlanItem {
 /// Collects questions while a plan is made, each under a name of its own.
 #[derive(Debug, Default)]
 pub(crate) struct PlanQuestions {
-    asked: Vec<Asked>,
+    asked: Vec<RegistryQuestion>,
 }
 
 impl PlanQuestions {
     /// Asks, and gives the name by which it is answered. The same question is asked once.
-    pub(crate) fn ask(&mut self, mut asked: Asked, owner: &str) -> String {
+    pub(crate) fn ask(&mut self, mut asked: RegistryQuestion, owner: &str) -> String {
         let plain = asked.name.clone();
         for number in 1..100 {
             asked.name = match number {
@@ -145,7 +145,7 @@ impl PlanQuestions {
         match &input.value {
             Some(value) => self.template(name, value, &input.variables, input.is_secret),
             None => {
-                let name = self.ask(Asked::from_input(name, input), name);
+                let name = self.ask(RegistryQuestion::from_input(name, input), name);
                 Template::from_answer(name)
             }
         }
@@ -165,7 +165,7 @@ impl PlanQuestions {
                 continue;
             }
             // A variable of a variable would need a parser of its own; its default is enough.
-            let mut asked = Asked::from_input(name, input);
+            let mut asked = RegistryQuestion::from_input(name, input);
             asked.secret |= secret;
             asked.default = asked.default.or_else(|| input.value.clone());
             names.insert(name.clone(), self.ask(asked, owner));
@@ -173,7 +173,7 @@ impl PlanQuestions {
         Template::read(text, |name| names.get(name).cloned())
     }
 
-    pub(crate) fn into_asked(self) -> Vec<Asked> {
+    pub(crate) fn into_asked(self) -> Vec<RegistryQuestion> {
         self.asked
     }
 }
@@ -290,9 +290,9 @@ mod tests {
         let mut questions = PlanQuestions::default();
         let plain = ValueInput::default();
         let other = ValueInput { is_secret: true, ..ValueInput::default() };
-        assert_eq!(questions.ask(Asked::from_input("token", &plain), "A"), "token");
-        assert_eq!(questions.ask(Asked::from_input("token", &plain), "B"), "token");
-        assert_eq!(questions.ask(Asked::from_input("token", &other), "C"), "C.token");
+        assert_eq!(questions.ask(RegistryQuestion::from_input("token", &plain), "A"), "token");
+        assert_eq!(questions.ask(RegistryQuestion::from_input("token", &plain), "B"), "token");
+        assert_eq!(questions.ask(RegistryQuestion::from_input("token", &other), "C"), "C.token");
         assert_eq!(questions.into_asked().len(), 2);
     }
 }

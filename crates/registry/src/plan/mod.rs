@@ -17,8 +17,8 @@ mod template;
 pub use error::PlanError;
 pub use fill::{InstallAnswers, InstallRecipe, RecipeText};
 pub use install_plan::{InstallPlan, PlanBody, PlanItem};
-pub use question::{Asked, Format};
+pub use question::{AnswerFormat, RegistryQuestion};
 pub use template::Template;
 
 pub(crate) use install_plan::{check_text, check_variable};
-pub use package::{InstallChoice, choices};
+pub use package::{InstallChoice, install_choices};

@@ -6,7 +6,7 @@ use crate::plan::exact_version;
 use crate::plan::install_plan::{
     InstallPlan, PlanBody, PlanItem, PlanQuestions, check_header, check_text, check_variable,
 };
-use crate::plan::question::{Asked, Format};
+use crate::plan::question::{AnswerFormat, RegistryQuestion};
 use crate::plan::runner::PackageRunner;
 use crate::plan::template::Template;
 use crate::server_json::{
@@ -205,7 +205,7 @@ pub struct InstallChoice {
 
 /// Every way, those that run elsewhere last.
 #[must_use]
-pub fn choices(server: &ServerDetail, reach: RegistryReach) -> Vec<InstallChoice> {
+pub fn install_choices(server: &ServerDetail, reach: RegistryReach) -> Vec<InstallChoice> {
     let packages = server.packages.iter().map(|one| InstallChoice {
         kind: one.registry_type.clone(),
         what: match &one.version {
@@ -251,8 +251,10 @@ fn item(
     }
     let flag = Template::text(name);
     let plain = name.trim_start_matches('-').to_owned();
-    if let (None, Format::Boolean) = (&input.value, Format::from_word(input.format.as_deref())) {
-        let when = questions.ask(Asked::from_input(&plain, input), "argument");
+    if let (None, AnswerFormat::Boolean) =
+        (&input.value, AnswerFormat::from_word(input.format.as_deref()))
+    {
+        let when = questions.ask(RegistryQuestion::from_input(&plain, input), "argument");
         return Ok(PlanItem { when: Some(when), ..PlanItem::new(vec![flag]) });
     }
     if is_bare(argument) {
@@ -267,7 +269,10 @@ fn value(name: &str, argument: &PackageArgument, questions: &mut PlanQuestions) 
     match &input.value {
         Some(_) => questions.value(name, input),
         None => {
-            let asked = Asked { repeated: argument.is_repeated, ..Asked::from_input(name, input) };
+            let asked = RegistryQuestion {
+                repeated: argument.is_repeated,
+                ..RegistryQuestion::from_input(name, input)
+            };
             Template::from_answer(questions.ask(asked, "argument"))
         }
     }

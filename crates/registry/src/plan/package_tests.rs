@@ -4,13 +4,15 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::client::RegistryReach;
-use crate::plan::{InstallAnswers, InstallChoice, InstallPlan, PlanBody, PlanError, choices};
+use crate::plan::{
+    InstallAnswers, InstallChoice, InstallPlan, PlanBody, PlanError, install_choices,
+};
 use crate::server_json::{ListedServer, ServerDetail};
 
 fn parse_plan(package: &Value) -> Result<InstallPlan, PlanError> {
     let server: ServerDetail =
         serde_json::from_value(json!({"name": "a/b", "packages": [package]})).unwrap();
-    let mut choices = choices(&server, RegistryReach::Public);
+    let mut choices = install_choices(&server, RegistryReach::Public);
     choices.pop().unwrap().plan
 }
 
@@ -177,7 +179,7 @@ fn every_way_is_listed_with_the_reason_why_one_cannot_be_taken() {
             {"type": "streamable-http", "url": "http://10.0.0.1/mcp"}],
     }))
     .unwrap();
-    let ways: Vec<(String, bool)> = choices(&server, RegistryReach::Public)
+    let ways: Vec<(String, bool)> = install_choices(&server, RegistryReach::Public)
         .into_iter()
         .map(|InstallChoice { kind, plan, .. }| (kind, plan.is_ok()))
         .collect();
@@ -240,7 +242,7 @@ proptest! {
     #[test]
     fn whatever_is_published_a_plan_shows_every_character(server in published_server()) {
         let Some(listed) = ListedServer::read(&server) else { return Ok(()) };
-        for choice in choices(&listed.server, RegistryReach::Public) {
+        for choice in install_choices(&listed.server, RegistryReach::Public) {
             let Ok(plan) = choice.plan else { continue };
             let answers = plan.asked.iter().map(|asked| (asked.name.clone(), vec!["1".to_owned()])).collect();
             let filled = [plan.fill(&InstallAnswers::new()), plan.fill(&answers)];

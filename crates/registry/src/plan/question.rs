@@ -8,8 +8,7 @@ use crate::server_json::ValueInput;
 
 /// One question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "RegistryQuestion")]
-pub struct Asked {
+pub struct RegistryQuestion {
     /// By which name it is answered.
     pub name: String,
     /// What it is for, in the publisher's words.
@@ -23,7 +22,7 @@ pub struct Asked {
     /// What the answer may be; anything without a list.
     pub choices: Vec<String>,
     /// What kind of value it is.
-    pub format: Format,
+    pub format: AnswerFormat,
     /// What an answer could look like.
     pub placeholder: Option<String>,
     /// Whether there may be several answers.
@@ -37,8 +36,7 @@ pub struct Asked {
 /// What kind of value an answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "AnswerFormat")]
-pub enum Format {
+pub enum AnswerFormat {
     /// Any text.
     #[default]
     Text,
@@ -50,7 +48,7 @@ pub enum Format {
     Path,
 }
 
-impl Format {
+impl AnswerFormat {
     pub(crate) fn from_word(word: Option<&str>) -> Self {
         match word {
             Some("number" | "integer") => Self::Number,
@@ -61,7 +59,7 @@ impl Format {
     }
 }
 
-impl Asked {
+impl RegistryQuestion {
     pub(crate) fn from_input(name: &str, input: &ValueInput) -> Self {
         Self {
             name: name.to_owned(),
@@ -70,7 +68,7 @@ impl Asked {
             secret: input.is_secret,
             default: input.default.clone(),
             choices: input.choices.clone(),
-            format: Format::from_word(input.format.as_deref()),
+            format: AnswerFormat::from_word(input.format.as_deref()),
             placeholder: input.placeholder.clone(),
             repeated: false,
             min: None,
@@ -89,7 +87,7 @@ impl Asked {
         }
         let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
         let limit = |limit: &Option<String>| limit.as_deref().and_then(number);
-        if let (Format::Number, Some(given)) = (self.format, number(answer)) {
+        if let (AnswerFormat::Number, Some(given)) = (self.format, number(answer)) {
             if limit(&self.min).is_some_and(|min| given < min) {
                 return wrong(&format!(
                     "must be at least {}",
@@ -104,11 +102,14 @@ impl Asked {
             }
         }
         match self.format {
-            Format::Number if number(answer).is_none() => wrong("must be a number"),
-            Format::Boolean if !matches!(answer, "true" | "false") => {
+            AnswerFormat::Number if number(answer).is_none() => wrong("must be a number"),
+            AnswerFormat::Boolean if !matches!(answer, "true" | "false") => {
                 wrong("must be `true` or `false`")
             }
-            Format::Text | Format::Number | Format::Boolean | Format::Path => Ok(()),
+            AnswerFormat::Text
+            | AnswerFormat::Number
+            | AnswerFormat::Boolean
+            | AnswerFormat::Path => Ok(()),
         }
     }
 }
@@ -119,30 +120,30 @@ mod tests {
 
     #[test]
     fn an_answer_must_be_of_its_kind() {
-        let asked = |format: Format, choices: &[&str]| Asked {
+        let asked = |format: AnswerFormat, choices: &[&str]| RegistryQuestion {
             format,
             choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
-            ..Asked::from_input("x", &ValueInput::default())
+            ..RegistryQuestion::from_input("x", &ValueInput::default())
         };
-        let between = |min: &str, max: &str| Asked {
+        let between = |min: &str, max: &str| RegistryQuestion {
             min: Some(min.to_owned()),
             max: Some(max.to_owned()),
-            ..asked(Format::Number, &[])
+            ..asked(AnswerFormat::Number, &[])
         };
         for (asked, answer, fits) in [
-            (asked(Format::Text, &[]), "any thing", true),
-            (asked(Format::Text, &[]), "a\nb", false),
-            (asked(Format::Text, &[]), "a\u{1b}[31m", false),
-            (asked(Format::Number, &[]), "8.5", true),
-            (asked(Format::Number, &[]), "eight", false),
-            (asked(Format::Number, &[]), "inf", false),
+            (asked(AnswerFormat::Text, &[]), "any thing", true),
+            (asked(AnswerFormat::Text, &[]), "a\nb", false),
+            (asked(AnswerFormat::Text, &[]), "a\u{1b}[31m", false),
+            (asked(AnswerFormat::Number, &[]), "8.5", true),
+            (asked(AnswerFormat::Number, &[]), "eight", false),
+            (asked(AnswerFormat::Number, &[]), "inf", false),
             (between("1", "9"), "9", true),
             (between("1", "9"), "9.1", false),
             (between("1", "9"), "-2", false),
-            (asked(Format::Boolean, &[]), "true", true),
-            (asked(Format::Boolean, &[]), "yes", false),
-            (asked(Format::Text, &["a", "b"]), "b", true),
-            (asked(Format::Text, &["a", "b"]), "c", false),
+            (asked(AnswerFormat::Boolean, &[]), "true", true),
+            (asked(AnswerFormat::Boolean, &[]), "yes", false),
+            (asked(AnswerFormat::Text, &["a", "b"]), "b", true),
+            (asked(AnswerFormat::Text, &["a", "b"]), "c", false),
         ] {
             assert_eq!(asked.check(answer).is_ok(), fits, "{asked:?} {answer:?}");
         }

@@ -11,7 +11,7 @@ pub struct Template {
 pub(crate) enum TemplatePiece {
     Text(String),
     /// What is asked for by this name.
-    Asked(String),
+    RegistryQuestion(String),
 }
 
 impl Template {
@@ -22,7 +22,7 @@ impl Template {
 
     /// One answer and nothing else.
     pub(crate) fn from_answer(name: impl Into<String>) -> Self {
-        Self { pieces: vec![TemplatePiece::Asked(name.into())] }
+        Self { pieces: vec![TemplatePiece::RegistryQuestion(name.into())] }
     }
 
     /// Takes apart a text in which `{name}` stands for an answer; `key` says which, if any. What
@@ -48,7 +48,7 @@ impl Template {
                     if !plain.is_empty() {
                         pieces.push(TemplatePiece::Text(std::mem::take(&mut plain)));
                     }
-                    pieces.push(TemplatePiece::Asked(name));
+                    pieces.push(TemplatePiece::RegistryQuestion(name));
                     rest = end;
                 }
                 None => {
@@ -67,7 +67,7 @@ impl Template {
     /// The answers it needs.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| match piece {
-            TemplatePiece::Asked(name) => Some(name.as_str()),
+            TemplatePiece::RegistryQuestion(name) => Some(name.as_str()),
             TemplatePiece::Text(_) => None,
         })
     }
@@ -77,7 +77,7 @@ impl Template {
     pub fn display_text(&self) -> String {
         let shown = |piece: &TemplatePiece| match piece {
             TemplatePiece::Text(text) => text.clone(),
-            TemplatePiece::Asked(name) => format!("<{name}>"),
+            TemplatePiece::RegistryQuestion(name) => format!("<{name}>"),
         };
         self.pieces.iter().map(shown).collect()
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior};
-use switchboard_text::{Digest, digest};
+use switchboard_text::{Digest, hex_digest};
 
 use crate::audit::mark;
 use crate::audit::mark::AuditMark;
@@ -69,7 +69,7 @@ impl AuditNote {
             server: server.to_owned(),
             kind: "entry".to_owned(),
             name: what.to_owned(),
-            digest: digest::fingerprint([entry.as_bytes()]),
+            digest: hex_digest([entry.as_bytes()]),
             detail: source,
         }
     }

@@ -1,7 +1,7 @@
 //! Markdown of all shapes, whole and in pieces.
 
 use proptest::prelude::*;
-use switchboard_text::characters::is_hidden;
+use switchboard_text::is_hidden;
 
 use super::{Markdown, Paint};
 

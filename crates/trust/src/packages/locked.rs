@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use switchboard_config::{Environment, ServerConfig, Transport};
-use switchboard_vetting::{FetchedPackage, packages};
+use switchboard_vetting::{FetchedPackage, command_packages};
 
 use crate::packages::confirmed::ConfirmedPackages;
 use crate::packages::npx_cache::{CachedPackage, cache_folder, cached_versions};
@@ -57,7 +57,7 @@ pub fn fetched_packages(server: &ServerConfig) -> Vec<PackageSpec> {
             version: package.version.filter(|_| package.is_pinned),
         })
     };
-    packages::command_packages(&words).into_iter().filter_map(spec).collect()
+    command_packages(&words).into_iter().filter_map(spec).collect()
 }
 
 impl LockedPackage {

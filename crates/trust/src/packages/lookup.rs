@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use switchboard_text::digest;
+use switchboard_text::hex_digest;
 use tokio::time::timeout;
 
 use crate::fetch::fetch;
@@ -94,7 +94,7 @@ impl PackageRegistries {
             return Err(format!("there is no version {version}"));
         }
         sums.sort();
-        Ok((version, format!("files:{}", digest::fingerprint(sums.iter().map(String::as_bytes)))))
+        Ok((version, format!("files:{}", hex_digest(sums.iter().map(String::as_bytes)))))
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use switchboard_config::Environment;
 use switchboard_document::read_text;
-use switchboard_text::digest;
+use switchboard_text::hex_digest;
 
 /// So many folders of a cache are looked into.
 const MAX_FOLDERS: usize = 20_000;
@@ -65,7 +65,7 @@ fn collect_digests(
         } else if is_dist_info(name, wanted)
             && let Ok(Some(list)) = read_text(&entry.path().join("RECORD"))
         {
-            found.push(digest::fingerprint([list.as_bytes()]));
+            found.push(hex_digest([list.as_bytes()]));
         }
     }
 }
@@ -100,7 +100,7 @@ mod tests {
         let caches = [(cache.path().join("archive-v0"), 1), (PathBuf::from("/nowhere"), 4)];
         assert_eq!(
             unpacked_digests(&caches, "some-server", "1.2.3"),
-            [digest::fingerprint([b"one".as_slice()])]
+            [hex_digest([b"one".as_slice()])]
         );
         assert_eq!(unpacked_digests(&caches, "some.server", "1.2"), [""; 0]);
     }

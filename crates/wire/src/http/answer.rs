@@ -9,7 +9,7 @@ use reqwest::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use super::authorize::challenges;
 use super::events::SseEvents;
 use super::reply::WireResponse;
-use crate::envelope::{self, Message, ResponseBody};
+use crate::envelope::{Message, ResponseBody};
 use crate::error::{RequestError, truncate};
 use crate::in_flight::{RequestResult, into_result};
 use crate::peer::PeerShared;
@@ -98,14 +98,14 @@ fn from_body(
     if body.is_empty() {
         return Err(RequestError::Unknown("the body of the answer is empty".to_owned()));
     }
-    if envelope::is_batch(body) {
+    if Message::is_batch(body) {
         // Bad members do not matter if the answer is among the others; otherwise the request is
         // still waiting.
         _ = shared.dispatch(body);
         if !shared.in_flight.is_waiting(id) {
             return Ok(ResponseOutcome::Elsewhere);
         }
-    } else if let Ok(Message::Response { id: answered, answer }) = envelope::parse(body) {
+    } else if let Ok(Message::Response { id: answered, answer }) = Message::parse(body) {
         // An error may come without an id when the server could not read the request.
         if answered == Some(id) || matches!(answer, ResponseBody::Error(_)) {
             return Ok(ResponseOutcome::Here(into_result(answer)));
@@ -126,7 +126,7 @@ pub(super) async fn read_refusal(response: WireResponse) -> RequestError {
     let challenge = challenges(response.headers());
     let is_json = matches!(body_kind(&response), BodyKind::Json);
     let body = read_body(response, MAX_REFUSAL_BYTES).await.unwrap_or_default();
-    let error = match envelope::parse(&body) {
+    let error = match Message::parse(&body) {
         Ok(Message::Response { answer: ResponseBody::Error(error), .. }) if is_json => Some(error),
         _ => None,
     };

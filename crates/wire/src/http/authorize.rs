@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use reqwest::header::{HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 
-use super::client::Endpoint;
+use super::client::HttpEndpoint;
 use super::reply::WireResponse;
 use crate::error::RequestError;
 
@@ -47,7 +47,7 @@ pub struct AuthorizationRefusal<'a> {
     pub before: u32,
 }
 
-impl Endpoint {
+impl HttpEndpoint {
     /// Sends a request with what the server wants to see, and again if that can help.
     pub(super) async fn send<Attempt>(
         &self,
@@ -153,9 +153,9 @@ mod tests {
 
     async fn attempts(taken: &'static str, own: &[(String, String)]) -> (u16, Vec<String>) {
         let (url, mut requests) = picky(taken).await;
-        let client = super::super::new_client(&WireLimits::default()).unwrap();
+        let client = super::super::new_http_client(&WireLimits::default()).unwrap();
         let own = own.iter().map(|(name, value)| (name, value));
-        let endpoint = Endpoint::new(&url, own).unwrap();
+        let endpoint = HttpEndpoint::new(&url, own).unwrap();
         let endpoint = endpoint.with_authorization(Arc::new(Hopeful::default()));
         let headers = endpoint.headers.clone();
         let builder = || client.get(endpoint.url.clone()).headers(headers.clone());

@@ -22,13 +22,13 @@ pub type HttpClient = Client;
 
 /// Where a server is, and what to say at its door.
 #[derive(Clone)]
-pub struct Endpoint {
+pub struct HttpEndpoint {
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
     pub(crate) authorization: Option<Arc<dyn Authorize>>,
 }
 
-impl Endpoint {
+impl HttpEndpoint {
     /// Checks an address and the headers to send there.
     ///
     /// # Errors
@@ -67,15 +67,15 @@ impl Endpoint {
 ///
 /// # Errors
 /// When TLS cannot be set up.
-pub fn new_client(limits: &WireLimits) -> Result<Client, RequestError> {
-    new_client_trusting(limits, &Authorities::default())
+pub fn new_http_client(limits: &WireLimits) -> Result<Client, RequestError> {
+    new_trusting_http_client(limits, &Authorities::default())
 }
 
 /// The same for servers whose certificates these authorities issue, beside those of the system.
 ///
 /// # Errors
 /// When TLS cannot be set up.
-pub fn new_client_trusting(
+pub fn new_trusting_http_client(
     limits: &WireLimits,
     more: &Authorities,
 ) -> Result<Client, RequestError> {

@@ -13,7 +13,7 @@ use tokio::sync::{Semaphore, mpsc};
 
 use super::answer;
 use super::answer::ResponseOutcome;
-use super::client::{Endpoint, request_error_before_answer};
+use super::client::{HttpEndpoint, request_error_before_answer};
 use super::direct::DirectClient;
 use super::headers::encode_header;
 use super::reply::WireResponse;
@@ -33,7 +33,7 @@ pub(crate) struct HttpLink {
     pub(super) client: Client,
     /// A shorter way for what is posted, where there is one.
     direct: Option<Arc<DirectClient>>,
-    pub(super) endpoint: Endpoint,
+    pub(super) endpoint: HttpEndpoint,
     pub(super) kind: HttpTransport,
     pub(super) session: Mutex<HttpSession>,
     /// One renewal of the session at a time.
@@ -60,9 +60,9 @@ pub(super) struct HttpSession {
 
 /// Starts a peer over streamable HTTP. Nothing is sent until the first request.
 #[must_use]
-pub fn start(
+pub fn start_http(
     client: Client,
-    endpoint: Endpoint,
+    endpoint: HttpEndpoint,
     limits: WireLimits,
 ) -> (Peer, mpsc::Receiver<Inbound>) {
     let link = HttpLink::new(client, endpoint, HttpTransport::Streamable, &limits);
@@ -72,7 +72,7 @@ pub fn start(
 impl HttpLink {
     pub(super) fn new(
         client: Client,
-        endpoint: Endpoint,
+        endpoint: HttpEndpoint,
         kind: HttpTransport,
         limits: &WireLimits,
     ) -> Self {

@@ -3,7 +3,7 @@
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-use super::super::client::new_client;
+use super::super::client::new_http_client;
 use super::*;
 
 const SOON: Duration = Duration::from_secs(10);
@@ -49,8 +49,9 @@ const EVENTS: &str = "content-type: text/event-stream\r\n";
 
 fn peer_at(url: &str, limits: WireLimits) -> (Peer, mpsc::Receiver<Inbound>) {
     let headers = [("X-Team".to_owned(), "green".to_owned())];
-    let endpoint = Endpoint::new(url, headers.iter().map(|(name, value)| (name, value))).unwrap();
-    start(new_client(&limits).unwrap(), endpoint, limits)
+    let endpoint =
+        HttpEndpoint::new(url, headers.iter().map(|(name, value)| (name, value))).unwrap();
+    start_http(new_http_client(&limits).unwrap(), endpoint, limits)
 }
 
 /// The bytes in the form of gzip, as they are: packing is allowed not to make smaller.

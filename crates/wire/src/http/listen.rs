@@ -8,7 +8,7 @@ use reqwest::header::{ACCEPT, HeaderValue};
 use tokio::sync::{mpsc, oneshot};
 
 use super::answer;
-use super::client::Endpoint;
+use super::client::HttpEndpoint;
 use super::events::SseEvents;
 use super::link::{HttpLink, HttpTransport, attempt_with_client};
 use crate::error::RequestError;
@@ -81,7 +81,7 @@ async fn keep_listening(shared: &Arc<PeerShared>, opened: oneshot::Sender<()>) {
 /// When there is no such stream within `timeout`, or it points to another origin.
 pub async fn start_sse(
     client: Client,
-    endpoint: Endpoint,
+    endpoint: HttpEndpoint,
     limits: WireLimits,
     timeout: Duration,
 ) -> Result<(Peer, mpsc::Receiver<Inbound>), RequestError> {
@@ -114,7 +114,7 @@ pub async fn start_sse(
             url.origin().ascii_serialization()
         )));
     }
-    let link = HttpLink::new(client, Endpoint { url, ..endpoint }, HttpTransport::Sse, &limits);
+    let link = HttpLink::new(client, HttpEndpoint { url, ..endpoint }, HttpTransport::Sse, &limits);
     let (peer, inbound) = Peer::new(PeerLink::Http(Box::new(link)), limits);
     tokio::spawn(forward_events(Arc::clone(&peer.shared), events));
     Ok((peer, inbound))

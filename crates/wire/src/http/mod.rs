@@ -17,10 +17,12 @@ mod trust;
 pub use authorize::{
     AuthorizationRefusal, Authorize, AuthorizeFuture, CurrentAuthorization, challenges,
 };
-pub use client::{Endpoint, HttpClient, new_client, new_client_trusting, prepare_tls};
+pub use client::{
+    HttpClient, HttpEndpoint, new_http_client, new_trusting_http_client, prepare_tls,
+};
 pub use events::{SseEvent, SseEvents};
 pub use headers::param_headers;
-pub use link::start;
+pub use link::start_http;
 pub use listen::start_sse;
 pub use reply::WireResponse;
 pub use retry_after::parse_retry_after;

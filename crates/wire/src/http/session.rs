@@ -90,7 +90,7 @@ impl HttpLink {
         }
         let request = Request::new("initialize", &session.handshake, shared.limits.connect);
         // Ids of the table start at 1, so 0 is nobody else's.
-        let text = envelope::request(0, "initialize", &session.handshake, "");
+        let text = envelope::request_text(0, "initialize", &session.handshake, "");
         let response = self.post(text.into(), self.request_headers(shared, &request)?).await?;
         if !response.status().is_success() {
             return Err(answer::read_refusal(response).await);
@@ -103,7 +103,7 @@ impl HttpLink {
         if let Some(id) = &id {
             headers.insert("mcp-session-id", id.clone());
         }
-        let text = envelope::notification("notifications/initialized", "", "");
+        let text = envelope::notification_text("notifications/initialized", "", "");
         self.post(text.into(), headers).await?;
         // Only now: nobody may use the session before it is open.
         self.session.lock().id = id;

@@ -10,7 +10,7 @@ use serde_json::json;
 use switchboard_dialects::ProductDialect;
 use switchboard_files::{Access, canonicalize, parent_folder, replace_synced};
 use switchboard_terminal::{CliError, exit_code};
-use switchboard_text::{digest, escape_line};
+use switchboard_text::{escape_line, hex_digest};
 
 use crate::commands::dialects::sources::read_text;
 use crate::context::CommandContext;
@@ -44,7 +44,7 @@ pub(super) fn resolve_link(path: &Path) -> PathBuf {
 
 /// The fingerprint of a text.
 pub(super) fn text_digest(text: &str) -> String {
-    digest::fingerprint([text.as_bytes()])
+    hex_digest([text.as_bytes()])
 }
 
 /// Writes the file if it is still as it was read, and remembers how to undo that. Gives the path of

@@ -9,7 +9,7 @@ use switchboard_dialects::{
     cursor_link, vscode_link,
 };
 use switchboard_terminal::{CliError, exit_code};
-use switchboard_text::{escape_line, redact};
+use switchboard_text::{escape_line, redact_text};
 
 use crate::commands::dialects::changed_file::{FileEdit, resolve_link, undo, write};
 use crate::commands::dialects::fleet;
@@ -290,9 +290,7 @@ fn show_difference(context: &CommandContext, before: &str, after: &str) -> Resul
     let end = end.min(rest(&old)).min(rest(&new));
     let part = |lines: &[&str], sign: &str| -> String {
         let changed = lines.iter().skip(same).take(rest(lines).saturating_sub(end));
-        changed
-            .map(|line| format!("{sign} {}\n", escape_line(&redact::redact_text(line))))
-            .collect()
+        changed.map(|line| format!("{sign} {}\n", escape_line(&redact_text(line)))).collect()
     };
     if context.printer.json {
         return Ok(());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use switchboard_dialects::{EntryHttpKind, EntryTransport, Note, ServerEntry};
-use switchboard_text::redact;
+use switchboard_text::is_secret;
 use switchboard_vetting::EntryFinding;
 
 use crate::commands::dialects::sources::ImportSource;
@@ -133,7 +133,7 @@ pub(super) fn plain_secrets(entry: &ServerEntry) -> Vec<String> {
     let values = entry.named_values().into_iter();
     let is_plain = |key: &str, words: &str| {
         let name = key.split_once('.').map_or(key, |(_, name)| name);
-        redact::is_secret(name, words)
+        is_secret(name, words)
     };
     let plain =
         values.filter(|(key, text)| text.as_literal().is_some_and(|words| is_plain(key, words)));

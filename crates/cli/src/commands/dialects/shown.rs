@@ -3,7 +3,7 @@
 use serde::Serialize;
 use switchboard_dialects::{EntryTransport, Note, ServerEntry};
 use switchboard_terminal::{CliError, finding_line};
-use switchboard_text::{escape_line, redact};
+use switchboard_text::{escape_line, redact_text};
 use switchboard_vetting::EntryFinding;
 
 use crate::commands::consent;
@@ -180,7 +180,7 @@ pub(super) fn advice(item: &ImportItem) -> Vec<String> {
         lines.push(format!("note: `{name}` runs what the folder holds in which you work"));
     }
     if let Some(url) = item.entry.bridged_address() {
-        let url = redact::redact_text(&url.to_own_syntax()).into_owned();
+        let url = redact_text(&url.to_own_syntax()).into_owned();
         lines.push(format!(
             "hint: `{name}` only stands in for {url}, which can be reached without it"
         ));
@@ -212,5 +212,5 @@ pub(super) fn launch_text(entry: &ServerEntry) -> String {
             url.split('?').next().unwrap_or_default().to_owned()
         }
     };
-    redact::redact_text(&text).into_owned()
+    redact_text(&text).into_owned()
 }

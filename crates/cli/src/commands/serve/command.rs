@@ -10,8 +10,7 @@ use switchboard_chat::StartOptions;
 use switchboard_config::{Config, GatewayReview};
 use switchboard_console::{Conversations, PagePresence};
 use switchboard_core::ServerId;
-use switchboard_gateway::http::{AccessControl, Pages};
-use switchboard_gateway::{Gateway, NameMode, http};
+use switchboard_gateway::{AccessControl, Gateway, NameMode, Pages, directory_router, serve_http};
 use switchboard_host::Host;
 use switchboard_rules::Pattern;
 use switchboard_terminal::{CliError, People, exit_code, standard_input, standard_output};
@@ -251,9 +250,9 @@ async fn over_http(
     }
     if wish.registry {
         let fleet = Arc::new(FleetDirectory { host: gateway.host().clone() });
-        pages.router = pages.router.merge(http::directory(door.clone(), fleet));
+        pages.router = pages.router.merge(directory_router(door.clone(), fleet));
     }
-    let served = http::serve(gateway.clone(), door, pages, listener, stop).await;
+    let served = serve_http(gateway.clone(), door, pages, listener, stop).await;
     served.map_err(|error| CliError::new(exit_code::TROUBLE, format!("serving ended: {error}")))
 }
 

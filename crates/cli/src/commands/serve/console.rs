@@ -11,11 +11,11 @@ use switchboard_console::{
     Console, ConsoleAddress, ConsoleOptions, Conversations, OpenModel, OpenModelError, PagePresence,
 };
 use switchboard_core::ServerId;
-use switchboard_gateway::http::Directory;
+use switchboard_gateway::Directory;
 use switchboard_host::{
     Ask, Asker, FirstUseAsks, Host, Question, QuestionUpdate, ReplyFuture, ReviewFuture, Reviewer,
 };
-use switchboard_registry::offers::{OfferTransport, RegistryOffer, answer};
+use switchboard_registry::{OfferTransport, RegistryOffer, answer_registry_request};
 use switchboard_terminal::{CliError, DecliningAsker, People, Printer};
 use switchboard_trust::Presence;
 
@@ -175,7 +175,7 @@ impl Directory for FleetDirectory {
         let seen = fleet.servers.values().filter(|server| is_seen(access, server));
         let offered: Vec<RegistryOffer> =
             seen.filter_map(|server| registry_offer(server)).collect();
-        answer(&offered, path, query)
+        answer_registry_request(&offered, path, query)
     }
 }
 

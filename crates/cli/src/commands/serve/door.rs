@@ -7,7 +7,7 @@ use switchboard_access::{
     Authenticator, CombinedAuthenticator, OauthAuthenticator, OauthOptions, TokenAuthenticator,
     TokenFile,
 };
-use switchboard_gateway::http::AccessControl;
+use switchboard_gateway::AccessControl;
 use switchboard_net::{HostPolicy, OwnPages};
 use switchboard_terminal::CliError;
 use switchboard_text::escape_line;

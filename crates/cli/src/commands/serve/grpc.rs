@@ -9,7 +9,7 @@ use switchboard_access::{TokenAuthenticator, TokenFile};
 use switchboard_config::Config;
 use switchboard_grpc::{
     GrpcAccess, GrpcListener, GrpcOptions, GrpcService, ListenAddress, ListenError,
-    SuggestedServer, index,
+    SuggestedServer, keep_index_current,
 };
 use switchboard_host::Host;
 use switchboard_terminal::{CliError, exit_code};
@@ -123,7 +123,7 @@ impl OpenedGrpc {
                 let tell = |error: &std::io::Error| {
                     printer.warn(&format!("the index in `{shown}` is not current: {error}"), None);
                 };
-                index::keep_current(host, folder, stop, tell).await;
+                keep_index_current(host, folder, stop, tell).await;
             })
         });
         let serving = self.listening.map(|(listener, door, known)| {
@@ -163,7 +163,7 @@ impl RunningGrpc {
     }
 }
 
-fn to_suggestion(known: &switchboard_registry::known_servers::KnownServer) -> SuggestedServer {
+fn to_suggestion(known: &switchboard_registry::KnownServer) -> SuggestedServer {
     let known = known.clone();
     SuggestedServer {
         name: known.name,

@@ -9,8 +9,7 @@ use switchboard_config::{
     Config, GatewayNames, GatewayOauth, GatewayReview, GatewaySettings, GatewayTools,
 };
 use switchboard_document::ConfigError;
-use switchboard_gateway::http::AccessControl;
-use switchboard_gateway::{CallerLimits, GatewayOptions, NameMode, ToolMode};
+use switchboard_gateway::{AccessControl, CallerLimits, GatewayOptions, NameMode, ToolMode};
 use switchboard_terminal::CliError;
 
 use crate::commands::serve::ServeArgs;

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use switchboard_config::{ConfigLayer, Replace, ServerConfig};
 use switchboard_terminal::{CliError, exit_code};
-use switchboard_text::{escape_line, redact};
+use switchboard_text::{escape_line, redact_text};
 use switchboard_trust::{Approvals, PinKind, Pins, pending_definitions};
 
 use crate::commands::consent::{PriorConsent, launch_text};
@@ -78,11 +78,8 @@ pub(crate) async fn add(context: &CommandContext, add: &AddServerArgs) -> Result
     let findings =
         switchboard_config::entry_findings(&file, &add.name, &Value::Object(entry.clone()))?;
     if !findings.is_empty() {
-        let words: Vec<String> = add
-            .target
-            .iter()
-            .map(|word| escape_line(&redact::redact_text(word)).into_owned())
-            .collect();
+        let words: Vec<String> =
+            add.target.iter().map(|word| escape_line(&redact_text(word)).into_owned()).collect();
         context.printer.say(&format!("`{}` runs: {}", escape_line(&add.name), words.join(" ")));
         consent::tell(context, &findings);
         consent::agree(&add.name, &findings, PriorConsent::from(add.yes)).await?;

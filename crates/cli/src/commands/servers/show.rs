@@ -7,7 +7,7 @@ use serde_json::json;
 use switchboard_config::{ConfigLayer, ServerConfig, diff_lines};
 use switchboard_fleet::{ServerMessage, log_file, messages_file};
 use switchboard_terminal::{CliError, exit_code, finding_line};
-use switchboard_text::{escape_line, escape_prose, redact};
+use switchboard_text::{escape_line, escape_prose, redact_text};
 use switchboard_trust::Approvals;
 
 use crate::context::CommandContext;
@@ -69,7 +69,7 @@ pub(crate) fn changes(context: &CommandContext, server: &ServerConfig) -> Vec<St
 }
 
 fn clean(line: &str) -> String {
-    escape_line(&redact::redact_text(line)).into_owned()
+    escape_line(&redact_text(line)).into_owned()
 }
 
 const fn layer(layer: ConfigLayer) -> &'static str {

@@ -6,8 +6,7 @@ use switchboard_catalog::ResolvedCall;
 use switchboard_core::TargetKind;
 use switchboard_json::for_each_member;
 use switchboard_scan::secret_headers;
-use switchboard_wire::Json;
-use switchboard_wire::http::param_headers;
+use switchboard_wire::{Json, param_headers};
 
 use crate::call::execute::task_mode::{AsTask, TaskMode};
 

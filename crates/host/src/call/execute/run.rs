@@ -9,8 +9,7 @@ use switchboard_core::{
 };
 use switchboard_fleet::{AnswerFuture, Answers, ServerRequest, record_on_timeline};
 use switchboard_policy::PermittedCall;
-use switchboard_wire::http::parse_retry_after;
-use switchboard_wire::{Json, RequestError};
+use switchboard_wire::{Json, RequestError, parse_retry_after};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 

@@ -3,8 +3,7 @@
 use serde_json::Value;
 use switchboard_catalog::{ResolvedCall, TaskSupport};
 use switchboard_core::TargetKind;
-use switchboard_wire::Revision;
-use switchboard_wire::handshake::Agreement;
+use switchboard_wire::{Agreement, Revision};
 
 /// What a caller wants of a tool that can go on by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,8 +57,7 @@ fn supports_tasks(agreement: &Agreement) -> bool {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use switchboard_wire::handshake::Agreement;
-    use switchboard_wire::{Json, Revision};
+    use switchboard_wire::{Agreement, Json, Revision};
 
     use super::supports_tasks;
 
