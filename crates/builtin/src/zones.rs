@@ -78,11 +78,7 @@ mod tests {
     use super::{find, nearest};
 
     const NAMES: [&str; 6] = [
-        "America/New_York",
-        "Asia/Kolkata",
-        "Asia/Tokyo",
-        "Europe/Berlin",
-        "Europe/Dublin",
+        "America/New_York", "Asia/Kolkata", "Asia/Tokyo", "Europe/Berlin", "Europe/Dublin",
         "PST8PDT",
     ];
 

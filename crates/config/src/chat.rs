@@ -5,16 +5,8 @@ use switchboard_document::{ConfigError, Node};
 use crate::reader::ConfigReader;
 
 const KEYS: &[&str] = &[
-    "model",
-    "instructions",
-    "mcp",
-    "promptTokens",
-    "calls",
-    "maxSteps",
-    "mistakeLimit",
-    "unaskedLimit",
-    "resultChars",
-    "notify",
+    "model", "instructions", "mcp", "promptTokens", "calls", "maxSteps", "mistakeLimit",
+    "unaskedLimit", "resultChars", "notify",
 ];
 
 /// How conversations go.

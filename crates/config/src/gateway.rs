@@ -12,21 +12,8 @@ use crate::gateway_views::ViewKey;
 use crate::reader::ConfigReader;
 
 const KEYS: &[&str] = &[
-    "listen",
-    "servers",
-    "names",
-    "tools",
-    "review",
-    "allowHosts",
-    "allowOrigins",
-    "requireToken",
-    "oauth",
-    "views",
-    "maxInFlight",
-    "maxSessions",
-    "maxRate",
-    "maxBodyBytes",
-    "readSeconds",
+    "listen", "servers", "names", "tools", "review", "allowHosts", "allowOrigins", "requireToken",
+    "oauth", "views", "maxInFlight", "maxSessions", "maxRate", "maxBodyBytes", "readSeconds",
     "drainSeconds",
 ];
 const OAUTH_KEYS: &[&str] = &["issuer", "audience", "scopes", "jwks"];

@@ -11,15 +11,7 @@ use crate::reader::ConfigReader;
 use crate::resolved::ConfigLayer;
 
 const KEYS: &[&str] = &[
-    "provider",
-    "model",
-    "baseUrl",
-    "apiKeyEnv",
-    "images",
-    "window",
-    "calls",
-    "headers",
-    "extra",
+    "provider", "model", "baseUrl", "apiKeyEnv", "images", "window", "calls", "headers", "extra",
     "file",
 ];
 

@@ -20,34 +20,10 @@ use crate::{oauth, sampling, sandbox, transport, variables};
 
 /// The keys of an entry, in the order in which we write them.
 pub(crate) const KEYS: &[&str] = &[
-    "type",
-    "transportType",
-    "transport",
-    "command",
-    "args",
-    "env",
-    "envFile",
-    "cwd",
-    "url",
-    "urls",
-    "headers",
-    "caFile",
-    "oauth",
-    "disabled",
-    "timeout",
-    "autoApprove",
-    "alwaysAllow",
-    "instances",
-    "fallback",
-    "tools",
-    "prefix",
-    "era",
-    "sampling",
-    "logLevel",
-    "trusted",
-    "mirrorSecrets",
-    "dangerous",
-    "sandbox",
+    "type", "transportType", "transport", "command", "args", "env", "envFile", "cwd", "url",
+    "urls", "headers", "caFile", "oauth", "disabled", "timeout", "autoApprove", "alwaysAllow",
+    "instances", "fallback", "tools", "prefix", "era", "sampling", "logLevel", "trusted",
+    "mirrorSecrets", "dangerous", "sandbox",
 ];
 
 const MAX_PREFIX_CHARS: usize = 32;

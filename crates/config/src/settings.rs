@@ -14,28 +14,9 @@ use crate::resolved::{CompromiseScope, ConfigLayer, FirstUseSetting, Settings};
 use crate::{chat, gateway};
 
 const KEYS: &[&str] = &[
-    "autoApprove",
-    "durability",
-    "resultLimitBytes",
-    "showLimitBytes",
-    "reviewMinutes",
-    "builtin",
-    "roots",
-    "tokenKeyFile",
-    "strict",
-    "badPackages",
-    "logLevel",
-    "scan",
-    "chat",
-    "gateway",
-    "taint",
-    "team",
-    "notifications",
-    "pins",
-    "firstUse",
-    "turned",
-    "registries",
-    "knownServers",
+    "autoApprove", "durability", "resultLimitBytes", "showLimitBytes", "reviewMinutes", "builtin",
+    "roots", "tokenKeyFile", "strict", "badPackages", "logLevel", "scan", "chat", "gateway",
+    "taint", "team", "notifications", "pins", "firstUse", "turned", "registries", "knownServers",
 ];
 
 /// The key of what cannot be left out if it is wrong: rules may be there.

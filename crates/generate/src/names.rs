@@ -19,25 +19,8 @@ const NEVER_IDENTIFIERS: [&str; 4] = ["self", "super", "crate", "Self"];
 
 /// What a module uses by these names, so that no type of its own may have them.
 const IMPORTED_NAMES: [&str; 20] = [
-    "BTreeMap",
-    "Box",
-    "Call",
-    "CallError",
-    "Caller",
-    "Default",
-    "Deserialize",
-    "Err",
-    "Host",
-    "None",
-    "Ok",
-    "Option",
-    "Reply",
-    "Result",
-    "Self",
-    "Serialize",
-    "Some",
-    "String",
-    "Value",
+    "BTreeMap", "Box", "Call", "CallError", "Caller", "Default", "Deserialize", "Err", "Host",
+    "None", "Ok", "Option", "Reply", "Result", "Self", "Serialize", "Some", "String", "Value",
     "Vec",
 ];
 

@@ -219,15 +219,7 @@ mod tests {
         assert_eq!(
             seen,
             [
-                Success,
-                Success,
-                PermissionDenied,
-                Rejected,
-                Error,
-                Error,
-                Error,
-                Error,
-                Error,
+                Success, Success, PermissionDenied, Rejected, Error, Error, Error, Error, Error,
                 Error
             ]
         );

@@ -111,19 +111,9 @@ mod tests {
     #[test]
     fn everything_else_makes_one() {
         let texts = [
-            r#"{"a":1}"#,
-            r#"{"a":"1"}"#,
-            r#"{"a":[1,2]}"#,
-            r#"{"a":[2,1]}"#,
-            r#"{"a":null}"#,
-            "{}",
-            r#"{"a":1,"a":2}"#,
-            r#"{"a":2,"a":1}"#,
-            r#"{"a":2}"#,
-            r#"{"a":true}"#,
-            r#"{"a":"é"}"#,
-            "{\"a\":\"e\u{301}\"}",
-            "not JSON",
+            r#"{"a":1}"#, r#"{"a":"1"}"#, r#"{"a":[1,2]}"#, r#"{"a":[2,1]}"#, r#"{"a":null}"#,
+            "{}", r#"{"a":1,"a":2}"#, r#"{"a":2,"a":1}"#, r#"{"a":2}"#, r#"{"a":true}"#,
+            r#"{"a":"é"}"#, "{\"a\":\"e\u{301}\"}", "not JSON",
         ];
         for (place, text) in texts.iter().enumerate() {
             for other in &texts[..place] {

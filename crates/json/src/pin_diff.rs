@@ -41,17 +41,8 @@ pub fn diff(before: Option<&str>, now: &str) -> String {
 /// that has another name is an `other` one, since a server chose it.
 pub fn changed_parts(before: &str, now: &str) -> Vec<&'static str> {
     const KNOWN: [&str; 11] = [
-        "name",
-        "title",
-        "description",
-        "inputSchema",
-        "outputSchema",
-        "annotations",
-        "arguments",
-        "icons",
-        "execution",
-        "mimeType",
-        "_meta",
+        "name", "title", "description", "inputSchema", "outputSchema", "annotations", "arguments",
+        "icons", "execution", "mimeType", "_meta",
     ];
     let parts = |text| match CanonicalNode::parse(text) {
         Some(CanonicalNode::Members(members)) => members,

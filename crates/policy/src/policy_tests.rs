@@ -66,12 +66,8 @@ fn pl_01_a_rule_covers_one_name_and_no_other() {
         |effect: &str| json!({"rules": [{"effect": effect, "target": "github/delete_repo"}]});
     check(&policy("deny"), "github/delete_repo", &json!({}), "deny");
     for other in [
-        "github%2fdelete_repo",
-        "github/delete_repos",
-        "github/delete-repo",
-        "github/./delete_repo",
-        "github//delete_repo",
-        "github/delete_repo#",
+        "github%2fdelete_repo", "github/delete_repos", "github/delete-repo",
+        "github/./delete_repo", "github//delete_repo", "github/delete_repo#",
     ] {
         check(&policy("deny"), other, &json!({}), "nothing");
     }

@@ -72,11 +72,7 @@ fn decide_past(
 ) -> (RuleEffect, String) {
     let server = config.servers.get(call.target.server.as_str());
     let facts = PolicyFacts::without_definition(
-        &call.target,
-        &call.arguments,
-        server,
-        &call.caller,
-        session,
+        &call.target, &call.arguments, server, &call.caller, session,
     );
     let facts = match &call.annotations {
         Some(text) => facts.with_annotations(text, server),

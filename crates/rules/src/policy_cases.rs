@@ -9,17 +9,8 @@ use crate::policy_file::{Example, RuleEffect};
 use crate::rule_reader::{NodeReader, blank_example, fill_example, is_single};
 
 const KEYS: &[&str] = &[
-    "target",
-    "kind",
-    "args",
-    "caller",
-    "annotations",
-    "trusted",
-    "reads",
-    "results",
-    "expect",
-    "rule",
-    "name",
+    "target", "kind", "args", "caller", "annotations", "trusted", "reads", "results", "expect",
+    "rule", "name",
 ];
 
 /// A call, and what is expected to be said to it.

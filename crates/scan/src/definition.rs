@@ -151,21 +151,8 @@ impl TreeReader for DefinitionWalk {
 
 /// Words that a secret's name holds.
 const SECRET_WORDS: [&str; 16] = [
-    "apikey",
-    "api_key",
-    "token",
-    "secret",
-    "password",
-    "passwd",
-    "passphrase",
-    "credential",
-    "authorization",
-    "private_key",
-    "privatekey",
-    "access_key",
-    "accesskey",
-    "cookie",
-    "session",
+    "apikey", "api_key", "token", "secret", "password", "passwd", "passphrase", "credential",
+    "authorization", "private_key", "privatekey", "access_key", "accesskey", "cookie", "session",
     "bearer",
 ];
 

@@ -6,47 +6,16 @@ use crate::finding::Indicator;
 
 /// Names of tags by which a text claims a weight or a speaker that it does not have.
 const SPEAKER_TAGS: [&str; 26] = [
-    "important",
-    "system",
-    "instruction",
-    "instructions",
-    "secret",
-    "critical",
-    "hidden",
-    "admin",
-    "assistant",
-    "developer",
-    "override",
-    "urgent",
-    "mandatory",
-    "sys",
-    "inst",
-    "user_query",
-    "system_prompt",
-    "sidenote",
-    "internal",
-    "priority",
-    "directive",
-    "directives",
-    "thinking",
-    "user",
-    "human",
-    "tool_result",
+    "important", "system", "instruction", "instructions", "secret", "critical", "hidden", "admin",
+    "assistant", "developer", "override", "urgent", "mandatory", "sys", "inst", "user_query",
+    "system_prompt", "sidenote", "internal", "priority", "directive", "directives", "thinking",
+    "user", "human", "tool_result",
 ];
 
 /// What only the templates of models hold.
 const CHAT_TEMPLATE_MARKERS: [&str; 12] = [
-    "<|im_start|>",
-    "<|im_end|>",
-    "<|system|>",
-    "<|user|>",
-    "<|assistant|>",
-    "<|endoftext|>",
-    "<|start_header_id|>",
-    "<<sys>>",
-    "[/inst]",
-    "<|eot_id|>",
-    "<start_of_turn>",
+    "<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>",
+    "<|start_header_id|>", "<<sys>>", "[/inst]", "<|eot_id|>", "<start_of_turn>",
     "<function_calls>",
 ];
 
@@ -56,13 +25,7 @@ const HIDDEN_MARKUP: [&str; 5] =
 
 /// Beginnings of lines by which a text plays another speaker.
 const SPEAKER_PREFIXES: [&str; 8] = [
-    "system:",
-    "### system",
-    "### instruction",
-    "assistant:",
-    "[system]",
-    "\nhuman:",
-    "### user",
+    "system:", "### system", "### instruction", "assistant:", "[system]", "\nhuman:", "### user",
     "end of description",
 ];
 

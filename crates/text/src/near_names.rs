@@ -244,15 +244,8 @@ mod tests {
     use super::*;
 
     const KNOWN: [&str; 9] = [
-        "get_weather",
-        "get_forecast",
-        "read_file",
-        "write_file",
-        "read_text_file",
-        "list_directory",
-        "ls",
-        "createIssue",
-        "搜索网页",
+        "get_weather", "get_forecast", "read_file", "write_file", "read_text_file",
+        "list_directory", "ls", "createIssue", "搜索网页",
     ];
 
     fn near(wanted: &str) -> Vec<&'static str> {

@@ -270,15 +270,7 @@ fn header(rest: &[u8]) -> Option<Range<usize>> {
     let word = value.iter().take_while(|byte| is_credential_byte(**byte)).count();
     let scheme = value.get(..word)?.to_ascii_lowercase();
     let schemes: [&[u8]; 9] = [
-        b"bearer",
-        b"basic",
-        b"token",
-        b"digest",
-        b"negotiate",
-        b"apikey",
-        b"key",
-        b"dpop",
-        b"hawk",
+        b"bearer", b"basic", b"token", b"digest", b"negotiate", b"apikey", b"key", b"dpop", b"hawk",
     ];
     let known = schemes.contains(&scheme.as_slice()) || scheme.starts_with(b"aws4");
     let count = if known { value.iter().take_while(|byte| !ends(byte)).count() } else { word };
@@ -289,20 +281,8 @@ fn header(rest: &[u8]) -> Option<Range<usize>> {
 /// Whether a variable, a header or a flag of this name holds a secret.
 pub fn is_secret_name(name: &str) -> bool {
     const WORDS: &[&str] = &[
-        "token",
-        "secret",
-        "password",
-        "passwd",
-        "passphrase",
-        "apikey",
-        "credential",
-        "credentials",
-        "authorization",
-        "cookie",
-        "bearer",
-        "pat",
-        "jwt",
-        "privatekey",
+        "token", "secret", "password", "passwd", "passphrase", "apikey", "credential",
+        "credentials", "authorization", "cookie", "bearer", "pat", "jwt", "privatekey",
     ];
     let mut plain = String::new();
     let mut lower = false;

@@ -163,10 +163,7 @@ const LINKER_PREFIXES: &[&str] = &["LD_", "DYLD_"];
 
 /// Beginnings of names that programs take code or settings that run code from.
 const CODE_PREFIXES: &[&str] = &[
-    "BASH_FUNC_",
-    "GIT_CONFIG_KEY_",
-    "GIT_CONFIG_VALUE_",
-    "LUA_INIT_",
+    "BASH_FUNC_", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "LUA_INIT_",
     // The registry of a scope: `npm_config_@acme:registry`.
     "NPM_CONFIG_@",
 ];
@@ -285,15 +282,8 @@ mod tests {
     #[test]
     fn variables_that_load_code_are_known_in_any_case() {
         let dangerous = [
-            "LD_PRELOAD",
-            "LD_AUDIT",
-            "LD_LIBRARY_PATH",
-            "DYLD_INSERT_LIBRARIES",
-            "NODE_OPTIONS",
-            "node_options",
-            "PYTHONSTARTUP",
-            "BASH_ENV",
-            "GIT_SSH_COMMAND",
+            "LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "NODE_OPTIONS",
+            "node_options", "PYTHONSTARTUP", "BASH_ENV", "GIT_SSH_COMMAND",
         ];
         for name in dangerous {
             assert!(runs_code(name), "{name}");

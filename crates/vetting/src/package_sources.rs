@@ -41,13 +41,7 @@ const RUNNER_FAMILIES: &[RunnerFamily] = &[
     RunnerFamily {
         runners: &["uv", "uvx"],
         options: &[
-            "i",
-            "f",
-            "index-url",
-            "index",
-            "extra-index-url",
-            "default-index",
-            "find-links",
+            "i", "f", "index-url", "index", "extra-index-url", "default-index", "find-links",
             "config-file",
         ],
         lists: &["with-requirements", "overrides"],

@@ -133,13 +133,9 @@ fn install_packages(part: &TestEnvPart, folder: &Path) -> Result<()> {
     let manifest = folder.join("package.json");
     with_path("write", &manifest, fs::write(&manifest, part.pins))?;
     require("npm", Command::new("npm").arg("--version"), &["npm"])?;
-    run(Command::new("npm").current_dir(folder).args([
-        "install",
-        "--no-package-lock",
-        "--no-audit",
-        "--no-fund",
-        "--loglevel=error",
-    ]))
+    run(Command::new("npm")
+        .current_dir(folder)
+        .args(["install", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"]))
 }
 
 /// The browser is the system's: it comes with everything that it needs there.

@@ -14,30 +14,13 @@ use std::process::Command;
 ///
 /// `net` is pure as well, but it needs the address types of `std::net`, which are in [`IMPURE`].
 const PURE: [&str; 10] = [
-    "catalog",
-    "dialects",
-    "generate",
-    "json",
-    "policy",
-    "prompting",
-    "rules",
-    "scan",
-    "text",
+    "catalog", "dialects", "generate", "json", "policy", "prompting", "rules", "scan", "text",
     "vetting",
 ];
 
 const IMPURE: [&str; 11] = [
-    "std::fs",
-    "std::net",
-    "std::process",
-    "std::env",
-    "tokio::fs",
-    "tokio::net",
-    "tokio::process",
-    "SystemTime::now",
-    "Instant::now",
-    "Timestamp::now",
-    "Zoned::now",
+    "std::fs", "std::net", "std::process", "std::env", "tokio::fs", "tokio::net", "tokio::process",
+    "SystemTime::now", "Instant::now", "Timestamp::now", "Zoned::now",
 ];
 
 /// Crates that people and programs reach the host through; only `cli` puts them together.

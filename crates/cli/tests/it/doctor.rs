@@ -9,15 +9,7 @@ use crate::switchboard::{Switchboard, fixture};
 #[test]
 fn doctor_names_the_problem_and_the_next_step() {
     let page = HttpFixture::start(&[
-        "flaky",
-        "--transport",
-        "http",
-        "--fault",
-        "html",
-        "--on",
-        "any",
-        "--times",
-        "always",
+        "flaky", "--transport", "http", "--fault", "html", "--on", "any", "--times", "always",
     ]);
     let well = HttpFixture::start(&["echo", "--transport", "http"]);
     let switchboard = Switchboard::with(&json!({

@@ -170,19 +170,8 @@ fn fs_08_a_path_in_disguise_is_refused() {
     check_refused(
         &switchboard,
         &[
-            "%2e%2e%2fx",
-            "%252e%252e%252fx",
-            "..%2fx",
-            "..\\x",
-            "a\\..\\..\\x",
-            "\u{2025}/x",
-            "\u{ff0e}\u{ff0e}/x",
-            "x ",
-            "x.",
-            "\\\\?\\C:\\x",
-            "CON",
-            "nul.txt",
-            "a\u{202e}b",
+            "%2e%2e%2fx", "%252e%252e%252fx", "..%2fx", "..\\x", "a\\..\\..\\x", "\u{2025}/x",
+            "\u{ff0e}\u{ff0e}/x", "x ", "x.", "\\\\?\\C:\\x", "CON", "nul.txt", "a\u{202e}b",
             "a\tb",
         ],
     );

@@ -20,16 +20,7 @@ fn servers_are_added_and_removed_and_comments_stay() {
     switchboard.write_config(BEFORE);
     switchboard
         .run(&[
-            "servers",
-            "add",
-            "second",
-            "-e",
-            "KEY=a=b",
-            "--timeout",
-            "5",
-            "--",
-            "run",
-            "--flag",
+            "servers", "add", "second", "-e", "KEY=a=b", "--timeout", "5", "--", "run", "--flag",
         ])
         .expect(0);
     let header = ["-H", "Authorization: Bearer ${TOKEN}", "http://127.0.0.1:9/mcp"];

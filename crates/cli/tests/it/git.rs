@@ -8,18 +8,8 @@ use crate::switchboard::{Switchboard, result_text};
 use crate::testenv;
 
 const TOOLS: [&str; 12] = [
-    "git_status",
-    "git_diff_unstaged",
-    "git_diff_staged",
-    "git_diff",
-    "git_commit",
-    "git_add",
-    "git_reset",
-    "git_log",
-    "git_create_branch",
-    "git_checkout",
-    "git_show",
-    "git_branch",
+    "git_status", "git_diff_unstaged", "git_diff_staged", "git_diff", "git_commit", "git_add",
+    "git_reset", "git_log", "git_create_branch", "git_checkout", "git_show", "git_branch",
 ];
 
 #[test]

@@ -142,15 +142,8 @@ fn clients_that_are_known_beforehand_do_not_register() {
 fn client_credentials_need_nobody() {
     for auth in ["basic", "post"] {
         let fixture = OauthFixture::start(&[
-            "--no-registration",
-            "--client",
-            "app",
-            "--client-secret",
-            "s3cret",
-            "--client-auth",
-            auth,
-            "--base-scope",
-            "files:read",
+            "--no-registration", "--client", "app", "--client-secret", "s3cret", "--client-auth",
+            auth, "--base-scope", "files:read",
         ]);
         let oauth = json!({
             "clientId": "app", "clientSecret": "s3cret", "grant": "client_credentials",
@@ -216,15 +209,7 @@ fn a_person_who_says_no_is_told_so() {
 fn a_header_from_the_configuration_is_all_that_is_sent() {
     let token = "a-token-of-the-user";
     let fixture = HttpFixture::start(&[
-        "flaky",
-        "--fault",
-        "unauthorized",
-        "--token",
-        token,
-        "--transport",
-        "http",
-        "--on",
-        "any",
+        "flaky", "--fault", "unauthorized", "--token", token, "--transport", "http", "--on", "any",
     ]);
     let header = json!({"Authorization": "Bearer ${env:MY_TOKEN}"});
     let mut switchboard =

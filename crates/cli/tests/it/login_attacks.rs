@@ -227,12 +227,7 @@ fn oa_07_metadata_of_another_resource_is_refused() {
 fn oa_10_an_authorized_request_is_not_sent_on_to_another_origin() {
     for code in ["301", "302", "303", "307", "308"] {
         let fixture = OauthFixture::start(&[
-            "--misbehave",
-            "mcp-redirect",
-            "--value",
-            "{sink}/mcp",
-            "--status",
-            code,
+            "--misbehave", "mcp-redirect", "--value", "{sink}/mcp", "--status", code,
         ]);
         let switchboard = home_with_login(&fixture);
         log_in(&switchboard, &fixture, &[]).expect(0);

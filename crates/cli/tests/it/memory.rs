@@ -14,15 +14,8 @@ fn memory_keeps_what_a_call_stored() {
     assert_eq!(
         switchboard.tools("memory"),
         [
-            "create_entities",
-            "create_relations",
-            "add_observations",
-            "delete_entities",
-            "delete_observations",
-            "delete_relations",
-            "read_graph",
-            "search_nodes",
-            "open_nodes",
+            "create_entities", "create_relations", "add_observations", "delete_entities",
+            "delete_observations", "delete_relations", "read_graph", "search_nodes", "open_nodes",
         ]
     );
     switchboard.check_shown("memory", "create_entities", "entities");

@@ -305,15 +305,8 @@ fn ux_05_a_rule_sees_through_characters_that_cannot_be_seen() {
 #[test]
 fn pl_01_a_denied_name_is_denied_in_every_spelling_that_a_server_offers() {
     let spellings = [
-        "write",
-        "Write",
-        "ｗrite",
-        "𝐰rite",
-        "wr\u{456}te",
-        "wri\u{301}te",
-        "wr\u{ed}te",
-        "wr\u{200b}ite",
-        "write ",
+        "write", "Write", "ｗrite", "𝐰rite", "wr\u{456}te", "wri\u{301}te", "wr\u{ed}te",
+        "wr\u{200b}ite", "write ",
     ];
     let names = spellings.iter().chain(&["rewrite"]);
     let tools: Vec<Value> = names.map(|name| tool(name, "Writes.", json!({}))).collect();

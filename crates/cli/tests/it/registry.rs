@@ -289,14 +289,7 @@ fn registry_served_by_us_lists_what_is_allowed_and_no_value() {
         ["local.switchboard/echo", "local.switchboard/tool", "local.switchboard/web"]
     );
     let add = [
-        "add",
-        "local.switchboard/tool",
-        "--registry",
-        &base,
-        "--yes",
-        "--set",
-        "TOKEN=t",
-        "--set",
+        "add", "local.switchboard/tool", "--registry", &base, "--yes", "--set", "TOKEN=t", "--set",
         "key=k",
     ];
     let mut theirs = theirs;

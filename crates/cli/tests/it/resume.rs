@@ -25,14 +25,7 @@ fn late(settings: &Value, turns: &Value) -> Switchboard {
     let switchboard = Switchboard::new();
     let journal = switchboard.text_path("journal");
     let arguments = [
-        "flaky",
-        "--fault",
-        "late",
-        "--pause-ms",
-        "60000",
-        "--times",
-        "always",
-        "--journal",
+        "flaky", "--fault", "late", "--pause-ms", "60000", "--times", "always", "--journal",
         &journal,
     ];
     let servers =

@@ -131,18 +131,8 @@ fn with_json_every_line_is_an_event_and_every_call_has_its_end() {
         assert_eq!(
             outline,
             [
-                "session",
-                "asking",
-                "text",
-                "answered",
-                "call",
-                "ended",
-                "call",
-                "ended",
-                "asking",
-                "text",
-                "answered",
-                "turn_ended",
+                "session", "asking", "text", "answered", "call", "ended", "call", "ended",
+                "asking", "text", "answered", "turn_ended",
             ],
             "{vendor:?} {form:?}"
         );

@@ -10,12 +10,8 @@ use crate::switchboard::{Switchboard, fixture};
 
 /// The tools of the server that is always there.
 pub(crate) const BUILT_IN: [&str; 6] = [
-    "builtin__echo",
-    "builtin__files_list",
-    "builtin__files_read",
-    "builtin__files_search",
-    "builtin__time_convert",
-    "builtin__time_now",
+    "builtin__echo", "builtin__files_list", "builtin__files_read", "builtin__files_search",
+    "builtin__time_convert", "builtin__time_now",
 ];
 
 #[test]

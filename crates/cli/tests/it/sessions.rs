@@ -46,12 +46,7 @@ fn conversations_are_listed_with_the_last_changed_first() {
     let row = |at: usize| {
         let row = &listed[at];
         json!([
-            row["session"],
-            row["name"],
-            row["opening"],
-            row["model"],
-            row["steps"],
-            row["parent"]
+            row["session"], row["name"], row["opening"], row["model"], row["steps"], row["parent"]
         ])
     };
     assert_eq!(row(0), json!([second, "greeting", "Hello there", "main", 3, null]));

@@ -13,11 +13,7 @@ fn sqlite_makes_fills_and_reads_a_table() {
     assert_eq!(
         switchboard.tools("sqlite"),
         [
-            "read_query",
-            "write_query",
-            "create_table",
-            "list_tables",
-            "describe_table",
+            "read_query", "write_query", "create_table", "list_tables", "describe_table",
             "append_insight"
         ]
     );

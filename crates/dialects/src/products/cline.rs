@@ -22,15 +22,7 @@ pub(crate) static CLINE: Grammar = Grammar {
         ..ProductAbilities::with_variables(Syntax::ENV)
     },
     keys: &[
-        "type",
-        "transportType",
-        "transport",
-        "command",
-        "args",
-        "env",
-        "cwd",
-        "url",
-        "headers",
+        "type", "transportType", "transport", "command", "args", "env", "cwd", "url", "headers",
     ],
     stdio: "stdio",
     kinds: &[

@@ -91,16 +91,8 @@ mod tests {
     #[test]
     fn what_only_a_shell_understands_goes_to_one_as_it_is() {
         for text in [
-            "jq -e '.a' | grep b",
-            "cat > /tmp/x",
-            "echo \"$HOME\"",
-            "~/bin/check",
-            "check a*",
-            "A=1 check",
-            "check 'open",
-            "a && b",
-            "check\nmore",
-            "'' x",
+            "jq -e '.a' | grep b", "cat > /tmp/x", "echo \"$HOME\"", "~/bin/check", "check a*",
+            "A=1 check", "check 'open", "a && b", "check\nmore", "'' x",
         ] {
             assert_eq!(parse_command(text), HookAction::Shell(text.to_owned()), "{text}");
         }

@@ -170,17 +170,8 @@ fn parse_action(entry: &HookEntry) -> Result<(String, HookAction), String> {
 
 fn unknown_keys(entry: &Value) -> impl Iterator<Item = &String> {
     const KEYS: [&str; 11] = [
-        "command",
-        "args",
-        "url",
-        "type",
-        "timeout",
-        "failClosed",
-        "matcher",
-        "prompt",
-        "model",
-        "loop_limit",
-        "name",
+        "command", "args", "url", "type", "timeout", "failClosed", "matcher", "prompt", "model",
+        "loop_limit", "name",
     ];
     let keys = entry.as_object().map(Map::keys).into_iter().flatten();
     keys.filter(|key| !KEYS.contains(&key.as_str()))

@@ -68,11 +68,7 @@ async fn f18_a_server_may_close_its_standard_error() {
 #[tokio::test]
 async fn crashes_look_the_same_behind_the_keeper() {
     let cases = [
-        BEFORE_READING,
-        AFTER_READING,
-        AFTER_THE_EFFECT,
-        HALF_AN_ANSWER,
-        NO_LAST_NEWLINE,
+        BEFORE_READING, AFTER_READING, AFTER_THE_EFFECT, HALF_AN_ANSWER, NO_LAST_NEWLINE,
         CLOSED_OUTPUT,
     ];
     for case in cases {

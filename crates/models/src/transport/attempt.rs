@@ -151,8 +151,7 @@ async fn read_stream(
         length = length.saturating_add(event.data.len()).max(1);
         if length > MAX_ANSWER_BYTES {
             return Err(StreamReadError::Failed(failure::oversized_answer(
-                parts,
-                MAX_ANSWER_BYTES,
+                parts, MAX_ANSWER_BYTES,
             )));
         }
         let deltas = reader.push(&event);

@@ -10,27 +10,9 @@ use crate::parse::strings::{find, part, rest};
 
 /// The names that Cline takes for parameters, whatever the tool.
 const PARAMETERS: [&str; 21] = [
-    "command",
-    "requires_approval",
-    "path",
-    "content",
-    "diff",
-    "regex",
-    "file_pattern",
-    "recursive",
-    "action",
-    "url",
-    "coordinate",
-    "text",
-    "server_name",
-    "tool_name",
-    "arguments",
-    "uri",
-    "question",
-    "options",
-    "response",
-    "result",
-    "task_progress",
+    "command", "requires_approval", "path", "content", "diff", "regex", "file_pattern",
+    "recursive", "action", "url", "coordinate", "text", "server_name", "tool_name", "arguments",
+    "uri", "question", "options", "response", "result", "task_progress",
 ];
 
 /// A part of a message as Cline divides it.

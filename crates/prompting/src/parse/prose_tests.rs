@@ -37,15 +37,8 @@ fn code_is_not_a_call() {
 fn a_call_after_code_or_beside_a_lone_backtick_is_a_call() {
     let call = CALL;
     for before in [
-        "```\ncode\n```\n",
-        "```\ncode\n``` \r\n",
-        "~~~ a`b\n```\n~~~\n",
-        "a `code` b ",
-        "one ` only\n",
-        "one ` only ",
-        "``` `a` \n",
-        "mid ``` line\n",
-        "~~ a ~~ ",
+        "```\ncode\n```\n", "```\ncode\n``` \r\n", "~~~ a`b\n```\n~~~\n", "a `code` b ",
+        "one ` only\n", "one ` only ", "``` `a` \n", "mid ``` line\n", "~~ a ~~ ",
     ] {
         let message = format!("{before}{call}\n");
         let target = WrittenTarget::Named { tool: "t".to_owned() };

@@ -4,19 +4,8 @@ use switchboard_text::{is_hidden, is_variation_selector};
 
 /// The elements that mean something to us; a description cannot open or close one.
 const OWN_TAGS: [&str; 13] = [
-    "use_mcp_tool",
-    "access_mcp_resource",
-    "server_name",
-    "tool_name",
-    "arguments",
-    "uri",
-    "find_tools",
-    "describe_tool",
-    "call_tool",
-    "query",
-    "limit",
-    "server",
-    "tool",
+    "use_mcp_tool", "access_mcp_resource", "server_name", "tool_name", "arguments", "uri",
+    "find_tools", "describe_tool", "call_tool", "query", "limit", "server", "tool",
 ];
 
 /// Cleans text of several lines and cuts it to a number of characters.

@@ -318,16 +318,7 @@ mod tests {
     fn file_names_are_safe_and_different() {
         let mut taken = BTreeSet::new();
         let given = [
-            "plain",
-            "../../etc/passwd",
-            "",
-            ".",
-            "..",
-            "NUL",
-            "com1.txt",
-            "a/b",
-            "a\\b",
-            "Plain",
+            "plain", "../../etc/passwd", "", ".", "..", "NUL", "com1.txt", "a/b", "a\\b", "Plain",
             "plain",
         ];
         let names: Vec<String> = given.iter().map(|name| file_name(name, &mut taken)).collect();

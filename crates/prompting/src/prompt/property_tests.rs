@@ -15,26 +15,9 @@ use crate::prompt::xml::section;
 
 fn keyword() -> impl Strategy<Value = String> {
     let known = [
-        "type",
-        "properties",
-        "required",
-        "items",
-        "enum",
-        "const",
-        "anyOf",
-        "oneOf",
-        "allOf",
-        "not",
-        "$ref",
-        "$defs",
-        "default",
-        "description",
-        "minimum",
-        "format",
-        "additionalProperties",
-        "examples",
-        "nullable",
-        "pattern",
+        "type", "properties", "required", "items", "enum", "const", "anyOf", "oneOf", "allOf",
+        "not", "$ref", "$defs", "default", "description", "minimum", "format",
+        "additionalProperties", "examples", "nullable", "pattern",
     ];
     prop_oneof![
         4 => proptest::sample::select(known.to_vec()).prop_map(str::to_owned),
@@ -44,14 +27,7 @@ fn keyword() -> impl Strategy<Value = String> {
 
 fn leaf() -> impl Strategy<Value = Value> {
     let words = [
-        "object",
-        "array",
-        "string",
-        "integer",
-        "number",
-        "null",
-        "#/$defs/a",
-        "#",
+        "object", "array", "string", "integer", "number", "null", "#/$defs/a", "#",
         "#/properties/type",
     ];
     prop_oneof![
@@ -210,21 +186,8 @@ fn imitations(instructions: &str) -> usize {
 fn check_subset(schema: &Value) {
     let fields = schema.as_object().unwrap();
     let known = [
-        "type",
-        "description",
-        "nullable",
-        "enum",
-        "items",
-        "properties",
-        "required",
-        "anyOf",
-        "format",
-        "minItems",
-        "maxItems",
-        "minimum",
-        "maximum",
-        "minLength",
-        "maxLength",
+        "type", "description", "nullable", "enum", "items", "properties", "required", "anyOf",
+        "format", "minItems", "maxItems", "minimum", "maximum", "minLength", "maxLength",
         "pattern",
     ];
     assert!(fields.keys().all(|keyword| known.contains(&keyword.as_str())), "{schema}");

@@ -151,17 +151,8 @@ fn a_manifest_that_lies_or_lacks_something_is_refused() {
 #[test]
 fn files_that_lead_elsewhere_are_refused() {
     for name in [
-        "../evil",
-        "a/../../evil",
-        "/etc/evil",
-        "a\\b",
-        "C:/x",
-        "a/./b",
-        "a//b",
-        "a\nb",
-        "a /b",
-        "..",
-        "a/.. ",
+        "../evil", "a/../../evil", "/etc/evil", "a\\b", "C:/x", "a/./b", "a//b", "a\nb", "a /b",
+        "..", "a/.. ",
     ] {
         let text = manifest(&node(), &json!({})).to_string();
         let bytes = pack(&[("manifest.json", text.as_bytes()), (name, b"x")]);

@@ -185,13 +185,8 @@ mod tests {
         let public =
             ["https://mcp.example.com/mcp", "https://1.1.1.1/", "https://[2606:4700::1]/x"];
         let private = [
-            "https://10.0.0.1/mcp",
-            "http://127.0.0.1:9/mcp",
-            "http://localhost/mcp",
-            "https://[::1]/",
-            "https://192.168.1.1/",
-            "https://0x0a000001/",
-            "https://tools/mcp",
+            "https://10.0.0.1/mcp", "http://127.0.0.1:9/mcp", "http://localhost/mcp",
+            "https://[::1]/", "https://192.168.1.1/", "https://0x0a000001/", "https://tools/mcp",
             "https://a.internal/",
         ];
         let never = [

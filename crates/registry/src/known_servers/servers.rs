@@ -304,15 +304,7 @@ mod tests {
             assert!(is_ownable(domain), "{domain}");
         }
         for domain in [
-            "com",
-            "",
-            "co.uk",
-            "github.io",
-            "*.com",
-            "a..b",
-            "GitHub.com",
-            "1.2.3.4",
-            "a b.c",
+            "com", "", "co.uk", "github.io", "*.com", "a..b", "GitHub.com", "1.2.3.4", "a b.c",
             ".com",
         ] {
             assert!(!is_ownable(domain), "{domain}");
