@@ -6,7 +6,7 @@ use std::time::Duration;
 use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
-use switchboard_files::{Access, Lock, create_private_folder, parent_folder, replace_synced};
+use switchboard_files::{FileAccess, Lock, create_private_folder, parent_folder, replace_synced};
 
 use crate::error::KeyError;
 use crate::token::{NamedToken, unix_now};
@@ -102,7 +102,7 @@ impl TokenFile {
         let mut text = serde_json::to_string_pretty(&TokenFileContents { tokens })
             .map_err(|cause| self.damaged_error(cause))?;
         text.push('\n');
-        replace_synced(&self.path, text.as_bytes(), Access::Owner)
+        replace_synced(&self.path, text.as_bytes(), FileAccess::Owner)
             .map_err(|cause| self.io_error(cause))
     }
 

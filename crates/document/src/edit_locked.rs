@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
-use switchboard_files::{Access, Lock, LockError, parent_folder, replace_synced};
+use switchboard_files::{FileAccess, Lock, LockError, parent_folder, replace_synced};
 
 use crate::error::ConfigError;
 use crate::read_text::{MAX_FILE_BYTES, read_text_within};
@@ -60,7 +60,8 @@ fn edit_with_limits(
     }
     let mark = has_bom(&real).map_err(|cause| failed("read", cause))?;
     let text = format!("{}{after}", if mark { "\u{feff}" } else { "" });
-    replace_synced(&real, text.as_bytes(), Access::Kept).map_err(|cause| failed("written", cause))
+    replace_synced(&real, text.as_bytes(), FileAccess::Kept)
+        .map_err(|cause| failed("written", cause))
 }
 
 /// Whether the file begins with a byte order mark, which is then kept.

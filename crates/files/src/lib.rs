@@ -17,6 +17,6 @@ pub use lock::{Lock, LockError};
 pub use normal_path::{canonicalize, is_device_name, simplify_path};
 pub use process_lock::{FolderLock, ProcessLock, is_alive, owners_in, remove_owner};
 pub use replace::{
-    Access, create_private_folder, parent_folder, private_mode, replace, replace_synced,
+    FileAccess, create_private_folder, parent_folder, private_mode, replace, replace_synced,
 };
 pub use watch::{FileWatcher, watch};

@@ -9,7 +9,7 @@ use tempfile::NamedTempFile;
 
 /// Who may read a file after it was replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum FileAccess {
     Owner,
     /// Those who may read the file that is replaced; its owner alone if there is none.
     Kept,
@@ -21,7 +21,7 @@ pub enum Access {
 ///
 /// # Errors
 /// When the system refuses. Then the old file is as it was, and the new one is gone.
-pub fn replace(path: &Path, contents: &[u8], access: Access) -> io::Result<()> {
+pub fn replace(path: &Path, contents: &[u8], access: FileAccess) -> io::Result<()> {
     rename(write_temporary(path, contents, access)?, path)
 }
 
@@ -29,22 +29,22 @@ pub fn replace(path: &Path, contents: &[u8], access: Access) -> io::Result<()> {
 ///
 /// # Errors
 /// As [`replace`].
-pub fn replace_synced(path: &Path, contents: &[u8], access: Access) -> io::Result<()> {
+pub fn replace_synced(path: &Path, contents: &[u8], access: FileAccess) -> io::Result<()> {
     let file = write_temporary(path, contents, access)?;
     file.as_file().sync_all()?;
     rename(file, path)
 }
 
-fn write_temporary(path: &Path, contents: &[u8], access: Access) -> io::Result<NamedTempFile> {
+fn write_temporary(path: &Path, contents: &[u8], access: FileAccess) -> io::Result<NamedTempFile> {
     // Unless told otherwise, a temporary file is readable for its owner alone, and stays so.
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
-    if access == Access::Umask {
+    if access == FileAccess::Umask {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     }
     let mut file = builder.tempfile_in(parent_folder(path))?;
     file.write_all(contents)?;
-    if access == Access::Kept
+    if access == FileAccess::Kept
         && let Ok(metadata) = fs::metadata(path)
     {
         file.as_file().set_permissions(metadata.permissions())?;
@@ -124,7 +124,7 @@ mod tests {
         let path = folder.path().join("a.json");
         fs::write(&path, "old").unwrap();
         let mut reader = fs::File::open(&path).unwrap();
-        replace(&path, b"new", Access::Owner).unwrap();
+        replace(&path, b"new", FileAccess::Owner).unwrap();
         let mut seen = String::new();
         reader.read_to_string(&mut seen).unwrap();
         assert_eq!((seen.as_str(), fs::read_to_string(&path).unwrap().as_str()), ("old", "new"));
@@ -136,8 +136,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("folder");
         fs::create_dir_all(path.join("inner")).unwrap();
-        assert!(replace(&path, b"new", Access::Owner).is_err());
-        assert!(replace_synced(&path, b"new", Access::Kept).is_err());
+        assert!(replace(&path, b"new", FileAccess::Owner).is_err());
+        assert!(replace_synced(&path, b"new", FileAccess::Kept).is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
@@ -150,9 +150,9 @@ mod tests {
         let usual = folder.path().join("usual");
         fs::write(&usual, "").unwrap();
         for (access, for_new, for_old) in [
-            (Access::Owner, 0o600, 0o600),
-            (Access::Kept, 0o600, 0o640),
-            (Access::Umask, mode(&usual), mode(&usual)),
+            (FileAccess::Owner, 0o600, 0o600),
+            (FileAccess::Kept, 0o600, 0o640),
+            (FileAccess::Umask, mode(&usual), mode(&usual)),
         ] {
             for write in [replace, replace_synced] {
                 let path = folder.path().join("a");

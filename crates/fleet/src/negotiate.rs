@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use switchboard_config::{EraSetting, HttpKind};
-use switchboard_files::{Access, parent_folder, replace};
+use switchboard_files::{FileAccess, parent_folder, replace};
 use switchboard_wire::{
     Agreement, HttpClient, HttpEndpoint, Inbound, Introduction, Peer, RequestError, RpcError,
     TentativePeer, WireLimits, discover, initialize, set_modern_protocol, start_http, start_sse,
@@ -278,7 +278,7 @@ impl EraCache {
         if let (Some(file), Ok(text)) = (&self.file, serde_json::to_string_pretty(&*ways)) {
             // A lost entry costs a probe next time; it must not cost the connection.
             _ = std::fs::create_dir_all(parent_folder(file))
-                .and_then(|()| replace(file, text.as_bytes(), Access::Owner));
+                .and_then(|()| replace(file, text.as_bytes(), FileAccess::Owner));
         }
     }
 }

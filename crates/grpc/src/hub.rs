@@ -57,7 +57,7 @@ pub(crate) struct OpenStream {
 }
 
 /// A call that is under way here, until it is dropped.
-pub(crate) struct InFlightCall {
+pub(crate) struct HubCall {
     reference: String,
     hub: Arc<EventHub>,
 }
@@ -107,9 +107,9 @@ impl EventHub {
     }
 
     /// Notes a call, so that what waits for its sake is told by whoever knows more of it.
-    pub(crate) fn register_call(self: &Arc<Self>, reference: &str) -> InFlightCall {
+    pub(crate) fn register_call(self: &Arc<Self>, reference: &str) -> HubCall {
         *self.state.lock().calls.entry(reference.to_owned()).or_default() += 1;
-        InFlightCall { reference: reference.to_owned(), hub: Arc::clone(self) }
+        HubCall { reference: reference.to_owned(), hub: Arc::clone(self) }
     }
 
     /// Whether something waits because of a call that is under way here.
@@ -171,7 +171,7 @@ impl Drop for OpenStream {
     }
 }
 
-impl Drop for InFlightCall {
+impl Drop for HubCall {
     fn drop(&mut self) {
         let mut state = self.hub.state.lock();
         if let Some(count) = state.calls.get_mut(&self.reference) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 
-use switchboard_files::{Access, replace};
+use switchboard_files::{FileAccess, replace};
 use switchboard_host::Host;
 use switchboard_prompting::{IndexFile, PromptOptions, index_files, with_shown_servers};
 use tokio_util::sync::CancellationToken;
@@ -47,7 +47,7 @@ pub fn write_index_files(root: &Path, files: &[IndexFile]) -> io::Result<IndexCh
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder)?;
             }
-            replace(&path, file.contents.as_bytes(), Access::Umask)?;
+            replace(&path, file.contents.as_bytes(), FileAccess::Umask)?;
             done.written += 1;
         }
         keep.insert(path);

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use switchboard_files::{Access, Lock, create_private_folder, replace_synced};
+use switchboard_files::{FileAccess, Lock, create_private_folder, replace_synced};
 use switchboard_text::Digest;
 
 use crate::client::RegisteredClient;
@@ -209,7 +209,7 @@ impl SealedStore {
         let text = serde_json::to_string(contents).map_err(|error| self.not_stored(&error))?;
         let sealed = serde_json::to_vec_pretty(&key.seal(&text)?)
             .map_err(|error| self.not_stored(&error))?;
-        replace_synced(&self.file(), &sealed, Access::Owner)
+        replace_synced(&self.file(), &sealed, FileAccess::Owner)
             .map_err(|error| self.not_stored(&error))
     }
 

@@ -8,7 +8,7 @@ use ring::hmac;
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 use switchboard_core::random_bytes;
-use switchboard_files::{Access, parent_folder, replace};
+use switchboard_files::{FileAccess, parent_folder, replace};
 
 use crate::seal;
 use crate::seal::{ChainHead, SealDigest};
@@ -48,7 +48,7 @@ fn sign(ledger: &Path, head: &ChainHead) -> io::Result<()> {
     let signature = hex(hmac::sign(&key, &signed_message(head.seq, head.call, &chain)).as_ref());
     let text =
         serde_json::to_vec(&CheckpointFile { seq: head.seq, call: head.call, chain, signature })?;
-    replace(&parent_folder(ledger).join("calls.seal"), &text, Access::Owner)
+    replace(&parent_folder(ledger).join("calls.seal"), &text, FileAccess::Owner)
 }
 
 /// Signs how far the chain has come. A chain that does not go on from what was signed before is not

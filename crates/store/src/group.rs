@@ -81,14 +81,14 @@ pub(crate) struct CallOpening {
 #[derive(Debug)]
 pub(crate) struct CallChange {
     pub(crate) id: CallId,
-    pub(crate) news: CallUpdate,
+    pub(crate) news: RowUpdate,
     pub(crate) waiter: Option<CommitWaiter>,
     /// Whether a row was there to be changed; set while writing.
     pub(crate) landed: bool,
 }
 
 #[derive(Debug)]
-pub(crate) enum CallUpdate {
+pub(crate) enum RowUpdate {
     Intent(DecisionDetails, IntentRow),
     Close(DecisionDetails, Box<CloseRow>),
     Late(Bytes),
@@ -169,7 +169,7 @@ impl Group {
     pub(crate) fn closed_calls(&self) -> impl Iterator<Item = (i64, Option<SealDigest>)> {
         let inserted = self.inserts.iter().filter(|row| row.close.is_some());
         let changed =
-            self.changes.iter().filter(|change| matches!(change.news, CallUpdate::Close(..)));
+            self.changes.iter().filter(|change| matches!(change.news, RowUpdate::Close(..)));
         let inserted = inserted.map(|row| (row.id.get(), row.digest));
         inserted.chain(changed.map(|change| (change.id.get(), None)))
     }
@@ -202,7 +202,7 @@ impl Group {
         self.changes.retain_mut(|change| {
             let Some(waiter) = change.waiter.take() else { return true };
             send_result(waiter, Err(error.clone()));
-            !matches!(change.news, CallUpdate::Intent(..))
+            !matches!(change.news, RowUpdate::Intent(..))
         });
         for waiter in self.refills.drain(..) {
             send_result(waiter, Err(error.clone()));
@@ -228,16 +228,16 @@ impl Group {
             return;
         };
         match change.news {
-            CallUpdate::Intent(details, intent) => {
+            RowUpdate::Intent(details, intent) => {
                 row.details = details;
                 row.intent = Some(intent);
                 row.is_held_back = change.waiter.is_some();
             }
-            CallUpdate::Close(details, close) => {
+            RowUpdate::Close(details, close) => {
                 row.details = details;
                 row.close = Some(*close);
             }
-            CallUpdate::Late(_) | CallUpdate::Task(..) | CallUpdate::Timeline(_) => {
+            RowUpdate::Late(_) | RowUpdate::Task(..) | RowUpdate::Timeline(_) => {
                 self.changes.push(change);
                 return;
             }

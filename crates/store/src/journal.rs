@@ -16,7 +16,7 @@ use bytes::{Buf, Bytes};
 use switchboard_files::{create_private_folder, private_mode};
 
 use crate::call_id::CallId;
-use crate::group::{CallOpening, CallUpdate};
+use crate::group::{CallOpening, RowUpdate};
 use crate::journal_entry::JournalEntry;
 use crate::{journal_entry, startup};
 
@@ -62,9 +62,9 @@ impl Journal {
         &self,
         id: CallId,
         opening: Option<&CallOpening>,
-        news: CallUpdate,
-        queue: impl FnOnce(CallUpdate),
-    ) -> Option<CallUpdate> {
+        news: RowUpdate,
+        queue: impl FnOnce(RowUpdate),
+    ) -> Option<RowUpdate> {
         let mut inner = self.lock();
         if inner.append(self, id, opening, &news).is_err() {
             return Some(news);
@@ -113,7 +113,7 @@ impl JournalState {
         journal: &Journal,
         id: CallId,
         opening: Option<&CallOpening>,
-        news: &CallUpdate,
+        news: &RowUpdate,
     ) -> io::Result<()> {
         self.scratch.clear();
         self.scratch.extend_from_slice(&[0; HEADER_LEN]);

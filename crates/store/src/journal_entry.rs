@@ -8,7 +8,7 @@ use switchboard_core::{Outcome, OutcomeKind, TargetKind, Timeline};
 use crate::bodies::{BodyPlace, StoredBody};
 use crate::call_id::CallId;
 use crate::entry::{Intent, NewCall, VerdictWord};
-use crate::group::{CallOpening, CallUpdate, CloseRow, DecisionDetails, IntentRow, ResultBody};
+use crate::group::{CallOpening, CloseRow, DecisionDetails, IntentRow, ResultBody, RowUpdate};
 use crate::results::StoredResult;
 
 /// What is read back.
@@ -17,7 +17,7 @@ pub(crate) struct JournalEntry {
     pub(crate) id: CallId,
     /// The call itself, in its first entry.
     pub(crate) opening: Option<CallOpening>,
-    pub(crate) news: CallUpdate,
+    pub(crate) news: RowUpdate,
 }
 
 /// Adds an entry to `out`. Nothing but intents and outcomes is kept in the journal.
@@ -25,7 +25,7 @@ pub(crate) fn write(
     out: &mut Vec<u8>,
     id: CallId,
     opening: Option<&CallOpening>,
-    news: &CallUpdate,
+    news: &RowUpdate,
 ) -> bool {
     let mut to = EntryEncoder(out);
     to.number(id.get());
@@ -39,7 +39,7 @@ pub(crate) fn write(
         to.maybe(reference.as_deref(), EntryEncoder::text);
     });
     match news {
-        CallUpdate::Intent(details, row) => {
+        RowUpdate::Intent(details, row) => {
             to.flag(true);
             to.details(details);
             let Intent { instance, attempt, fallback, .. } = &row.intent;
@@ -49,7 +49,7 @@ pub(crate) fn write(
             to.maybe(row.sent.as_ref(), EntryEncoder::body);
             to.maybe(fallback.as_deref(), EntryEncoder::text);
         }
-        CallUpdate::Close(details, row) => {
+        RowUpdate::Close(details, row) => {
             to.flag(false);
             to.details(details);
             let Outcome { kind, reason, message, hint, .. } = &row.outcome;
@@ -65,9 +65,9 @@ pub(crate) fn write(
             }
             to.maybe(result.flatten().as_ref(), EntryEncoder::body);
         }
-        CallUpdate::Late(_) | CallUpdate::Task(..) | CallUpdate::Timeline(_) => return false,
+        RowUpdate::Late(_) | RowUpdate::Task(..) | RowUpdate::Timeline(_) => return false,
     }
-    if let CallUpdate::Intent(details, _) | CallUpdate::Close(details, _) = news
+    if let RowUpdate::Intent(details, _) | RowUpdate::Close(details, _) = news
         && let Some(timeline) = &details.timeline
     {
         // An entry without it ends here.
@@ -101,7 +101,7 @@ pub(crate) fn read(bytes: &Bytes) -> Option<JournalEntry> {
             let sent = from.maybe(EntryDecoder::body)?;
             let fallback = from.maybe(EntryDecoder::text)?;
             let intent = Intent { instance, attempt, arguments: None, fallback };
-            CallUpdate::Intent(details, IntentRow { at, intent, sent })
+            RowUpdate::Intent(details, IntentRow { at, intent, sent })
         }
         false => {
             let details = from.details()?;
@@ -115,10 +115,10 @@ pub(crate) fn read(bytes: &Bytes) -> Option<JournalEntry> {
                 StoredBody::Inline(text) => ResultBody::Row(StoredResult::Whole(text)),
                 StoredBody::InFile(place) => ResultBody::InFile(place),
             });
-            CallUpdate::Close(details, Box::new(CloseRow { at, duration_us, outcome, result }))
+            RowUpdate::Close(details, Box::new(CloseRow { at, duration_us, outcome, result }))
         }
     };
-    if let CallUpdate::Intent(details, _) | CallUpdate::Close(details, _) = &mut news
+    if let RowUpdate::Intent(details, _) | RowUpdate::Close(details, _) = &mut news
         && !from.0.is_empty()
     {
         details.timeline = Timeline::from_text(&from.text()?).map(Box::new);

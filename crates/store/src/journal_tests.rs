@@ -37,8 +37,8 @@ fn left_behind(path: &Path, said: &[&str]) -> PathBuf {
     let result = Some(ResultBody::Row(StoredResult::Whole(Bytes::from_static(b"{}"))));
     let close = CloseRow { at: 7, duration_us: 2, outcome, result };
     let entries = [
-        CallUpdate::Intent(details(&said[..said.len().min(1)]), intent),
-        CallUpdate::Close(details(said), Box::new(close)),
+        RowUpdate::Intent(details(&said[..said.len().min(1)]), intent),
+        RowUpdate::Close(details(said), Box::new(close)),
     ];
     let mut opening = Some(&opening);
     for news in entries {
@@ -110,7 +110,7 @@ fn a_full_file_is_followed_by_the_next_and_kept_until_it_is_written() {
             intent: first_attempt(),
             sent: Some(StoredBody::Inline(vec![b' '; 1 << 20].into())),
         };
-        CallUpdate::Intent(details(&[]), intent)
+        RowUpdate::Intent(details(&[]), intent)
     };
     let mut queued = 0;
     for at in 0..17 {
@@ -122,7 +122,7 @@ fn a_full_file_is_followed_by_the_next_and_kept_until_it_is_written() {
     assert!(journal.append(CallId(1), None, row(99), drop).is_none());
     let times = |file: &Path| -> Vec<i64> {
         let news = read(file).unwrap().into_iter().map(|entry| entry.news);
-        news.map(|news| if let CallUpdate::Intent(_, row) = news { row.at } else { -1 }).collect()
+        news.map(|news| if let RowUpdate::Intent(_, row) = news { row.at } else { -1 }).collect()
     };
     let files = owner_files(&folder, "1-me");
     assert_eq!(files.len(), 2);

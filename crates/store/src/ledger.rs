@@ -19,7 +19,7 @@ use crate::entry::{NewCall, OpenReport};
 use crate::error::LedgerError;
 use crate::file::FileError;
 use crate::filter::Filter;
-use crate::group::{CallChange, CallOpening, CallUpdate, NewRow, WriterMessage};
+use crate::group::{CallChange, CallOpening, NewRow, RowUpdate, WriterMessage};
 use crate::journal::Journal;
 use crate::open_call::OpenCall;
 use crate::reader::{CallSummary, FullCall, LedgerReader};
@@ -195,7 +195,7 @@ impl Ledger {
         let answer = answer.slice(..answer.len().min(live.result_limit));
         let (waiter, written) = oneshot::channel();
         let change =
-            CallChange { id, news: CallUpdate::Late(answer), waiter: Some(waiter), landed: false };
+            CallChange { id, news: RowUpdate::Late(answer), waiter: Some(waiter), landed: false };
         live.shared.queue.push(WriterMessage::Change(Box::new(change))).await?;
         wait_for_commit(written).await
     }

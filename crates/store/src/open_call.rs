@@ -16,8 +16,8 @@ use crate::call_id::CallId;
 use crate::entry::{Intent, Record, VerdictWord};
 use crate::error::LedgerError;
 use crate::group::{
-    CallChange, CallOpening, CallUpdate, CloseRow, CommitWaiter, DecisionDetails, IntentRow,
-    ResultBody, WriterMessage,
+    CallChange, CallOpening, CloseRow, CommitWaiter, DecisionDetails, IntentRow, ResultBody,
+    RowUpdate, WriterMessage,
 };
 use crate::ledger::{LedgerLink, wait_for_commit};
 use crate::reader::FullCall;
@@ -167,7 +167,7 @@ impl OpenCall {
             let sent = sent.map_err(|error| LedgerError::from_io(&error))?;
             let row = IntentRow { at: Timestamp::now().as_microsecond(), intent, sent };
             self.attach_timeline(self.timeline.snapshot());
-            self.persist(link, CallUpdate::Intent(self.details(), row)).await?;
+            self.persist(link, RowUpdate::Intent(self.details(), row)).await?;
         }
         self.may_be_sent.store(true, Ordering::Release);
         Ok(())
@@ -186,7 +186,7 @@ impl OpenCall {
             let status = note.state.status.as_str();
             let message = note.state.message.as_deref();
             self.timeline.add_task(status, message);
-            self.send_change(link, CallUpdate::Task(at, Box::new(note)), Some(waiter));
+            self.send_change(link, RowUpdate::Task(at, Box::new(note)), Some(waiter));
             wait_for_commit(written).await?;
         }
         self.is_task.store(true, Ordering::Release);
@@ -221,7 +221,7 @@ impl OpenCall {
         let written = match result.filter(|text| text.len() > link.result_limit) {
             None => {
                 self.keep_result(&link, &mut row);
-                self.persist(&link, CallUpdate::Close(self.details(), Box::new(row))).await
+                self.persist(&link, RowUpdate::Close(self.details(), Box::new(row))).await
             }
             Some(text) => {
                 let (waiter, written) = oneshot::channel();
@@ -246,7 +246,7 @@ impl OpenCall {
     }
 
     /// Returns once it is sure that what is new is kept: in the journal, or else in the database.
-    async fn persist(&self, link: &LedgerLink, news: CallUpdate) -> Result<(), LedgerError> {
+    async fn persist(&self, link: &LedgerLink, news: RowUpdate) -> Result<(), LedgerError> {
         let queue = |news, waiter| self.send_change(link, news, waiter);
         let news = match &link.shared.journal {
             // A task may be closed by others: whose outcome counts is decided in the database.
@@ -286,7 +286,7 @@ impl OpenCall {
             let LedgerLink { result_limit, results, durability, .. } = &link;
             let stored = StoredResult::spill(&text, *result_limit, results, id, *durability);
             row.result = Some(ResultBody::Row(stored));
-            let news = CallUpdate::Close(details, Box::new(row));
+            let news = RowUpdate::Close(details, Box::new(row));
             let change = CallChange { id, news, waiter: Some(waiter), landed: false };
             link.shared.queue.force(WriterMessage::Change(Box::new(change)));
             drop(link.ledger);
@@ -314,7 +314,7 @@ impl OpenCall {
     /// Writes down what happened to a call that stays open.
     fn keep_timeline(&self, link: &LedgerLink) {
         if let Some(timeline) = self.timeline.take() {
-            self.send_change(link, CallUpdate::Timeline(timeline), None);
+            self.send_change(link, RowUpdate::Timeline(timeline), None);
         }
     }
 
@@ -322,7 +322,7 @@ impl OpenCall {
         self.details.lock().clone()
     }
 
-    fn send_change(&self, link: &LedgerLink, news: CallUpdate, waiter: Option<CommitWaiter>) {
+    fn send_change(&self, link: &LedgerLink, news: RowUpdate, waiter: Option<CommitWaiter>) {
         let change = CallChange { id: self.id, news, waiter, landed: false };
         link.shared.queue.force(WriterMessage::Change(Box::new(change)));
     }
@@ -342,6 +342,6 @@ impl Drop for OpenCall {
             Outcome::cancelled("caller_gone", "the caller went away before the call was sent")
         };
         let row = self.close_row(outcome, self.started.elapsed());
-        self.send_change(&link, CallUpdate::Close(self.details(), Box::new(row)), None);
+        self.send_change(&link, RowUpdate::Close(self.details(), Box::new(row)), None);
     }
 }

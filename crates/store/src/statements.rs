@@ -7,8 +7,8 @@ use rusqlite::{Connection, Statement, ToSql, named_params};
 use crate::bodies::StoredBody;
 use crate::call_id::IdBlock;
 use crate::group::{
-    CallChange, CallOpening, CallUpdate, CloseRow, DecisionDetails, Group, IntentRow, NewRow,
-    ResultBody,
+    CallChange, CallOpening, CloseRow, DecisionDetails, Group, IntentRow, NewRow, ResultBody,
+    RowUpdate,
 };
 use crate::results::StoredResult;
 use crate::seal::SealDigest;
@@ -158,17 +158,17 @@ fn insert_with(
 pub(crate) fn apply(connection: &Connection, change: &CallChange) -> rusqlite::Result<usize> {
     let id = change.id.get();
     match &change.news {
-        CallUpdate::Intent(details, row) => {
+        RowUpdate::Intent(details, row) => {
             let changed = send_intent(connection, id, details, row)?;
             timelines::write_if(connection, id, details.timeline.as_deref(), changed)
         }
-        CallUpdate::Close(details, row) => {
+        RowUpdate::Close(details, row) => {
             let changed = close(connection, id, details, row)?;
             timelines::write_if(connection, id, details.timeline.as_deref(), changed)
         }
-        CallUpdate::Timeline(steps) => timelines::write_open(connection, id, steps),
-        CallUpdate::Task(at, note) => write_task(connection, id, *at, note),
-        CallUpdate::Late(answer) => connection
+        RowUpdate::Timeline(steps) => timelines::write_open(connection, id, steps),
+        RowUpdate::Task(at, note) => write_task(connection, id, *at, note),
+        RowUpdate::Late(answer) => connection
             .prepare_cached(LATE)?
             .execute((id, redacted_body::without_secrets(answer).as_ref())),
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 
-use switchboard_files::{Access, private_mode, replace};
+use switchboard_files::{FileAccess, private_mode, replace};
 
 /// How many entries are kept.
 pub(crate) const MAX_ENTRIES: usize = 1_000;
@@ -58,7 +58,7 @@ impl HistoryFile {
 
     fn replace(&self, entries: &[String]) -> io::Result<()> {
         let text: String = entries.iter().map(|entry| line(entry)).collect();
-        replace(&self.path, text.as_bytes(), Access::Owner)
+        replace(&self.path, text.as_bytes(), FileAccess::Owner)
     }
 }
 

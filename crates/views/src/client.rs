@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use switchboard_config::Places;
 use switchboard_core::ServerId;
-use switchboard_files::{Access, create_private_folder, replace};
+use switchboard_files::{FileAccess, create_private_folder, replace};
 use switchboard_fleet::Completion;
 use switchboard_text::encode_component;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -62,7 +62,7 @@ impl RunningInstance {
         let file = instance_file(places);
         let text = serde_json::to_string(self).ok()?;
         create_private_folder(file.parent()?).ok()?;
-        replace(&file, text.as_bytes(), Access::Owner).ok()?;
+        replace(&file, text.as_bytes(), FileAccess::Owner).ok()?;
         Some(InstanceFile { file, text })
     }
 

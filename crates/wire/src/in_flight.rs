@@ -20,7 +20,7 @@ pub(crate) type RequestResult = Result<Json, RequestError>;
 
 /// The table of open requests.
 #[derive(Default)]
-pub(crate) struct InFlight {
+pub(crate) struct PendingRequests {
     state: Mutex<InFlightState>,
     /// Wakes whoever watches the deadlines.
     deadline_notify: Arc<Notify>,
@@ -68,7 +68,7 @@ impl RequestDeadlines {
     }
 }
 
-impl InFlight {
+impl PendingRequests {
     pub(crate) fn insert(&self, id: u64, waiting: PendingRequest) -> Result<(), CloseReason> {
         let mut state = self.state.lock();
         if let Some(reason) = &state.closed {
@@ -224,7 +224,7 @@ impl InFlightState {
     }
 }
 
-impl Drop for InFlight {
+impl Drop for PendingRequests {
     fn drop(&mut self) {
         // Whoever watches the deadlines sees that there is nothing left to watch.
         self.deadline_notify.notify_one();

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::envelope;
 use crate::error::{CloseReason, RequestError, RpcError};
 use crate::http::HttpLink;
-use crate::in_flight::{InFlight, RequestResult};
+use crate::in_flight::{PendingRequests, RequestResult};
 use crate::limits::WireLimits;
 use crate::outbox::Outbox;
 use crate::request::into_line;
@@ -39,7 +39,7 @@ impl std::fmt::Debug for Peer {
 }
 
 pub(crate) struct PeerShared {
-    pub(crate) in_flight: InFlight,
+    pub(crate) in_flight: PendingRequests,
     pub(crate) link: PeerLink,
     pub(crate) limits: WireLimits,
     pub(crate) over: CancellationToken,
@@ -125,7 +125,7 @@ impl Peer {
         let (inbound, queue) = mpsc::channel(limits.inbound_messages);
         let stance = ProtocolState { revision: Revision::NEWEST_LEGACY, meta: String::new() };
         let shared = PeerShared {
-            in_flight: InFlight::default(),
+            in_flight: PendingRequests::default(),
             link,
             limits,
             over: CancellationToken::new(),

@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use switchboard_files::{Access, replace};
+use switchboard_files::{FileAccess, replace};
 
 /// As many answers are kept; beyond, the oldest go.
 const MAX_ANSWERS: usize = 400;
@@ -57,7 +57,7 @@ impl AnswerCache {
 
     pub(super) fn store(&self, kept: &CachedAnswer) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
-        replace(&self.file(&kept.url), &serde_json::to_vec(kept)?, Access::Owner)?;
+        replace(&self.file(&kept.url), &serde_json::to_vec(kept)?, FileAccess::Owner)?;
         self.prune()
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use ring::hmac;
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
-use switchboard_files::{Access, replace};
+use switchboard_files::{FileAccess, replace};
 
 use crate::checkpoint::{existing_key, hex, key, unhex};
 
@@ -71,7 +71,7 @@ pub(crate) fn advance(path: &Path, connection: &Connection) -> std::io::Result<(
     }
     let signature = hex(hmac::sign(&key(path)?, &signed_message(seq, &chain)).as_ref());
     let mark = serde_json::to_vec(&AuditMarkFile { seq, chain, signature })?;
-    replace(&mark_path(path), &mark, Access::Owner)?;
+    replace(&mark_path(path), &mark, FileAccess::Owner)?;
     let marked = connection.execute("INSERT OR IGNORE INTO marked (once) VALUES (1)", []);
     marked.map(drop).map_err(std::io::Error::other)
 }

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use switchboard_dialects::ProductDialect;
-use switchboard_files::{Access, canonicalize, parent_folder, replace_synced};
+use switchboard_files::{FileAccess, canonicalize, parent_folder, replace_synced};
 use switchboard_terminal::{CliError, exit_code};
 use switchboard_text::{escape_line, hex_digest};
 
@@ -95,7 +95,7 @@ pub(super) fn write(
 /// Puts a text in the place of a file at once; who may read it stays the same.
 pub(super) fn replace(real: &Path, text: &str) -> std::io::Result<()> {
     fs::create_dir_all(parent_folder(real))?;
-    replace_synced(real, text.as_bytes(), Access::Kept)
+    replace_synced(real, text.as_bytes(), FileAccess::Kept)
 }
 
 /// A copy beside the file, under a name that nobody has.
