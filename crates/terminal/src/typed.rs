@@ -1,4 +1,4 @@
-//! What a person types while something runs: whole lines, unless somebody else has the terminal.
+//! Lines that a person types while other work runs, unless another component uses the terminal.
 
 #[cfg(unix)]
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 #[cfg(unix)]
 use watching::ReadGate;
 
-/// Lines that a person types.
+/// Reads typed lines in the background.
 #[derive(Debug)]
 pub struct TypedLines {
     lines: Option<mpsc::Receiver<String>>,
@@ -17,7 +17,7 @@ pub struct TypedLines {
 }
 
 impl TypedLines {
-    /// Watches the terminal until it is dropped; where there is none, nothing is ever typed.
+    /// Watches the terminal until dropped. Without a terminal, there are no lines.
     pub fn watch() -> Self {
         #[cfg(unix)]
         {
@@ -29,7 +29,7 @@ impl TypedLines {
         Self { lines: None }
     }
 
-    /// The next line; nothing, and once only, when the input has ended.
+    /// Returns the next line; `None` once, when the input ends. Later calls never return.
     pub async fn line(&mut self) -> Option<String> {
         let Some(lines) = &mut self.lines else { return std::future::pending().await };
         let line = lines.recv().await;
@@ -39,18 +39,18 @@ impl TypedLines {
         line
     }
 
-    /// A line that was typed already.
+    /// Returns a line that was already typed.
     pub fn typed_ahead(&mut self) -> Option<String> {
         self.lines.as_mut()?.try_recv().ok()
     }
 
-    /// Leaves the terminal to somebody else: when this returns, nothing more is read.
+    /// Pauses reading. When this returns, no more input is consumed.
     pub fn pause(&self) {
         #[cfg(unix)]
         self.gate.pause();
     }
 
-    /// Watches on.
+    /// Resumes reading.
     pub fn resume(&self) {
         #[cfg(unix)]
         self.gate.resume();
@@ -64,13 +64,14 @@ impl TypedLines {
     }
 
     fn watch_on(input: impl std::os::fd::AsFd + Send + 'static) -> Self {
-        let (sender, lines) = mpsc::channel(64);
+        // One chunk of input holds at most as many lines.
+        let (sender, lines) = mpsc::channel(4_096);
         let gate = Arc::new(ReadGate::default());
         let theirs = Arc::clone(&gate);
         let thread = std::thread::Builder::new().name("typed".to_owned());
         match thread.spawn(move || watching::run(&input, &theirs, &sender)) {
             Ok(_) => Self { lines: Some(lines), gate },
-            // Without the thread nothing that is typed is heard, and nothing else is amiss.
+            // Without the thread, typed lines are ignored; everything else works.
             Err(_) => Self::nobody(),
         }
     }
@@ -93,10 +94,10 @@ mod watching {
     use rustix::io::Errno;
     use tokio::sync::mpsc;
 
-    /// How long a look takes when nothing is typed.
+    /// How long a poll waits for input.
     const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-    /// A line that grows longer is given up.
+    /// Maximum length of a line; a longer one is discarded.
     const MAX_LINE_BYTES: usize = 1 << 20;
 
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,7 +108,8 @@ mod watching {
         Closed,
     }
 
-    /// Whether the thread may read. It holds the lock while it reads, so a pause is exact.
+    /// Controls whether the thread may read. The thread holds the lock while it reads, so a pause
+    /// takes effect exactly.
     #[derive(Debug, Default)]
     pub(super) struct ReadGate {
         state: Mutex<GateState>,
@@ -136,7 +138,7 @@ mod watching {
             self.state.lock()
         }
 
-        /// Waits until reading is allowed; nothing when it never will be again.
+        /// Waits until reading is allowed; `None` once the gate is closed.
         fn open(&self) -> Option<MutexGuard<'_, GateState>> {
             let mut state = self.lock();
             self.changed.wait_while(&mut state, |state| *state == GateState::Paused);
@@ -144,11 +146,12 @@ mod watching {
         }
     }
 
-    /// Reads until it is closed, the input has ended, or nobody listens.
+    /// Reads until the gate is closed, the input ends, or the receiver is dropped.
     pub(super) fn run(input: &impl AsFd, gate: &ReadGate, sender: &mpsc::Sender<String>) {
         let mut line = Vec::new();
         while !sender.is_closed() {
             let Some(open) = gate.open() else { return };
+            send(&mut line, sender);
             drop(open);
             match poll_input(input, POLL_INTERVAL) {
                 InputState::Nothing => continue,
@@ -156,8 +159,9 @@ mod watching {
                 InputState::Blind => return,
             }
             let Some(open) = gate.open() else { return };
-            // While we waited somebody else may have read it, and reading would block.
-            if sender.capacity() > 0 && poll_input(input, Duration::ZERO) == InputState::Something {
+            // Another reader may have consumed the input in the meantime, and reading would block.
+            if !line.contains(&b'\n') && poll_input(input, Duration::ZERO) == InputState::Something
+            {
                 let mut chunk = [0; 4096];
                 match rustix::io::read(input, &mut chunk) {
                     Ok(0) => return,
@@ -165,8 +169,10 @@ mod watching {
                     Err(Errno::INTR | Errno::AGAIN) => {}
                     Err(_) => return,
                 }
-                drop(open);
+                // Before the gate may close: a line that was read must be in the channel when a
+                // pause begins, or it would be lost.
                 send(&mut line, sender);
+                drop(open);
             } else {
                 drop(open);
                 std::thread::sleep(POLL_INTERVAL);
@@ -174,12 +180,12 @@ mod watching {
         }
     }
 
-    /// What there is to read.
+    /// The state of the input.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     enum InputState {
         Nothing,
         Something,
-        /// This input cannot be watched without reading from it.
+        /// The input cannot be polled.
         Blind,
     }
 
@@ -198,11 +204,11 @@ mod watching {
 
     fn send(text: &mut Vec<u8>, sender: &mpsc::Sender<String>) {
         while let Some(end) = text.iter().position(|byte| *byte == b'\n') {
+            // Lines beyond the capacity come only from pasting; they wait for the next look.
+            let Ok(permit) = sender.try_reserve() else { return };
             let line: Vec<u8> = text.drain(..=end).collect();
             let line = String::from_utf8_lossy(&line);
-            // Several lines at once come only from pasting; a receiver that was dropped needs none
-            // of them.
-            _ = sender.blocking_send(line.trim_end_matches(['\n', '\r']).to_owned());
+            permit.send(line.trim_end_matches(['\n', '\r']).to_owned());
         }
         if text.len() > MAX_LINE_BYTES {
             text.clear();
@@ -239,7 +245,7 @@ mod tests {
         assert!(again.is_err(), "{again:?}");
     }
 
-    /// Waits until the thread of a value that is gone has ended too.
+    /// Waits until the thread of a dropped value has ended.
     async fn wait_thread_end(gate: &Weak<ReadGate>) {
         let started = Instant::now();
         while gate.strong_count() > 0 {
