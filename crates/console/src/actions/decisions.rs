@@ -1,4 +1,4 @@
-//! Approves definitions that are held, and takes approvals back.
+//! Actions that approve quarantined definitions, revoke approvals and answer reviews.
 
 use std::time::Duration;
 
@@ -18,9 +18,10 @@ use crate::console::{Console, ConsoleState};
 use crate::reply;
 use crate::reply::ApiError;
 
-/// As long a change of a file may take to be followed.
+/// How long to wait for an approval to take effect.
 const RELOAD_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// What is approved.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ApprovedPins {
     /// Whose they are.
@@ -40,7 +41,7 @@ struct ShownDefinition {
     digest: String,
 }
 
-/// Approves exactly what was shown: what has changed since stays held.
+/// Approves exactly the definitions that were shown. One that has changed since stays quarantined.
 pub(crate) async fn approve_pins(State(console): ConsoleState, body: Bytes) -> ApiResult {
     let ApprovedPins { server, definitions } = parse_body(&body)?;
     let identity = console.pin_identity(&server)?;
@@ -55,7 +56,7 @@ pub(crate) async fn approve_pins(State(console): ConsoleState, body: Bytes) -> A
     };
     let wanted: Vec<QuarantinedDefinition> =
         held.iter().filter(|held| is_shown(held)).cloned().collect();
-    // A new server may offer nothing but resources.
+    // A new server may offer only resources, which have no pins.
     let is_bare =
         held.is_empty() && of_server.is_some_and(|it| it.whole == Some(QuarantineReason::FirstUse));
     if wanted.is_empty() && !is_bare || wanted.len() < definitions.len() {
@@ -71,7 +72,7 @@ pub(crate) async fn approve_pins(State(console): ConsoleState, body: Bytes) -> A
     let count = wanted.len();
     blocking(move || {
         Pins::edit(&state, &identity, |pins| {
-            // Another process may have seen, and noted, something else.
+            // Approves by digest: another process may have recorded other definitions since.
             pins.approve_exact(&book);
         })
     })
@@ -89,7 +90,7 @@ pub(crate) struct RevokedPin {
     name: String,
 }
 
-/// Takes the approval of a tool back.
+/// Revokes the approval of a tool.
 pub(crate) async fn revoke_pin(State(console): ConsoleState, body: Bytes) -> ApiResult {
     let RevokedPin { server, name } = parse_body(&body)?;
     let identity = console.pin_identity(&server)?;
@@ -110,7 +111,8 @@ pub(crate) async fn revoke_pin(State(console): ConsoleState, body: Bytes) -> Api
 }
 
 impl Console {
-    /// Waits until what was approved passes, for a while: the page that comes next shows it so.
+    /// Waits until the approved definitions leave the quarantine, so that the next page shows the
+    /// new state. Gives up after [`RELOAD_TIMEOUT`].
     async fn wait_for_release(&self, server: &str, approved: &[QuarantinedDefinition]) {
         let mut changes = self.host.quarantine().changes();
         let until = Instant::now() + RELOAD_TIMEOUT;
@@ -126,7 +128,7 @@ impl Console {
         }
     }
 
-    /// What the pins of a server are kept under.
+    /// Returns the identity under which the pins of a server are stored.
     fn pin_identity(&self, server: &str) -> Result<String, ApiError> {
         let config = self.host.config().load();
         let server = config.servers.get(server).ok_or_else(|| no_server(server))?;
@@ -143,7 +145,7 @@ pub(crate) struct AnswerGiven {
     said: PersonAnswer,
 }
 
-/// Answers something that waits.
+/// Answers an entry of the review queue.
 pub(crate) async fn answer_review(
     State(console): ConsoleState,
     Path(id): Path<String>,

@@ -1,4 +1,4 @@
-//! What the API answers when something was done.
+//! Responses of the API to actions.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -74,12 +74,14 @@ pub(crate) struct LoginBegun {
     pub(crate) url: String,
 }
 
+/// Logins were ended.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct LoggedOut {
     /// Those that there were.
     pub(crate) ended: Vec<LogoutReport>,
 }
 
+/// Definitions were approved.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct PinsApproved {
     /// The server.

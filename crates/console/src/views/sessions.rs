@@ -1,4 +1,4 @@
-//! Conversations: a list, and one step by step.
+//! View models of conversations: a list, and one with its turns.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use switchboard_text::redact_text;
 use crate::console::Console;
 use crate::reply::ApiError;
 
-/// So many are listed.
+/// Maximum number of conversations in a list.
 const MAX_LISTED: u32 = 200;
 
 /// A conversation in a list.
@@ -32,6 +32,7 @@ pub(crate) struct SessionRow {
     pub(crate) steps: u64,
 }
 
+/// A conversation.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SessionShown {
     #[serde(flatten)]
@@ -58,7 +59,7 @@ pub(crate) struct Turn {
     pub(crate) call: Option<String>,
 }
 
-/// The models that a conversation can be held with: the usual one first.
+/// Returns the models for a conversation, with the default one first.
 pub(crate) fn models(console: &Console) -> Vec<String> {
     if console.models.is_none() {
         return Vec::new();
@@ -76,7 +77,7 @@ pub(crate) async fn sessions(console: &Console) -> Result<Vec<SessionRow>, ApiEr
     Ok(listed.into_iter().map(row).collect())
 }
 
-/// The conversation of that name.
+/// Returns the conversation with this id, name or prefix of an id.
 pub(crate) async fn session(console: &Console, word: &str) -> Result<SessionShown, ApiError> {
     let missing = || ApiError::not_found(format!("there is no session `{word}`"));
     let sessions = open(console).await?.ok_or_else(missing)?;
@@ -86,7 +87,7 @@ pub(crate) async fn session(console: &Console, word: &str) -> Result<SessionShow
     Ok(SessionShown { row: row(found), turns: turns(entries) })
 }
 
-/// The store of conversations; none where there has not been any.
+/// Opens the session store. Returns `None` if it does not exist yet, instead of creating it.
 async fn open(console: &Console) -> Result<Option<SessionStore>, ApiError> {
     let file = console.places.state.join("record").join("sessions.db");
     let opening = tokio::task::spawn_blocking(move || {
@@ -154,7 +155,7 @@ fn turns(entries: Vec<TurnEntry>) -> Vec<Turn> {
     turns
 }
 
-/// What a model needs to go on stays in the store; a page needs no secrets.
+/// Redacts secrets. The store keeps them because the model needs the full text; a page does not.
 fn without_secrets(text: &str) -> String {
     redact_text(text).into_owned()
 }

@@ -112,7 +112,8 @@ pub(crate) struct FaultOptions {
     /// Of an HTTP answer or a redirect
     #[arg(long)]
     pub(crate) status: Option<u16>,
-    #[arg(long)]
+    /// Also malformed ones, such as a negative number
+    #[arg(long, allow_hyphen_values = true)]
     pub(crate) retry_after: Option<String>,
     #[arg(long)]
     pub(crate) to: Option<String>,
